@@ -1,6 +1,8 @@
 import type { ModelDescriptor, Provider } from './descriptor.js';
+import type { Fallback } from './observer.js';
+import { type Observed } from './observing.js';
 import { type Outcome } from './opening.js';
-import type { AsyncRunOptions, Fallback, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
+import type { AsyncRunOptions, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
 import { type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
 /**
@@ -24,6 +26,7 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     private readonly backend;
     private readonly session;
     private readonly runs;
+    private readonly observer;
     private readonly queue;
     private calls;
     private isDisposed;
@@ -49,6 +52,13 @@ export declare class Model<Inputs extends object, Outputs extends object> {
      */
     runSync(inputs: Inputs, options?: RunOptions<Targets<Outputs>>): Outputs;
     /**
+     * Runs the model `runs` times on `inputs`, in a second session with ONNX Runtime's profiling on.
+     *
+     * @returns the path of the trace, a file in the app's cache that chrome://tracing and ui.perfetto.dev show
+     * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
+     */
+    profile(inputs: Inputs, runs?: number): Promise<string>;
+    /**
      * Checks that the model computes on this device what it computed on the build machine: runs it on samples
      * from the package, and compares every output with its expected values. A file of the app's own has no samples.
      *
@@ -61,6 +71,7 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     private checkAlive;
     private error;
     private callNative;
+    private callNativeSync;
     private results;
 }
 /** A model of this package, before it is loaded. */
@@ -78,4 +89,4 @@ export interface ModelDefinition<Loaded> {
 /** Loads a model on what runs models here. */
 export declare function loadModel<Inputs extends object, Outputs extends object>(descriptor: ModelDescriptor, options?: LoadOptions): Promise<Model<Inputs, Outputs>>;
 /** Loads a model as an object of a class of its own. */
-export declare function loadAs<Loaded>(Loaded: new (outcome: Outcome) => Loaded, descriptor: ModelDescriptor, options?: LoadOptions): Promise<Loaded>;
+export declare function loadAs<Loaded extends Observed>(Loaded: new (outcome: Outcome) => Loaded, descriptor: ModelDescriptor, options?: LoadOptions): Promise<Loaded>;

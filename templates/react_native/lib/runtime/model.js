@@ -3,8 +3,10 @@ import { currentBackend } from './backend.js';
 import { newArray } from './elements.js';
 import { ModelError, toModelError } from './errors.js';
 import { sharedArray } from './memory.js';
+import { observeLoad, observeRun, observeRunSync, tell } from './observing.js';
 import { openModel } from './opening.js';
-import { throwIfAborted } from './permitting.js';
+import { checkOptions, throwIfAborted } from './permitting.js';
+import { profileSession } from './profiling.js';
 import { Runs } from './running.js';
 import { testModel } from './selftest.js';
 const MOST_CALLS = 64;
@@ -29,6 +31,7 @@ export class Model {
     backend;
     session;
     runs;
+    observer;
     queue;
     calls = 0;
     isDisposed = false;
@@ -48,6 +51,7 @@ export class Model {
         this.assignment = assignment;
         this.outcome = outcome;
         this.queue = options.queue ?? MOST_CALLS;
+        this.observer = options.observer;
         this.backend = backend;
         this.session = opened.session;
         this.runs = new Runs(model, opened);
@@ -71,7 +75,8 @@ export class Model {
             throw this.error('busy', 'is busy: its queue is full');
         this.calls += 1;
         try {
-            const ran = await this.callNative(prepared, signal);
+            const running = this.callNative(prepared, signal);
+            const ran = await (this.observer === undefined ? running : observeRun(this.observer, this, running));
             return this.results(prepared, ran);
         }
         finally {
@@ -86,13 +91,21 @@ export class Model {
      */
     runSync(inputs, options = {}) {
         const prepared = this.prepare(inputs, options.into ?? {}, newArray);
-        try {
-            const { buffers, layout, texts } = prepared;
-            return this.results(prepared, this.backend.runSync(this.session, buffers, layout, texts));
-        }
-        catch (thrown) {
-            throw toModelError(thrown);
-        }
+        const { observer } = this;
+        const ran = observer === undefined
+            ? this.callNativeSync(prepared)
+            : observeRunSync(observer, this, () => this.callNativeSync(prepared));
+        return this.results(prepared, ran);
+    }
+    /**
+     * Runs the model `runs` times on `inputs`, in a second session with ONNX Runtime's profiling on.
+     *
+     * @returns the path of the trace, a file in the app's cache that chrome://tracing and ui.perfetto.dev show
+     * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
+     */
+    async profile(inputs, runs = 10) {
+        const prepared = this.prepare(inputs, {}, newArray);
+        return profileSession(this.backend, this.session, this.info, prepared, runs);
     }
     /**
      * Checks that the model computes on this device what it computed on the build machine: runs it on samples
@@ -116,6 +129,9 @@ export class Model {
             return;
         this.isDisposed = true;
         this.backend.close(this.session);
+        const { observer, info } = this;
+        if (observer !== undefined)
+            tell(() => observer.onRelease?.({ model: info.name, reason: 'close' }));
     }
     prepare(inputs, into, makeArray) {
         this.checkAlive();
@@ -136,13 +152,21 @@ export class Model {
         };
         signal?.addEventListener('abort', cancel);
         try {
-            return await this.backend.run(this.session, call, buffers, layout, texts);
+            return await this.backend.run(this.session, call, buffers, layout, texts, this.observer !== undefined);
         }
         catch (thrown) {
             throw toModelError(thrown);
         }
         finally {
             signal?.removeEventListener('abort', cancel);
+        }
+    }
+    callNativeSync({ buffers, layout, texts }) {
+        try {
+            return this.backend.runSync(this.session, buffers, layout, texts);
+        }
+        catch (thrown) {
+            throw toModelError(thrown);
         }
     }
     results(prepared, ran) {
@@ -156,7 +180,14 @@ export async function loadModel(descriptor, options = {}) {
 }
 /** Loads a model as an object of a class of its own. */
 export async function loadAs(Loaded, descriptor, options = {}) {
-    const outcome = await openModel(descriptor, currentBackend(), options);
+    checkOptions(options);
+    const backend = currentBackend();
+    const loading = open(Loaded, descriptor, backend, options);
+    const { observer } = options;
+    return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, options, backend);
+}
+async function open(Loaded, descriptor, backend, options) {
+    const outcome = await openModel(descriptor, backend, options);
     try {
         return new Loaded(outcome);
     }

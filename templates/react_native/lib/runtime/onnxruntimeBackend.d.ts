@@ -16,8 +16,10 @@ export declare class OnnxRuntimeBackend implements Backend {
     locate(path: string): Promise<Place>;
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
     close(session: number): void;
-    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>): Promise<Ran>;
+    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
     runSync(): Ran;
+    profile(): Promise<string>;
+    residentBytes(): number;
     cancel(call: number): void;
     allocate(sizeBytes: number): ArrayBuffer;
     take(kept: number, output: number, into: ArrayBuffer): void;

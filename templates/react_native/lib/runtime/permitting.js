@@ -12,6 +12,7 @@ const OPTIONS = {
     threads: true,
     spinning: true,
     queue: true,
+    observer: true,
     verify: true,
     signal: true,
     onProgress: true,
@@ -36,6 +37,7 @@ export function checkOptions(options) {
     if (typeof queue !== 'number' || !Number.isInteger(queue) || queue < 1) {
         throw bad(`queue is ${shown(queue)}, which is not a number of calls from 1 on`);
     }
+    checkObserver(given['observer']);
     if (typeof verify !== 'string' || !VERIFY.has(verify)) {
         throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
     }
@@ -49,6 +51,11 @@ export function checkOptions(options) {
             continue;
         throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
     }
+}
+function checkObserver(observer) {
+    if (observer === undefined || (typeof observer === 'object' && observer !== null))
+        return;
+    throw bad(`observer is ${shown(observer)}, which is not an object`);
 }
 function shown(value) {
     return typeof value === 'string' ? `'${value}'` : String(value);

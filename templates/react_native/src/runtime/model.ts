@@ -5,9 +5,12 @@ import type { ModelDescriptor, Provider } from './descriptor.js';
 import { newArray } from './elements.js';
 import { ModelError, toModelError, type ModelErrorCode } from './errors.js';
 import { sharedArray } from './memory.js';
+import type { Fallback, ModelObserver } from './observer.js';
+import { observeLoad, observeRun, observeRunSync, tell, type Observed } from './observing.js';
 import { openModel, type Outcome } from './opening.js';
-import type { AsyncRunOptions, Fallback, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
-import { throwIfAborted } from './permitting.js';
+import type { AsyncRunOptions, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
+import { checkOptions, throwIfAborted } from './permitting.js';
+import { profileSession } from './profiling.js';
 import { Runs, type MakeArray, type Prepared } from './running.js';
 import { testModel, type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
@@ -36,6 +39,7 @@ export class Model<Inputs extends object, Outputs extends object> {
   private readonly backend: Backend;
   private readonly session: number;
   private readonly runs: Runs;
+  private readonly observer: ModelObserver | undefined;
   private readonly queue: number;
   private calls = 0;
   private isDisposed = false;
@@ -56,6 +60,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     this.assignment = assignment;
     this.outcome = outcome;
     this.queue = options.queue ?? MOST_CALLS;
+    this.observer = options.observer;
     this.backend = backend;
     this.session = opened.session;
     this.runs = new Runs(model, opened);
@@ -79,7 +84,8 @@ export class Model<Inputs extends object, Outputs extends object> {
     if (this.calls >= this.queue) throw this.error('busy', 'is busy: its queue is full');
     this.calls += 1;
     try {
-      const ran = await this.callNative(prepared, signal);
+      const running = this.callNative(prepared, signal);
+      const ran = await (this.observer === undefined ? running : observeRun(this.observer, this, running));
       return this.results(prepared, ran);
     } finally {
       this.calls -= 1;
@@ -94,12 +100,23 @@ export class Model<Inputs extends object, Outputs extends object> {
    */
   runSync(inputs: Inputs, options: RunOptions<Targets<Outputs>> = {}): Outputs {
     const prepared = this.prepare(inputs, options.into ?? {}, newArray);
-    try {
-      const { buffers, layout, texts } = prepared;
-      return this.results(prepared, this.backend.runSync(this.session, buffers, layout, texts));
-    } catch (thrown) {
-      throw toModelError(thrown);
-    }
+    const { observer } = this;
+    const ran =
+      observer === undefined
+        ? this.callNativeSync(prepared)
+        : observeRunSync(observer, this, () => this.callNativeSync(prepared));
+    return this.results(prepared, ran);
+  }
+
+  /**
+   * Runs the model `runs` times on `inputs`, in a second session with ONNX Runtime's profiling on.
+   *
+   * @returns the path of the trace, a file in the app's cache that chrome://tracing and ui.perfetto.dev show
+   * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
+   */
+  async profile(inputs: Inputs, runs = 10): Promise<string> {
+    const prepared = this.prepare(inputs, {}, newArray);
+    return profileSession(this.backend, this.session, this.info, prepared, runs);
   }
 
   /**
@@ -123,6 +140,8 @@ export class Model<Inputs extends object, Outputs extends object> {
     if (this.isDisposed) return;
     this.isDisposed = true;
     this.backend.close(this.session);
+    const { observer, info } = this;
+    if (observer !== undefined) tell(() => observer.onRelease?.({ model: info.name, reason: 'close' }));
   }
 
   private prepare(inputs: object, into: object, makeArray: MakeArray): Prepared {
@@ -146,11 +165,19 @@ export class Model<Inputs extends object, Outputs extends object> {
     };
     signal?.addEventListener('abort', cancel);
     try {
-      return await this.backend.run(this.session, call, buffers, layout, texts);
+      return await this.backend.run(this.session, call, buffers, layout, texts, this.observer !== undefined);
     } catch (thrown) {
       throw toModelError(thrown);
     } finally {
       signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  private callNativeSync({ buffers, layout, texts }: Prepared): Ran {
+    try {
+      return this.backend.runSync(this.session, buffers, layout, texts);
+    } catch (thrown) {
+      throw toModelError(thrown);
     }
   }
 
@@ -182,12 +209,25 @@ export async function loadModel<Inputs extends object, Outputs extends object>(
 }
 
 /** Loads a model as an object of a class of its own. */
-export async function loadAs<Loaded>(
+export async function loadAs<Loaded extends Observed>(
   Loaded: new (outcome: Outcome) => Loaded,
   descriptor: ModelDescriptor,
   options: LoadOptions = {},
 ): Promise<Loaded> {
-  const outcome = await openModel(descriptor, currentBackend(), options);
+  checkOptions(options);
+  const backend = currentBackend();
+  const loading = open(Loaded, descriptor, backend, options);
+  const { observer } = options;
+  return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, options, backend);
+}
+
+async function open<Loaded>(
+  Loaded: new (outcome: Outcome) => Loaded,
+  descriptor: ModelDescriptor,
+  backend: Backend,
+  options: LoadOptions,
+): Promise<Loaded> {
+  const outcome = await openModel(descriptor, backend, options);
   try {
     return new Loaded(outcome);
   } catch (error) {

@@ -65,8 +65,11 @@ function backendOf(platform: Platform, device: Device, engine: Engine, locate: B
     close: (session) => {
       engine.close(session);
     },
-    run: (session, call, buffers, layout, texts) => engine.run(session, call, buffers, layout, texts),
+    run: (session, call, buffers, layout, texts, isTimed) => engine.run(session, call, buffers, layout, texts, isTimed),
     runSync: (session, buffers, layout, texts) => engine.runSync(session, buffers, layout, texts),
+    profile: (session, prefix, runs, buffers, layout, texts) =>
+      engine.profile(session, prefix, runs, buffers, layout, texts),
+    residentBytes: () => engine.residentBytes(),
     cancel: (call) => {
       engine.cancel(call);
     },

@@ -19,6 +19,7 @@ const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
   threads: true,
   spinning: true,
   queue: true,
+  observer: true,
   verify: true,
   signal: true,
   onProgress: true,
@@ -41,6 +42,7 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
   if (typeof queue !== 'number' || !Number.isInteger(queue) || queue < 1) {
     throw bad(`queue is ${shown(queue)}, which is not a number of calls from 1 on`);
   }
+  checkObserver(given['observer']);
   if (typeof verify !== 'string' || !VERIFY.has(verify)) {
     throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
   }
@@ -52,6 +54,11 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
     if (typeof name === 'string' && PROVIDERS.has(name)) continue;
     throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
   }
+}
+
+function checkObserver(observer: unknown): void {
+  if (observer === undefined || (typeof observer === 'object' && observer !== null)) return;
+  throw bad(`observer is ${shown(observer)}, which is not an object`);
 }
 
 function shown(value: unknown): string {

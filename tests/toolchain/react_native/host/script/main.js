@@ -5,8 +5,9 @@ import { text } from './checks.js';
 import * as files from './files.js';
 import * as memory from './memory.js';
 import * as models from './models.js';
+import * as observing from './observing.js';
 
-const cases = { ...files, ...memory, ...models };
+const cases = { ...files, ...memory, ...models, ...observing };
 
 Promise.resolve()
   .then(() => cases[plan.case]())

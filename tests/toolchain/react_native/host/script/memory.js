@@ -171,7 +171,7 @@ export async function refusesWrongPlacesInNativeMemory() {
   const model = await Orientation.load(one());
   const { session } = model;
   const layout = (offset) => [offset, 4 * PIXELS, 4, ...SHAPE, 0, -1, 0];
-  const run = (offset, size) => engine.run(session, 1e9, [engine.allocate(size), new ArrayBuffer(0)], layout(offset), []);
+  const run = (offset, size) => engine.run(session, 1e9, [engine.allocate(size), new ArrayBuffer(0)], layout(offset), [], false);
   await fails(() => run(0, 4 * PIXELS - 4), 'bad-input');
   await fails(() => run(8, 4 * PIXELS + 4), 'bad-input');
   await fails(() => run(2, 4 * PIXELS + 64), 'bad-input', 'multiple of 4');
