@@ -155,6 +155,8 @@ def test_tensors_of_every_type_keep_their_values(app: native.App) -> None:
         "cancels",
         "runsSideBySide",
         "queueIsBounded",
+        "dropsAllButTheLatestFrame",
+        "leavingFramesCancels",
         "partsOfFiles",
         "readsFiles",
         "foldersOfDigests",

@@ -1,8 +1,7 @@
-import type { ModelDescriptor, Provider } from './descriptor.js';
+import type { Provider } from './descriptor.js';
 import type { Fallback } from './observer.js';
-import { type Observed } from './observing.js';
-import { type Outcome } from './opening.js';
-import type { AsyncRunOptions, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
+import type { Outcome } from './opening.js';
+import type { AsyncRunOptions, Info, ProviderAssignment, RunOptions } from './options.js';
 import { type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
 /**
@@ -67,6 +66,16 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     selfTest(): Promise<SelfTest>;
     /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
     dispose(): void;
+    /**
+     * Counts a call until it has ended.
+     *
+     * @throws ModelError `busy`
+     */
+    protected hold<Result>(call: () => Promise<Result>): Promise<Result>;
+    /** `run` of a call that is counted already. */
+    protected runHeld(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs>;
+    private prepareShared;
+    private runPrepared;
     private prepare;
     private checkAlive;
     private error;
@@ -74,19 +83,3 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     private callNativeSync;
     private results;
 }
-/** A model of this package, before it is loaded. */
-export interface ModelDefinition<Loaded> {
-    /** The files that the package has of it, their sizes and checksums. */
-    readonly descriptor: ModelDescriptor;
-    /**
-     * Loads the model, away from the JavaScript thread.
-     *
-     * @throws ModelError: a file is missing or not the right one, no provider can run the model, the app has another ONNX
-     * Runtime, a download fails, or `options.signal` was aborted
-     */
-    readonly load: (options?: LoadOptions) => Promise<Loaded>;
-}
-/** Loads a model on what runs models here. */
-export declare function loadModel<Inputs extends object, Outputs extends object>(descriptor: ModelDescriptor, options?: LoadOptions): Promise<Model<Inputs, Outputs>>;
-/** Loads a model as an object of a class of its own. */
-export declare function loadAs<Loaded extends Observed>(Loaded: new (outcome: Outcome) => Loaded, descriptor: ModelDescriptor, options?: LoadOptions): Promise<Loaded>;

@@ -1,11 +1,9 @@
 // A loaded model.
-import { currentBackend } from './backend.js';
 import { newArray } from './elements.js';
 import { ModelError, toModelError } from './errors.js';
 import { sharedArray } from './memory.js';
-import { observeLoad, observeRun, observeRunSync, tell } from './observing.js';
-import { openModel } from './opening.js';
-import { checkOptions, throwIfAborted } from './permitting.js';
+import { observeRun, observeRunSync, tell } from './observing.js';
+import { throwIfAborted } from './permitting.js';
 import { profileSession } from './profiling.js';
 import { Runs } from './running.js';
 import { testModel } from './selftest.js';
@@ -68,20 +66,8 @@ export class Model {
      * `runtime`
      */
     async run(inputs, options = {}) {
-        const { signal, into = {} } = options;
-        const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
-        throwIfAborted(signal);
-        if (this.calls >= this.queue)
-            throw this.error('busy', 'is busy: its queue is full');
-        this.calls += 1;
-        try {
-            const running = this.callNative(prepared, signal);
-            const ran = await (this.observer === undefined ? running : observeRun(this.observer, this, running));
-            return this.results(prepared, ran);
-        }
-        finally {
-            this.calls -= 1;
-        }
+        const prepared = this.prepareShared(inputs, options);
+        return this.hold(() => this.runPrepared(prepared, options.signal));
     }
     /**
      * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
@@ -133,6 +119,36 @@ export class Model {
         if (observer !== undefined)
             tell(() => observer.onRelease?.({ model: info.name, reason: 'close' }));
     }
+    /**
+     * Counts a call until it has ended.
+     *
+     * @throws ModelError `busy`
+     */
+    async hold(call) {
+        if (this.calls >= this.queue)
+            throw this.error('busy', 'is busy: its queue is full');
+        this.calls += 1;
+        try {
+            return await call();
+        }
+        finally {
+            this.calls -= 1;
+        }
+    }
+    /** `run` of a call that is counted already. */
+    async runHeld(inputs, options) {
+        return this.runPrepared(this.prepareShared(inputs, options), options.signal);
+    }
+    prepareShared(inputs, { signal, into = {} }) {
+        const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
+        throwIfAborted(signal);
+        return prepared;
+    }
+    async runPrepared(prepared, signal) {
+        const running = this.callNative(prepared, signal);
+        const ran = await (this.observer === undefined ? running : observeRun(this.observer, this, running));
+        return this.results(prepared, ran);
+    }
     prepare(inputs, into, makeArray) {
         this.checkAlive();
         return this.runs.prepare(inputs, into, makeArray);
@@ -172,28 +188,6 @@ export class Model {
     results(prepared, ran) {
         // The descriptor and the type come from the same signature.
         return this.runs.read(this.backend, prepared, ran);
-    }
-}
-/** Loads a model on what runs models here. */
-export async function loadModel(descriptor, options = {}) {
-    return loadAs((Model), descriptor, options);
-}
-/** Loads a model as an object of a class of its own. */
-export async function loadAs(Loaded, descriptor, options = {}) {
-    checkOptions(options);
-    const backend = currentBackend();
-    const loading = open(Loaded, descriptor, backend, options);
-    const { observer } = options;
-    return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, options, backend);
-}
-async function open(Loaded, descriptor, backend, options) {
-    const outcome = await openModel(descriptor, backend, options);
-    try {
-        return new Loaded(outcome);
-    }
-    catch (error) {
-        outcome.backend.close(outcome.opened.session);
-        throw error;
     }
 }
 let calls = 0;

@@ -1,15 +1,15 @@
 // A loaded model.
 
-import { currentBackend, type Backend, type Ran } from './backend.js';
-import type { ModelDescriptor, Provider } from './descriptor.js';
+import type { Backend, Ran } from './backend.js';
+import type { Provider } from './descriptor.js';
 import { newArray } from './elements.js';
 import { ModelError, toModelError, type ModelErrorCode } from './errors.js';
 import { sharedArray } from './memory.js';
 import type { Fallback, ModelObserver } from './observer.js';
-import { observeLoad, observeRun, observeRunSync, tell, type Observed } from './observing.js';
-import { openModel, type Outcome } from './opening.js';
-import type { AsyncRunOptions, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
-import { checkOptions, throwIfAborted } from './permitting.js';
+import { observeRun, observeRunSync, tell } from './observing.js';
+import type { Outcome } from './opening.js';
+import type { AsyncRunOptions, Info, ProviderAssignment, RunOptions } from './options.js';
+import { throwIfAborted } from './permitting.js';
 import { profileSession } from './profiling.js';
 import { Runs, type MakeArray, type Prepared } from './running.js';
 import { testModel, type SelfTest } from './selftest.js';
@@ -78,18 +78,8 @@ export class Model<Inputs extends object, Outputs extends object> {
    * `runtime`
    */
   async run(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>> = {}): Promise<Outputs> {
-    const { signal, into = {} } = options;
-    const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
-    throwIfAborted(signal);
-    if (this.calls >= this.queue) throw this.error('busy', 'is busy: its queue is full');
-    this.calls += 1;
-    try {
-      const running = this.callNative(prepared, signal);
-      const ran = await (this.observer === undefined ? running : observeRun(this.observer, this, running));
-      return this.results(prepared, ran);
-    } finally {
-      this.calls -= 1;
-    }
+    const prepared = this.prepareShared(inputs, options);
+    return this.hold(() => this.runPrepared(prepared, options.signal));
   }
 
   /**
@@ -144,6 +134,38 @@ export class Model<Inputs extends object, Outputs extends object> {
     if (observer !== undefined) tell(() => observer.onRelease?.({ model: info.name, reason: 'close' }));
   }
 
+  /**
+   * Counts a call until it has ended.
+   *
+   * @throws ModelError `busy`
+   */
+  protected async hold<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.calls >= this.queue) throw this.error('busy', 'is busy: its queue is full');
+    this.calls += 1;
+    try {
+      return await call();
+    } finally {
+      this.calls -= 1;
+    }
+  }
+
+  /** `run` of a call that is counted already. */
+  protected async runHeld(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs> {
+    return this.runPrepared(this.prepareShared(inputs, options), options.signal);
+  }
+
+  private prepareShared(inputs: Inputs, { signal, into = {} }: AsyncRunOptions<Targets<Outputs>>): Prepared {
+    const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
+    throwIfAborted(signal);
+    return prepared;
+  }
+
+  private async runPrepared(prepared: Prepared, signal: AbortSignal | undefined): Promise<Outputs> {
+    const running = this.callNative(prepared, signal);
+    const ran = await (this.observer === undefined ? running : observeRun(this.observer, this, running));
+    return this.results(prepared, ran);
+  }
+
   private prepare(inputs: object, into: object, makeArray: MakeArray): Prepared {
     this.checkAlive();
     return this.runs.prepare(inputs, into, makeArray);
@@ -184,55 +206,6 @@ export class Model<Inputs extends object, Outputs extends object> {
   private results(prepared: Prepared, ran: Ran): Outputs {
     // The descriptor and the type come from the same signature.
     return this.runs.read(this.backend, prepared, ran) as Outputs;
-  }
-}
-
-/** A model of this package, before it is loaded. */
-export interface ModelDefinition<Loaded> {
-  /** The files that the package has of it, their sizes and checksums. */
-  readonly descriptor: ModelDescriptor;
-  /**
-   * Loads the model, away from the JavaScript thread.
-   *
-   * @throws ModelError: a file is missing or not the right one, no provider can run the model, the app has another ONNX
-   * Runtime, a download fails, or `options.signal` was aborted
-   */
-  readonly load: (options?: LoadOptions) => Promise<Loaded>;
-}
-
-/** Loads a model on what runs models here. */
-export async function loadModel<Inputs extends object, Outputs extends object>(
-  descriptor: ModelDescriptor,
-  options: LoadOptions = {},
-): Promise<Model<Inputs, Outputs>> {
-  return loadAs(Model<Inputs, Outputs>, descriptor, options);
-}
-
-/** Loads a model as an object of a class of its own. */
-export async function loadAs<Loaded extends Observed>(
-  Loaded: new (outcome: Outcome) => Loaded,
-  descriptor: ModelDescriptor,
-  options: LoadOptions = {},
-): Promise<Loaded> {
-  checkOptions(options);
-  const backend = currentBackend();
-  const loading = open(Loaded, descriptor, backend, options);
-  const { observer } = options;
-  return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, options, backend);
-}
-
-async function open<Loaded>(
-  Loaded: new (outcome: Outcome) => Loaded,
-  descriptor: ModelDescriptor,
-  backend: Backend,
-  options: LoadOptions,
-): Promise<Loaded> {
-  const outcome = await openModel(descriptor, backend, options);
-  try {
-    return new Loaded(outcome);
-  } catch (error) {
-    outcome.backend.close(outcome.opened.session);
-    throw error;
   }
 }
 

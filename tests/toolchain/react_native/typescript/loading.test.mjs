@@ -5,7 +5,7 @@ import { backend, bytesOf, load } from './package.mjs';
 
 const { EveryType, ModelError } = await load('index.web.js');
 const { chooseBackend, currentBackend, provideBackend } = await load('runtime/backend.js');
-const { loadModel } = await load('runtime/model.js');
+const { loadModel } = await load('runtime/loading.js');
 const { makeNativeBackend } = await load('runtime/native.js');
 
 const { descriptor } = EveryType;

@@ -14,10 +14,10 @@ export class Carried {
         this.next = next;
         this.state = first();
     }
-    /** Runs `model` after the calls that are under way. One that fails leaves the state as it was. */
-    async run(model, given, options) {
+    /** Runs a model after the calls that are under way. One that fails leaves the state as it was. */
+    async run(run, given) {
         const { state, pending } = this;
-        const running = pending === null ? model.run({ ...given, ...state }, options) : runAfter(pending, model, copied(given), options);
+        const running = pending === null ? run({ ...given, ...state }) : runAfter(pending, run, copied(given));
         const after = running.then(this.next, () => pending ?? state);
         this.pending = after;
         const left = await after;
@@ -29,11 +29,11 @@ export class Carried {
         return running;
     }
     /** @throws ModelError `unsupported` while a call is under way: this one would have to wait for it */
-    runSync(model, given) {
+    runSync(run, given) {
         if (this.pending !== null) {
             throw new ModelError('unsupported', 'a call that is under way comes first, and a call at once cannot wait for it');
         }
-        const outputs = model.runSync({ ...given, ...this.state });
+        const outputs = run({ ...given, ...this.state });
         this.state = this.next(outputs);
         return outputs;
     }
@@ -43,9 +43,9 @@ export class Carried {
         this.pending = null;
     }
 }
-async function runAfter(before, model, given, options) {
+async function runAfter(before, run, given) {
     const state = await before;
-    return model.run({ ...given, ...state }, options);
+    return run({ ...given, ...state });
 }
 /** Inputs of a call that waits: the app may change its own meanwhile, as with one that is run at once. */
 function copied(given) {

@@ -30,10 +30,12 @@ export type {
 } from './models/dice.js';
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
+export type { Frames, FrameSource } from './runtime/frames.js';
 export type { HookOptions, ModelState } from './runtime/hook.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics, type Durations, type ModelSnapshot } from './runtime/metrics.js';
-export type { Model, ModelDefinition } from './runtime/model.js';
+export type { ModelDefinition } from './runtime/loading.js';
+export type { Model } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
 export type {
   AsyncRunOptions,
@@ -55,6 +57,7 @@ export type {
 } from './runtime/observer.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
+export type { PlainModel } from './runtime/plainModel.js';
 
 const MODELS: readonly ModelDescriptor[] = [
   EveryThingV2.descriptor,

@@ -3,11 +3,12 @@
 import './globals.js';
 import { text } from './checks.js';
 import * as files from './files.js';
+import * as frames from './frames.js';
 import * as memory from './memory.js';
 import * as models from './models.js';
 import * as observing from './observing.js';
 
-const cases = { ...files, ...memory, ...models, ...observing };
+const cases = { ...files, ...frames, ...memory, ...models, ...observing };
 
 Promise.resolve()
   .then(() => cases[plan.case]())
