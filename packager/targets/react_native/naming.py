@@ -54,15 +54,15 @@ RESERVED_CLASSES = frozenset(
     Float64Array FormData Frames FrameSource Function Generator Global Golden Headers HookOptions Image Infinity
     Info Input Inputs InstanceType Int16Array Int32Array Int8Array Intl Iterable Iterator JSON LoadEvent LoadOptions
     Lowercase Map Math Model ModelDefinition ModelDescriptor ModelError ModelErrorCode ModelFile ModelMetrics
-    ModelObserver ModelSnapshot ModelSource ModelState Name NamedTensor NaN Native Node NonNullable Number
-    NumberType Object Omit Opened Option Options Output Outputs OutputSpec OutputTest PackageDescriptor PackagedFile
-    Parameters Partial Pick PlacedFile PlainModel Platform PlatformFiles PlatformSetup Progress Promise Promised
-    Provider ProviderAssignment ProviderName Proxy Range RangeError React Readonly ReadonlyArray ReadonlyMap Record
-    ReferenceError Reflect RegExp ReleaseEvent Request Required Response Result ReturnType RunEvent RunOptions
-    Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer Source SourceKind Spec Storage String Symbol
-    SyntaxError Target Targets Tensor TensorInfo TensorSpec Text TextDecoder TextEncoder ThisType TurboModule
-    TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray Uppercase URIError URL Verify WeakMap WeakRef
-    WeakSet WebAssembly Window Worker XMLHttpRequest
+    ModelObserver ModelSnapshot ModelSource ModelState ModelWorklet Name NamedTensor NaN Native Node NonNullable
+    Number NumberType Object Omit Opened Option Options Output Outputs OutputSpec OutputTest PackageDescriptor
+    PackagedFile Parameters Partial Pick PlacedFile PlainModel Platform PlatformFiles PlatformSetup Progress Promise
+    Promised Provider ProviderAssignment ProviderName Proxy Range RangeError React Readonly ReadonlyArray
+    ReadonlyMap Record ReferenceError Reflect RegExp ReleaseEvent Request Required Response Result ReturnType
+    RunEvent RunOptions Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer Source SourceKind Spec
+    Storage String Symbol SyntaxError Target Targets Tensor TensorInfo TensorSpec Text TextDecoder TextEncoder
+    ThisType TurboModule TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray Uppercase URIError URL
+    Verify WeakMap WeakRef WeakSet WebAssembly Window Worker XMLHttpRequest
     """.split()
 )
 BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")

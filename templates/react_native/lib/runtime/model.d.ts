@@ -4,6 +4,15 @@ import type { Outcome } from './opening.js';
 import type { AsyncRunOptions, Info, ProviderAssignment, RunOptions } from './options.js';
 import { type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
+/** A model on threads of worklets: an object of native code, which knows nothing of this package's JavaScript. */
+export interface ModelWorklet<Inputs extends object, Outputs extends object> {
+    /**
+     * Runs the model on `inputs`, on the thread that calls it, which waits. Arrays are read in place; outputs are new.
+     *
+     * @throws Error whose message begins with a code, as in `[bad-input] ...` or `[disposed] ...`
+     */
+    run(inputs: Inputs): Outputs;
+}
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
  *
@@ -57,6 +66,13 @@ export declare class Model<Inputs extends object, Outputs extends object> {
      * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
      */
     profile(inputs: Inputs, runs?: number): Promise<string>;
+    /**
+     * The model for worklets, such as frame processors of a camera: capture it in one, and call its `run` on any thread. It
+     * ends with the model.
+     *
+     * @throws ModelError `disposed`, and `unsupported` in a browser
+     */
+    worklet(): ModelWorklet<Inputs, Outputs>;
     /**
      * Checks that the model computes on this device what it computed on the build machine: runs it on samples
      * from the package, and compares every output with its expected values. A file of the app's own has no samples.

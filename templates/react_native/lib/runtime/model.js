@@ -94,6 +94,17 @@ export class Model {
         return profileSession(this.backend, this.session, this.info, prepared, runs);
     }
     /**
+     * The model for worklets, such as frame processors of a camera: capture it in one, and call its `run` on any thread. It
+     * ends with the model.
+     *
+     * @throws ModelError `disposed`, and `unsupported` in a browser
+     */
+    worklet() {
+        this.checkAlive();
+        const { inputs, outputs } = this.runs.keys();
+        return this.backend.worklet(this.session, inputs, outputs);
+    }
+    /**
      * Checks that the model computes on this device what it computed on the build machine: runs it on samples
      * from the package, and compares every output with its expected values. A file of the app's own has no samples.
      *

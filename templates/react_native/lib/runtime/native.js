@@ -40,6 +40,7 @@ function backendOf(platform, device, engine, locate) {
         run: (session, call, buffers, layout, texts, isTimed) => engine.run(session, call, buffers, layout, texts, isTimed),
         runSync: (session, buffers, layout, texts) => engine.runSync(session, buffers, layout, texts),
         profile: (session, prefix, runs, buffers, layout, texts) => engine.profile(session, prefix, runs, buffers, layout, texts),
+        worklet: (session, inputs, outputs) => engine.worklet(session, inputs, outputs),
         residentBytes: () => engine.residentBytes(),
         cancel: (call) => {
             engine.cancel(call);

@@ -19,6 +19,7 @@ export declare class OnnxRuntimeBackend implements Backend {
     run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
     runSync(): Ran;
     profile(): Promise<string>;
+    worklet(): object;
     residentBytes(): number;
     cancel(call: number): void;
     allocate(sizeBytes: number): ArrayBuffer;

@@ -74,6 +74,9 @@ export class OnnxRuntimeBackend {
     profile() {
         return Promise.reject(new ModelError('unsupported', 'ONNX Runtime for JavaScript writes no trace to a file'));
     }
+    worklet() {
+        throw new ModelError('unsupported', 'there are no worklets here');
+    }
     residentBytes() {
         return -1;
     }

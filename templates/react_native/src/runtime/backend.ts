@@ -170,6 +170,11 @@ export interface Engine {
     layout: readonly number[],
     texts: readonly (readonly string[])[],
   ): Promise<string>;
+  /**
+   * An object with a function `run` for other threads of JavaScript. It takes and gives tensors by the names of `inputs` and
+   * `outputs`, which are in the order of the session's.
+   */
+  worklet(session: number, inputs: readonly string[], outputs: readonly string[]): object;
   /** Bytes of this process that are in memory; -1 where nobody tells. */
   residentBytes(): number;
   /** Ends a run, which is rejected with `[cancelled]`. Does nothing when it has ended. */

@@ -17,6 +17,16 @@ import type { Targets } from './tensor.js';
 
 const MOST_CALLS = 64;
 
+/** A model on threads of worklets: an object of native code, which knows nothing of this package's JavaScript. */
+export interface ModelWorklet<Inputs extends object, Outputs extends object> {
+  /**
+   * Runs the model on `inputs`, on the thread that calls it, which waits. Arrays are read in place; outputs are new.
+   *
+   * @throws Error whose message begins with a code, as in `[bad-input] ...` or `[disposed] ...`
+   */
+  run(inputs: Inputs): Outputs;
+}
+
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
  *
@@ -107,6 +117,18 @@ export class Model<Inputs extends object, Outputs extends object> {
   async profile(inputs: Inputs, runs = 10): Promise<string> {
     const prepared = this.prepare(inputs, {}, newArray);
     return profileSession(this.backend, this.session, this.info, prepared, runs);
+  }
+
+  /**
+   * The model for worklets, such as frame processors of a camera: capture it in one, and call its `run` on any thread. It
+   * ends with the model.
+   *
+   * @throws ModelError `disposed`, and `unsupported` in a browser
+   */
+  worklet(): ModelWorklet<Inputs, Outputs> {
+    this.checkAlive();
+    const { inputs, outputs } = this.runs.keys();
+    return this.backend.worklet(this.session, inputs, outputs) as ModelWorklet<Inputs, Outputs>;
   }
 
   /**

@@ -69,6 +69,7 @@ function backendOf(platform: Platform, device: Device, engine: Engine, locate: B
     runSync: (session, buffers, layout, texts) => engine.runSync(session, buffers, layout, texts),
     profile: (session, prefix, runs, buffers, layout, texts) =>
       engine.profile(session, prefix, runs, buffers, layout, texts),
+    worklet: (session, inputs, outputs) => engine.worklet(session, inputs, outputs),
     residentBytes: () => engine.residentBytes(),
     cancel: (call) => {
       engine.cancel(call);

@@ -94,6 +94,10 @@ export class OnnxRuntimeBackend implements Backend {
     return Promise.reject(new ModelError('unsupported', 'ONNX Runtime for JavaScript writes no trace to a file'));
   }
 
+  worklet(): object {
+    throw new ModelError('unsupported', 'there are no worklets here');
+  }
+
   residentBytes(): number {
     return -1;
   }

@@ -19,6 +19,7 @@
 #include "Sessions.h"
 #include "Tensors.h"
 #include "Times.h"
+#include "Worklet.h"
 
 namespace facebook::react {
 
@@ -27,19 +28,8 @@ namespace own = mobpack::visionmodelscxx;
 namespace {
 
 using own::bytesOf;
+using own::guarded;
 using own::wholeNumber;
-
-/// Does something, and tells JavaScript what goes wrong with it.
-template <typename Task>
-auto guarded(jsi::Runtime& runtime, const Task& task) -> decltype(task()) {
-  try {
-    return task();
-  } catch (const jsi::JSError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw jsi::JSError(runtime, own::errorValue(runtime, own::describe(error)));
-  }
-}
 
 std::uint64_t count(double number, const std::string& what) {
   return static_cast<std::uint64_t>(wholeNumber(number, what));
@@ -277,6 +267,20 @@ jsi::Value VisionModelsCxx::profile(
       return [path](jsi::Runtime& inner, const own::Buffers&) { return jsi::String::createFromUtf8(inner, path); };
     };
     return promises_->start(runtime, *open.worker, std::move(work));
+  });
+}
+
+jsi::Object VisionModelsCxx::worklet(
+    jsi::Runtime& runtime, double session, const std::vector<std::string>& inputs,
+    const std::vector<std::string>& outputs) {
+  return guarded(runtime, [&] {
+    const auto& open = sessions_->at(wholeNumber(session, "the session"));
+    const auto& infos = open.model->session();
+    if (inputs.size() != infos.inputs().size() || outputs.size() != infos.outputs().size()) {
+      throw own::Failure(own::Code::badInput, "names for other tensors than those of the model");
+    }
+    auto worklet = std::make_shared<own::Worklet>(open.shared, own::Keys{inputs, outputs});
+    return jsi::Object::createFromHostObject(runtime, std::move(worklet));
   });
 }
 

@@ -61,6 +61,7 @@ export interface Spec extends TurboModule {
     run(session: number, call: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>, isTimed: boolean): Promise<Ran>;
     runSync(session: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Ran;
     profile(session: number, prefix: string, runs: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<string>;
+    worklet(session: number, inputs: ReadonlyArray<string>, outputs: ReadonlyArray<string>): CodegenTypes.UnsafeObject;
     residentBytes(): number;
     cancel(call: number): void;
     allocate(sizeBytes: number): Memory;

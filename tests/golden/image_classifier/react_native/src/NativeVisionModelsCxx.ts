@@ -91,6 +91,7 @@ export interface Spec extends TurboModule {
     layout: ReadonlyArray<number>,
     texts: ReadonlyArray<ReadonlyArray<string>>,
   ): Promise<string>;
+  worklet(session: number, inputs: ReadonlyArray<string>, outputs: ReadonlyArray<string>): CodegenTypes.UnsafeObject;
   residentBytes(): number;
   cancel(call: number): void;
   allocate(sizeBytes: number): Memory;

@@ -7,8 +7,9 @@ import * as frames from './frames.js';
 import * as memory from './memory.js';
 import * as models from './models.js';
 import * as observing from './observing.js';
+import * as worklets from './worklets.js';
 
-const cases = { ...files, ...frames, ...memory, ...models, ...observing };
+const cases = { ...files, ...frames, ...memory, ...models, ...observing, ...worklets };
 
 Promise.resolve()
   .then(() => cases[plan.case]())

@@ -44,6 +44,9 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
   jsi::Value profile(
       jsi::Runtime& runtime, double session, const std::string& prefix, double runs, const Buffers& buffers,
       const Numbers& layout, const Texts& texts);
+  jsi::Object worklet(
+      jsi::Runtime& runtime, double session, const std::vector<std::string>& inputs,
+      const std::vector<std::string>& outputs);
   double residentBytes(jsi::Runtime& runtime);
   void cancel(jsi::Runtime& runtime, double call);
   jsi::Object allocate(jsi::Runtime& runtime, double sizeBytes);
