@@ -21,20 +21,19 @@ export interface ModelWorklet<Inputs extends object, Outputs extends object> {
 export declare class Model<Inputs extends object, Outputs extends object> {
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     readonly info: Info;
-    /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
+    /**
+     * The provider that started, which runs at least one node. Operators that it does not support run on the CPU. The policy
+     * `retryOnCpu` makes it `cpu` after failures.
+     */
     readonly provider: Provider;
-    /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
+    /** Providers that were tried before `provider` and did not start, or failed, in this order, with the reasons. */
     readonly fallbacks: readonly Fallback[];
     /**
      * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
      * of files in ORT format.
      */
     readonly assignment: readonly ProviderAssignment[] | undefined;
-    private readonly outcome;
-    private readonly backend;
-    private readonly session;
-    private readonly runs;
-    private readonly observer;
+    private readonly serving;
     private readonly queue;
     private calls;
     private isDisposed;
@@ -90,12 +89,11 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     protected hold<Result>(call: () => Promise<Result>): Promise<Result>;
     /** `run` of a call that is counted already. */
     protected runHeld(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs>;
-    private prepareShared;
-    private runPrepared;
-    private prepare;
+    /** Checks inputs, and copies them if they are read again later. */
+    private callOf;
+    private serve;
+    /** Another session may have been opened since. */
+    private show;
     private checkAlive;
     private error;
-    private callNative;
-    private callNativeSync;
-    private results;
 }

@@ -41,16 +41,16 @@ function kindOf(source) {
     return kinds.find((kind) => kind in source) ?? 'bundled';
 }
 /** Waits for a run, and tells how it went. */
-export async function observeRun(observer, model, running) {
+export async function observeRun(observer, model, running, isRetry) {
     const started = now();
     try {
         const ran = await running;
-        tellOfRun(observer, model, ran, null);
+        tellOfRun(observer, model, ran, null, isRetry);
         return ran;
     }
     catch (thrown) {
         const error = toModelError(thrown);
-        tellOfRun(observer, model, { queued: 0, duration: now() - started }, error);
+        tellOfRun(observer, model, { queued: 0, duration: now() - started }, error, isRetry);
         throw error;
     }
 }
@@ -59,15 +59,15 @@ export function observeRunSync(observer, model, run) {
     const started = now();
     try {
         const ran = run();
-        tellOfRun(observer, model, { queued: 0, duration: now() - started }, null);
+        tellOfRun(observer, model, { queued: 0, duration: now() - started }, null, false);
         return ran;
     }
     catch (thrown) {
         const error = toModelError(thrown);
-        tellOfRun(observer, model, { queued: 0, duration: now() - started }, error);
+        tellOfRun(observer, model, { queued: 0, duration: now() - started }, error, false);
         throw error;
     }
 }
-function tellOfRun(observer, { info, provider }, { queued, duration }, error) {
-    tell(() => observer.onRun?.({ model: info.name, provider, queued, duration, error, isRetry: false }));
+function tellOfRun(observer, { info, provider }, { queued, duration }, error, isRetry) {
+    tell(() => observer.onRun?.({ model: info.name, provider, queued, duration, error, isRetry }));
 }

@@ -14,6 +14,7 @@ export declare class OnnxRuntimeBackend implements Backend {
     constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions);
     about(): About;
     locate(path: string): Promise<Place>;
+    onMemoryPressure(): () => void;
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
     close(session: number): void;
     run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;

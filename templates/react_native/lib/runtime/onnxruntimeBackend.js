@@ -31,6 +31,9 @@ export class OnnxRuntimeBackend {
     locate(path) {
         return Promise.resolve().then(() => locateFile(this.options, path));
     }
+    onMemoryPressure() {
+        return () => undefined;
+    }
     async open(request, model) {
         const { file } = request;
         const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));

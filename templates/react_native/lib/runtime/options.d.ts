@@ -2,6 +2,7 @@ import type { ModelFile, PackagedFile, Provider, Settings } from './descriptor.j
 import type { Part, Verify } from './backend.js';
 import type { ModelError } from './errors.js';
 import type { ModelObserver } from './observer.js';
+import type { Policies } from './policies.js';
 /**
  * Where the files of a model come from.
  *
@@ -60,6 +61,8 @@ export interface LoadOptions {
     readonly queue?: number;
     /** Is told of loading, runs and disposal; without one no clock is read. */
     readonly observer?: ModelObserver;
+    /** What the model does by itself when a provider fails or memory is short. */
+    readonly policies?: Policies;
     /** How the files of a model are checked when it is loaded; `'once'` by default. */
     readonly verify?: Verify;
     /** Aborts loading, which is then rejected with `cancelled`. */

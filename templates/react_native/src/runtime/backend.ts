@@ -204,6 +204,8 @@ export interface Backend extends Engine {
   readonly device: Device;
   /** Where the file `path` of this package lies. `size` is what it must have, in bytes. */
   locate(path: string, size: number): Promise<Place>;
+  /** Has `listener` called when the system warns that memory is short, until the function that this returns is called. */
+  onMemoryPressure(listener: () => void): () => void;
 }
 
 type Make = () => Backend;

@@ -1,18 +1,17 @@
 // A loaded model.
 
-import type { Backend, Ran } from './backend.js';
+import { copied } from './copying.js';
 import type { Provider } from './descriptor.js';
-import { newArray } from './elements.js';
 import { ModelError, toModelError, type ModelErrorCode } from './errors.js';
-import { sharedArray } from './memory.js';
-import type { Fallback, ModelObserver } from './observer.js';
-import { observeRun, observeRunSync, tell } from './observing.js';
+import type { Fallback } from './observer.js';
+import { tell } from './observing.js';
 import type { Outcome } from './opening.js';
 import type { AsyncRunOptions, Info, ProviderAssignment, RunOptions } from './options.js';
 import { throwIfAborted } from './permitting.js';
-import { profileSession } from './profiling.js';
-import { Runs, type MakeArray, type Prepared } from './running.js';
+import type { Prepared } from './running.js';
 import { testModel, type SelfTest } from './selftest.js';
+import { Serving } from './serving.js';
+import type { Session } from './session.js';
 import type { Targets } from './tensor.js';
 
 const MOST_CALLS = 64;
@@ -27,6 +26,17 @@ export interface ModelWorklet<Inputs extends object, Outputs extends object> {
   run(inputs: Inputs): Outputs;
 }
 
+/** A call of `run` that was checked. */
+interface Call<Inputs> {
+  /** What `prepared` was made for. */
+  readonly session: Session;
+  readonly prepared: Prepared;
+  /** For another session. */
+  readonly inputs: Inputs;
+  readonly into: object;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
  *
@@ -35,9 +45,12 @@ export interface ModelWorklet<Inputs extends object, Outputs extends object> {
 export class Model<Inputs extends object, Outputs extends object> {
   /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
   readonly info: Info;
-  /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
+  /**
+   * The provider that started, which runs at least one node. Operators that it does not support run on the CPU. The policy
+   * `retryOnCpu` makes it `cpu` after failures.
+   */
   readonly provider: Provider;
-  /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
+  /** Providers that were tried before `provider` and did not start, or failed, in this order, with the reasons. */
   readonly fallbacks: readonly Fallback[];
   /**
    * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
@@ -45,35 +58,17 @@ export class Model<Inputs extends object, Outputs extends object> {
    */
   readonly assignment: readonly ProviderAssignment[] | undefined;
 
-  private readonly outcome: Outcome;
-  private readonly backend: Backend;
-  private readonly session: number;
-  private readonly runs: Runs;
-  private readonly observer: ModelObserver | undefined;
+  private readonly serving: Serving;
   private readonly queue: number;
   private calls = 0;
   private isDisposed = false;
 
   /** Models are made by `load` of a generated file. */
   constructor(outcome: Outcome) {
-    const { model, backend, about, opened, file, provider, fallbacks, assignment, options } = outcome;
-    this.info = {
-      name: model.name,
-      version: model.version,
-      file: file.path,
-      sha256: file.sha256,
-      sizeBytes: opened.sizeBytes,
-      onnxRuntimeVersion: about.runtimeVersion,
-    };
-    this.provider = provider;
-    this.fallbacks = fallbacks;
-    this.assignment = assignment;
-    this.outcome = outcome;
-    this.queue = options.queue ?? MOST_CALLS;
-    this.observer = options.observer;
-    this.backend = backend;
-    this.session = opened.session;
-    this.runs = new Runs(model, opened);
+    this.serving = new Serving(outcome);
+    this.queue = outcome.options.queue ?? MOST_CALLS;
+    ({ info: this.info, provider: this.provider, fallbacks: this.fallbacks } = this.serving.latest.about);
+    this.assignment = outcome.assignment;
   }
 
   /**
@@ -88,8 +83,8 @@ export class Model<Inputs extends object, Outputs extends object> {
    * `runtime`
    */
   async run(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>> = {}): Promise<Outputs> {
-    const prepared = this.prepareShared(inputs, options);
-    return this.hold(() => this.runPrepared(prepared, options.signal));
+    const call = this.callOf(inputs, options);
+    return this.hold(() => this.serve(call));
   }
 
   /**
@@ -99,13 +94,9 @@ export class Model<Inputs extends object, Outputs extends object> {
    * @throws ModelError what `run` throws, and `unsupported` in a browser
    */
   runSync(inputs: Inputs, options: RunOptions<Targets<Outputs>> = {}): Outputs {
-    const prepared = this.prepare(inputs, options.into ?? {}, newArray);
-    const { observer } = this;
-    const ran =
-      observer === undefined
-        ? this.callNativeSync(prepared)
-        : observeRunSync(observer, this, () => this.callNativeSync(prepared));
-    return this.results(prepared, ran);
+    this.checkAlive();
+    const session = this.serving.now();
+    return session.runSync(session.prepareSync(inputs, options.into ?? {})) as Outputs;
   }
 
   /**
@@ -115,8 +106,9 @@ export class Model<Inputs extends object, Outputs extends object> {
    * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
    */
   async profile(inputs: Inputs, runs = 10): Promise<string> {
-    const prepared = this.prepare(inputs, {}, newArray);
-    return profileSession(this.backend, this.session, this.info, prepared, runs);
+    this.checkAlive();
+    const given = this.serving.readsLater ? copied(inputs) : inputs;
+    return this.serving.use((session) => session.profile(session.prepareSync(given, {}), runs));
   }
 
   /**
@@ -127,8 +119,7 @@ export class Model<Inputs extends object, Outputs extends object> {
    */
   worklet(): ModelWorklet<Inputs, Outputs> {
     this.checkAlive();
-    const { inputs, outputs } = this.runs.keys();
-    return this.backend.worklet(this.session, inputs, outputs) as ModelWorklet<Inputs, Outputs>;
+    return this.serving.now().worklet() as ModelWorklet<Inputs, Outputs>;
   }
 
   /**
@@ -141,7 +132,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     this.checkAlive();
     const run = (inputs: object): Promise<Outputs> => this.run(inputs as Inputs);
     try {
-      return await testModel(this.outcome, run);
+      return await testModel(this.serving.latest.outcome, run);
     } catch (thrown) {
       throw toModelError(thrown);
     }
@@ -151,8 +142,9 @@ export class Model<Inputs extends object, Outputs extends object> {
   dispose(): void {
     if (this.isDisposed) return;
     this.isDisposed = true;
-    this.backend.close(this.session);
-    const { observer, info } = this;
+    this.serving.end();
+    const { observer } = this.serving.latest.outcome.options;
+    const { info } = this;
     if (observer !== undefined) tell(() => observer.onRelease?.({ model: info.name, reason: 'close' }));
   }
 
@@ -173,24 +165,34 @@ export class Model<Inputs extends object, Outputs extends object> {
 
   /** `run` of a call that is counted already. */
   protected async runHeld(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs> {
-    return this.runPrepared(this.prepareShared(inputs, options), options.signal);
+    return this.serve(this.callOf(inputs, options));
   }
 
-  private prepareShared(inputs: Inputs, { signal, into = {} }: AsyncRunOptions<Targets<Outputs>>): Prepared {
-    const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
-    throwIfAborted(signal);
-    return prepared;
-  }
-
-  private async runPrepared(prepared: Prepared, signal: AbortSignal | undefined): Promise<Outputs> {
-    const running = this.callNative(prepared, signal);
-    const ran = await (this.observer === undefined ? running : observeRun(this.observer, this, running));
-    return this.results(prepared, ran);
-  }
-
-  private prepare(inputs: object, into: object, makeArray: MakeArray): Prepared {
+  /** Checks inputs, and copies them if they are read again later. */
+  private callOf(inputs: Inputs, { signal, into = {} }: AsyncRunOptions<Targets<Outputs>>): Call<Inputs> {
     this.checkAlive();
-    return this.runs.prepare(inputs, into, makeArray);
+    const session = this.serving.latest;
+    const prepared = session.prepare(inputs, into);
+    throwIfAborted(signal);
+    return { session, prepared, inputs: this.serving.readsLater ? copied(inputs) : inputs, into, signal };
+  }
+
+  private async serve({ session, prepared, inputs, into, signal }: Call<Inputs>): Promise<Outputs> {
+    const outputs = await this.serving.run((each, isRetry) => {
+      if (each === session) return each.run(prepared, signal, isRetry);
+      throwIfAborted(signal);
+      return each.run(each.prepare(inputs, into), signal, isRetry);
+    });
+    this.show();
+    // The descriptor and the type come from the same signature.
+    return outputs as Outputs;
+  }
+
+  /** Another session may have been opened since. */
+  private show(): void {
+    const { latest, fallbacks } = this.serving;
+    const { info, provider } = latest.about;
+    if (this.info !== info) Object.assign(this, { info, provider, fallbacks, assignment: latest.outcome.assignment });
   }
 
   private checkAlive(): void {
@@ -199,41 +201,6 @@ export class Model<Inputs extends object, Outputs extends object> {
   }
 
   private error(code: ModelErrorCode, words: string): ModelError {
-    return new ModelError(code, `${this.outcome.model.className} ${words}`);
+    return new ModelError(code, `${this.serving.latest.outcome.model.className} ${words}`);
   }
-
-  private async callNative({ buffers, layout, texts }: Prepared, signal: AbortSignal | undefined): Promise<Ran> {
-    const call = nextCall();
-    const cancel = (): void => {
-      this.backend.cancel(call);
-    };
-    signal?.addEventListener('abort', cancel);
-    try {
-      return await this.backend.run(this.session, call, buffers, layout, texts, this.observer !== undefined);
-    } catch (thrown) {
-      throw toModelError(thrown);
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-    }
-  }
-
-  private callNativeSync({ buffers, layout, texts }: Prepared): Ran {
-    try {
-      return this.backend.runSync(this.session, buffers, layout, texts);
-    } catch (thrown) {
-      throw toModelError(thrown);
-    }
-  }
-
-  private results(prepared: Prepared, ran: Ran): Outputs {
-    // The descriptor and the type come from the same signature.
-    return this.runs.read(this.backend, prepared, ran) as Outputs;
-  }
-}
-
-let calls = 0;
-
-function nextCall(): number {
-  calls += 1;
-  return calls;
 }

@@ -67,15 +67,20 @@ function kindOf(source: NonNullable<LoadOptions['source']>): SourceKind {
 }
 
 /** Waits for a run, and tells how it went. */
-export async function observeRun(observer: ModelObserver, model: Observed, running: Promise<Ran>): Promise<Ran> {
+export async function observeRun(
+  observer: ModelObserver,
+  model: Observed,
+  running: Promise<Ran>,
+  isRetry: boolean,
+): Promise<Ran> {
   const started = now();
   try {
     const ran = await running;
-    tellOfRun(observer, model, ran, null);
+    tellOfRun(observer, model, ran, null, isRetry);
     return ran;
   } catch (thrown) {
     const error = toModelError(thrown);
-    tellOfRun(observer, model, { queued: 0, duration: now() - started }, error);
+    tellOfRun(observer, model, { queued: 0, duration: now() - started }, error, isRetry);
     throw error;
   }
 }
@@ -85,11 +90,11 @@ export function observeRunSync(observer: ModelObserver, model: Observed, run: ()
   const started = now();
   try {
     const ran = run();
-    tellOfRun(observer, model, { queued: 0, duration: now() - started }, null);
+    tellOfRun(observer, model, { queued: 0, duration: now() - started }, null, false);
     return ran;
   } catch (thrown) {
     const error = toModelError(thrown);
-    tellOfRun(observer, model, { queued: 0, duration: now() - started }, error);
+    tellOfRun(observer, model, { queued: 0, duration: now() - started }, error, false);
     throw error;
   }
 }
@@ -101,6 +106,7 @@ function tellOfRun(
   { info, provider }: Observed,
   { queued, duration }: Times,
   error: ModelError | null,
+  isRetry: boolean,
 ): void {
-  tell(() => observer.onRun?.({ model: info.name, provider, queued, duration, error, isRetry: false }));
+  tell(() => observer.onRun?.({ model: info.name, provider, queued, duration, error, isRetry }));
 }

@@ -41,6 +41,10 @@ export class OnnxRuntimeBackend implements Backend {
     return Promise.resolve().then(() => locateFile(this.options, path));
   }
 
+  onMemoryPressure(): () => void {
+    return () => undefined;
+  }
+
   async open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened> {
     const { file } = request;
     const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));

@@ -4,10 +4,13 @@ import type { Platform, Verify } from './backend.js';
 import { platformFiles, type ModelDescriptor } from './descriptor.js';
 import { ModelError } from './errors.js';
 import type { LoadOptions } from './options.js';
+import { policiesOf } from './policies.js';
 
 const MOST_THREADS = 256;
 
 const PROVIDERS: ReadonlySet<string> = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
+
+const POLICIES: ReadonlySet<string> = new Set(Object.keys(policiesOf()));
 
 const VERIFY: ReadonlySet<string> = new Set<Verify>(['once', 'always']);
 
@@ -20,6 +23,7 @@ const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
   spinning: true,
   queue: true,
   observer: true,
+  policies: true,
   verify: true,
   signal: true,
   onProgress: true,
@@ -43,6 +47,7 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
     throw bad(`queue is ${shown(queue)}, which is not a number of calls from 1 on`);
   }
   checkObserver(given['observer']);
+  checkPolicies(given['policies']);
   if (typeof verify !== 'string' || !VERIFY.has(verify)) {
     throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
   }
@@ -59,6 +64,15 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
 function checkObserver(observer: unknown): void {
   if (observer === undefined || (typeof observer === 'object' && observer !== null)) return;
   throw bad(`observer is ${shown(observer)}, which is not an object`);
+}
+
+function checkPolicies(policies: unknown): void {
+  if (policies === undefined) return;
+  if (typeof policies !== 'object' || policies === null) throw bad(`policies is ${shown(policies)}, which is not an object`);
+  for (const [name, value] of Object.entries(policies)) {
+    if (!POLICIES.has(name)) throw bad(`unknown policy '${name}': there are ${[...POLICIES].join(', ')}`);
+    if (typeof value !== 'boolean') throw bad(`policies.${name} is ${shown(value)}, which is neither true nor false`);
+  }
 }
 
 function shown(value: unknown): string {

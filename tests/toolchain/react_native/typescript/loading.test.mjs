@@ -10,7 +10,7 @@ const { makeNativeBackend } = await load('runtime/native.js');
 
 const { descriptor } = EveryType;
 const SESSIONS = [];
-const OPTIONS = 'source, providers, providerOptions, threads, spinning, queue, observer, verify, signal, onProgress, allowOtherRuntime';
+const OPTIONS = 'source, providers, providerOptions, threads, spinning, queue, observer, policies, verify, signal, onProgress, allowOtherRuntime';
 
 /**
  * A phone with these properties. It runs models with the real ONNX Runtime, which has the CPU alone: its JavaScript

@@ -1,4 +1,5 @@
 // What a model carries from one call to the next.
+import { copied } from '../copying.js';
 import { ModelError } from '../errors.js';
 /** Runs a model in turn, each time with the state that the call before it left. */
 export class Carried {
@@ -46,15 +47,4 @@ export class Carried {
 async function runAfter(before, run, given) {
     const state = await before;
     return run({ ...given, ...state });
-}
-/** Inputs of a call that waits: the app may change its own meanwhile, as with one that is run at once. */
-function copied(given) {
-    return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, copyOf(value)]));
-}
-function copyOf(value) {
-    if (typeof value !== 'object' || value === null)
-        return value;
-    if ('slice' in value && typeof value.slice === 'function')
-        return value.slice();
-    return copied(value);
 }

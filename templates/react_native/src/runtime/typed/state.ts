@@ -1,5 +1,6 @@
 // What a model carries from one call to the next.
 
+import { copied } from '../copying.js';
 import { ModelError } from '../errors.js';
 
 /** Runs a model. */
@@ -60,15 +61,4 @@ async function runAfter<Given, State, Outputs>(
 ): Promise<Outputs> {
   const state = await before;
   return run({ ...given, ...state });
-}
-
-/** Inputs of a call that waits: the app may change its own meanwhile, as with one that is run at once. */
-function copied<Given extends object>(given: Given): Given {
-  return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, copyOf(value)])) as Given;
-}
-
-function copyOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if ('slice' in value && typeof value.slice === 'function') return (value.slice as () => unknown)();
-  return copied(value);
 }

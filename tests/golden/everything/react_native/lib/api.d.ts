@@ -15,6 +15,7 @@ export type { Model, ModelWorklet } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
 export type { AsyncRunOptions, Info, LoadOptions, Progress, ProviderAssignment, RunOptions, Source, } from './runtime/options.js';
 export type { Fallback, FailureEvent, LoadEvent, ModelObserver, ReleaseEvent, RunEvent, SourceKind, } from './runtime/observer.js';
+export type { Policies } from './runtime/policies.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 export type { PlainModel } from './runtime/plainModel.js';

@@ -99,7 +99,7 @@ export async function refusesInWorklets() {
   }
   words.dispose();
   await fails(() => engine.worklet(12345, [], []), 'disposed');
-  await fails(() => engine.worklet(model.session, [], [OUTPUT]), 'bad-input', 'names');
+  await fails(() => engine.worklet(model.serving.latest.outcome.opened.session, [], [OUTPUT]), 'bad-input', 'names');
   await fails(() => { worklet.run = 1; }, undefined);
   model.dispose();
 }
