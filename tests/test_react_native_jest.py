@@ -56,7 +56,7 @@ def values(package: Path, scratch: Path) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(("test", "count"), [("hook", 16), ("backend", 22)])
+@pytest.mark.parametrize(("test", "count"), [("hook", 18), ("backend", 22)])
 def test_what_components_use_passes_its_tests(built: Built, tmp_path: Path, test: str, count: int) -> None:
     done = jest(app_with(test, built, tmp_path / "app"))
 

@@ -155,6 +155,9 @@ def test_tensors_of_every_type_keep_their_values(app: native.App) -> None:
         "cancels",
         "runsSideBySide",
         "queueIsBounded",
+        "dropsAllButTheLatestFrame",
+        "leavingFramesCancels",
+        "releasesWhenMemoryIsShort",
         "partsOfFiles",
         "readsFiles",
         "foldersOfDigests",
@@ -204,6 +207,12 @@ def test_a_provider_that_takes_no_node_does_not_start(app: native.App, tmp_path:
     assert found["provider"] == "cpu"
     assert found["fallbacks"] == [{"provider": "xnnpack", "reason": "took no node of the model"}]
     assert [each["provider"] for each in found["assignment"]] == ["cpu"]
+
+
+def test_a_run_that_fails_on_a_provider_is_repeated_on_the_cpu(app: native.App) -> None:
+    options = {"allowOtherRuntime": True, "providers": ["xnnpack"]}
+    file = str(app.bundle / MODEL)
+    assert app.run("retriesOnTheCpu", onnxruntime=jsc.other_onnxruntime(), options=options, file=file) is None
 
 
 def test_nothing_is_concluded_from_a_file_in_ort_format_whose_nodes_nobody_records(app: native.App) -> None:

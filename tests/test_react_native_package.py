@@ -26,7 +26,7 @@ RESOLUTIONS: Mapping[str, Mapping[str, object]] = {
     "of-node": {"module": "nodenext", "moduleResolution": "nodenext"},
 }
 MODULE = "PageOrientation"
-METHODS = {"about", "open", "close", "run", "runSync", "cancel", "take", "drop"}
+METHODS = {"about", "open", "close", "run", "runSync", "worklet", "profile", "residentBytes", "cancel", "take", "drop"}
 """Methods of the C++ module, beside those that concern files."""
 
 

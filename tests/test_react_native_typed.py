@@ -380,7 +380,6 @@ def test_types_that_packages_export_are_those_that_the_files_of_contracts_have()
     for path in folder.glob("*.ts"):
         exported = re.findall(r"^export (?:interface|type) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
         found[path.stem] = {name for name in exported if not name.endswith("Tensors")} - {
-            "Runner",
             "PixelTensor",
             "Plane",
         }

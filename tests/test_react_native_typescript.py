@@ -82,6 +82,8 @@ WRONG = {
     "a provider that there is not": ("await Classifier.load({ providers: ['gpu'] });", "TS2322"),
     "a source that there is not": ("await Classifier.load({ source: { uri: 'https://x/' } });", "TS2353"),
     "writing to what a model gave": ("model.info.name = 'other';", "TS2540"),
+    "frames that are no stream": ("model.frames([{ x }]);", "TS2345"),
+    "frames of something else": ("model.frames((async function* () { yield x; })());", "TS2345"),
     "a constant of a shape": ("const channels: 4 = Classifier.inputs.x.shape[1];", "TS2322"),
     "a code that errors have not": (
         "if (new ModelError('missing', '').code === 'gone') await model.selfTest();",
@@ -99,6 +101,7 @@ export async function main(signal: AbortSignal): Promise<Float32Array> {
   const model: ClassifierModel = await Classifier.load({ providers: ['nnapi', 'coreml', 'cpu'], signal, threads: 2 });
   const outputs: ClassifierOutputs = await model.run({ x }, { signal });
   model.runSync({ x: { data: x, shape: [1, 3, 224, 224] } }, { into: {} });
+  for await (const { logits } of model.frames((async function* () { yield { x }; })())) void logits.data;
   const { passed } = await model.selfTest();
   if (!passed) throw new ModelError('runtime', String(await model.selfTest()));
   model.dispose();
@@ -216,7 +219,7 @@ def chosen(provider: str, file: Compiled) -> Choice:
     return Choice(provider=provider, compiled=file, reason="")
 
 
-@pytest.mark.parametrize("program", ["runs", "loading", "selftest"])
+@pytest.mark.parametrize("program", ["runs", "loading", "selftest", "observer", "frames", "policies"])
 def test_models_behave_under_node_on_a_real_onnxruntime(program: str, every_type: Path) -> None:
     done = run_tests(PROGRAMS / f"{program}.test.mjs", every_type)
 

@@ -162,7 +162,7 @@ def host_objects(project: str) -> Path:
     """A folder with React Native's sources and the host's own, compiled."""
     common = _react_common(project)
     sources = [common / each for each in REACT_NATIVE]
-    own = [HOST / "Engine.cpp", HOST / "Globals.cpp", HOST / "Loop.cpp"]
+    own = [HOST / "Engine.cpp", HOST / "Globals.cpp", HOST / "Loop.cpp", HOST / "Threads.cpp"]
     folder = _cached("react-native", [*sources, *own, *sorted(HOST.glob("*.h"))], _key(project))
 
     def make(made: Path) -> None:

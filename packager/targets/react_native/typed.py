@@ -84,14 +84,17 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
     is_single = contract.verb != SEVERAL
     ranked = [each for each in contract.outputs if is_single and isinstance(each, ClassesOutput)]
     results = [typed_outputs.shown(each, class_name, has_top=bool(ranked)) for each in contract.outputs]
+    takes = ", ".join(f"{name}: {wanted}" for name, wanted in types.items())
     state_keys = " | ".join(ts_string(each.input.identifier) for each in contract.states)
     return TypedView(
         verb=contract.verb,
         about=results[0].about if is_single else "Gives all that the model says.",
         example=_example(contract, parameters),
-        takes=", ".join(f"{name}: {wanted}" for name, wanted in types.items()),
+        takes=takes,
         parameters="".join(f"{name}: {wanted}, " for name, wanted in types.items()),
         arguments=", ".join(parameters),
+        frame=next(iter(types.values())) if len(types) == 1 else f"readonly [{takes}]",
+        frame_arguments="frame" if len(types) == 1 else "...frame",
         refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)]}" for each in made.values())),
         options="ClassifyOptions" if ranked else "CallOptions",
         sync_options="ClassifySyncOptions" if ranked else "",

@@ -83,6 +83,10 @@ class TypedView:
     """`image: Picture, `: empty, or with a trailing comma"""
     arguments: str
     """`image`"""
+    frame: str
+    """type of a frame: `Picture`, or a tuple of several parameters"""
+    frame_arguments: str
+    """`frame`, or `...frame` of a tuple"""
     refused: str
     """inputs that are validated besides tensors, as text: `a picture`; empty if none"""
     options: str

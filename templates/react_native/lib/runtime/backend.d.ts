@@ -88,6 +88,9 @@ export interface Ran {
     readonly shapes: readonly (readonly number[])[];
     /** The values of every output of strings, nothing for all others. */
     readonly texts: readonly (readonly string[])[];
+    /** Seconds for which it waited for its turn, and seconds that it took; both 0 unless somebody asked. */
+    readonly queued: number;
+    readonly duration: number;
 }
 /** Where the bytes of a packaged file lie: the file, and the offset of the first one in it. */
 export interface Place {
@@ -123,10 +126,23 @@ export interface Engine {
      * `buffers` has one for each input, then one for each output: an empty one for strings, and for outputs that ONNX
      * Runtime is to make. `layout` has for each of them byteOffset, byteLength, rank and sizes; byteLength -1 and rank 0
      * for an output that ONNX Runtime is to make. `texts` has the values of each input of strings, in their order.
+     * `isTimed` asks for times.
      */
-    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: readonly (readonly string[])[]): Promise<Ran>;
+    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: readonly (readonly string[])[], isTimed: boolean): Promise<Ran>;
     /** `run` on the caller's thread, which reads and writes every buffer where it lies. */
     runSync(session: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: readonly (readonly string[])[]): Ran;
+    /**
+     * Runs a second session of the same model `runs` times, as `run` does, while ONNX Runtime writes a trace: a new file
+     * whose path begins with `prefix`. Gives its path.
+     */
+    profile(session: number, prefix: string, runs: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: readonly (readonly string[])[]): Promise<string>;
+    /**
+     * An object with a function `run` for other threads of JavaScript. It takes and gives tensors by the names of `inputs` and
+     * `outputs`, which are in the order of the session's.
+     */
+    worklet(session: number, inputs: readonly string[], outputs: readonly string[]): object;
+    /** Bytes of this process that are in memory; -1 where nobody tells. */
+    residentBytes(): number;
     /** Ends a run, which is rejected with `[cancelled]`. Does nothing when it has ended. */
     cancel(call: number): void;
     /** A new buffer, all zero: over native memory, or over the engine's own where JavaScript has no other. */
@@ -153,6 +169,8 @@ export interface Backend extends Engine {
     readonly device: Device;
     /** Where the file `path` of this package lies. `size` is what it must have, in bytes. */
     locate(path: string, size: number): Promise<Place>;
+    /** Has `listener` called when the system warns that memory is short, until the function that this returns is called. */
+    onMemoryPressure(listener: () => void): () => void;
 }
 type Make = () => Backend;
 /** Says what runs models unless something else is chosen. It is made when the first model is loaded. */

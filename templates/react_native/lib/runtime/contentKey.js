@@ -9,17 +9,18 @@ function comparable(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
         return value;
     if (ArrayBuffer.isView(value))
-        return [numberOf(value.buffer), value.byteOffset, value.byteLength];
+        return [identityOf(value.buffer), value.byteOffset, value.byteLength];
     // Not instanceof: memory may come from another realm.
     if (Object.prototype.toString.call(value) === '[object ArrayBuffer]')
-        return [numberOf(value)];
+        return [identityOf(value)];
     return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
-function numberOf(memory) {
-    const known = numbers.get(memory);
+/** A number that no other object has. */
+export function identityOf(value) {
+    const known = numbers.get(value);
     if (known !== undefined)
         return known;
     last += 1;
-    numbers.set(memory, last);
+    numbers.set(value, last);
     return last;
 }

@@ -26,7 +26,8 @@ export type ModelState<M> = {
 };
 /**
  * Loads a model with `load`, which is the same function in every call. Options with the same content are the same options:
- * components that have them share one model, which is disposed of soon after the last of them is gone.
+ * components that have them share one model, which is disposed of soon after the last of them is gone. Components with
+ * an observer share it with those that have the same one.
  */
 export declare function useModel<M extends {
     dispose(): void;

@@ -1,8 +1,18 @@
-import type { ModelDescriptor, Provider } from './descriptor.js';
-import { type Outcome } from './opening.js';
-import type { AsyncRunOptions, Fallback, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
+import type { Provider } from './descriptor.js';
+import type { Fallback } from './observer.js';
+import type { Outcome } from './opening.js';
+import type { AsyncRunOptions, Info, ProviderAssignment, RunOptions } from './options.js';
 import { type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
+/** A model on threads of worklets: an object of native code, which knows nothing of this package's JavaScript. */
+export interface ModelWorklet<Inputs extends object, Outputs extends object> {
+    /**
+     * Runs the model on `inputs`, on the thread that calls it, which waits. Arrays are read in place; outputs are new.
+     *
+     * @throws Error whose message begins with a code, as in `[bad-input] ...` or `[disposed] ...`
+     */
+    run(inputs: Inputs): Outputs;
+}
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
  *
@@ -11,19 +21,19 @@ import type { Targets } from './tensor.js';
 export declare class Model<Inputs extends object, Outputs extends object> {
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     readonly info: Info;
-    /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
+    /**
+     * The provider that started, which runs at least one node. Operators that it does not support run on the CPU. The policy
+     * `retryOnCpu` makes it `cpu` after failures.
+     */
     readonly provider: Provider;
-    /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
+    /** Providers that were tried before `provider` and did not start, or failed, in this order, with the reasons. */
     readonly fallbacks: readonly Fallback[];
     /**
      * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
      * of files in ORT format.
      */
     readonly assignment: readonly ProviderAssignment[] | undefined;
-    private readonly outcome;
-    private readonly backend;
-    private readonly session;
-    private readonly runs;
+    private readonly serving;
     private readonly queue;
     private calls;
     private isDisposed;
@@ -49,6 +59,20 @@ export declare class Model<Inputs extends object, Outputs extends object> {
      */
     runSync(inputs: Inputs, options?: RunOptions<Targets<Outputs>>): Outputs;
     /**
+     * Runs the model `runs` times on `inputs`, in a second session with ONNX Runtime's profiling on.
+     *
+     * @returns the path of the trace, a file in the app's cache that chrome://tracing and ui.perfetto.dev show
+     * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
+     */
+    profile(inputs: Inputs, runs?: number): Promise<string>;
+    /**
+     * The model for worklets, such as frame processors of a camera: capture it in one, and call its `run` on any thread. It
+     * ends with the model.
+     *
+     * @throws ModelError `disposed`, and `unsupported` in a browser
+     */
+    worklet(): ModelWorklet<Inputs, Outputs>;
+    /**
      * Checks that the model computes on this device what it computed on the build machine: runs it on samples
      * from the package, and compares every output with its expected values. A file of the app's own has no samples.
      *
@@ -57,25 +81,19 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     selfTest(): Promise<SelfTest>;
     /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
     dispose(): void;
-    private prepare;
+    /**
+     * Counts a call until it has ended.
+     *
+     * @throws ModelError `busy`
+     */
+    protected hold<Result>(call: () => Promise<Result>): Promise<Result>;
+    /** `run` of a call that is counted already. */
+    protected runHeld(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs>;
+    /** Checks inputs, and copies them if they are read again later. */
+    private callOf;
+    private serve;
+    /** Another session may have been opened since. */
+    private show;
     private checkAlive;
     private error;
-    private callNative;
-    private results;
 }
-/** A model of this package, before it is loaded. */
-export interface ModelDefinition<Loaded> {
-    /** The files that the package has of it, their sizes and checksums. */
-    readonly descriptor: ModelDescriptor;
-    /**
-     * Loads the model, away from the JavaScript thread.
-     *
-     * @throws ModelError: a file is missing or not the right one, no provider can run the model, the app has another ONNX
-     * Runtime, a download fails, or `options.signal` was aborted
-     */
-    readonly load: (options?: LoadOptions) => Promise<Loaded>;
-}
-/** Loads a model on what runs models here. */
-export declare function loadModel<Inputs extends object, Outputs extends object>(descriptor: ModelDescriptor, options?: LoadOptions): Promise<Model<Inputs, Outputs>>;
-/** Loads a model as an object of a class of its own. */
-export declare function loadAs<Loaded>(Loaded: new (outcome: Outcome) => Loaded, descriptor: ModelDescriptor, options?: LoadOptions): Promise<Loaded>;

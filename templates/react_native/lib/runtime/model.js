@@ -1,12 +1,10 @@
 // A loaded model.
-import { currentBackend } from './backend.js';
-import { newArray } from './elements.js';
+import { copied } from './copying.js';
 import { ModelError, toModelError } from './errors.js';
-import { sharedArray } from './memory.js';
-import { openModel } from './opening.js';
+import { tell } from './observing.js';
 import { throwIfAborted } from './permitting.js';
-import { Runs } from './running.js';
 import { testModel } from './selftest.js';
+import { Serving } from './serving.js';
 const MOST_CALLS = 64;
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
@@ -16,41 +14,28 @@ const MOST_CALLS = 64;
 export class Model {
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     info;
-    /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
+    /**
+     * The provider that started, which runs at least one node. Operators that it does not support run on the CPU. The policy
+     * `retryOnCpu` makes it `cpu` after failures.
+     */
     provider;
-    /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
+    /** Providers that were tried before `provider` and did not start, or failed, in this order, with the reasons. */
     fallbacks;
     /**
      * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
      * of files in ORT format.
      */
     assignment;
-    outcome;
-    backend;
-    session;
-    runs;
+    serving;
     queue;
     calls = 0;
     isDisposed = false;
     /** Models are made by `load` of a generated file. */
     constructor(outcome) {
-        const { model, backend, about, opened, file, provider, fallbacks, assignment, options } = outcome;
-        this.info = {
-            name: model.name,
-            version: model.version,
-            file: file.path,
-            sha256: file.sha256,
-            sizeBytes: opened.sizeBytes,
-            onnxRuntimeVersion: about.runtimeVersion,
-        };
-        this.provider = provider;
-        this.fallbacks = fallbacks;
-        this.assignment = assignment;
-        this.outcome = outcome;
-        this.queue = options.queue ?? MOST_CALLS;
-        this.backend = backend;
-        this.session = opened.session;
-        this.runs = new Runs(model, opened);
+        this.serving = new Serving(outcome);
+        this.queue = outcome.options.queue ?? MOST_CALLS;
+        ({ info: this.info, provider: this.provider, fallbacks: this.fallbacks } = this.serving.latest.about);
+        this.assignment = outcome.assignment;
     }
     /**
      * Runs the model on `inputs`, away from the JavaScript thread.
@@ -64,19 +49,8 @@ export class Model {
      * `runtime`
      */
     async run(inputs, options = {}) {
-        const { signal, into = {} } = options;
-        const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
-        throwIfAborted(signal);
-        if (this.calls >= this.queue)
-            throw this.error('busy', 'is busy: its queue is full');
-        this.calls += 1;
-        try {
-            const ran = await this.callNative(prepared, signal);
-            return this.results(prepared, ran);
-        }
-        finally {
-            this.calls -= 1;
-        }
+        const call = this.callOf(inputs, options);
+        return this.hold(() => this.serve(call));
     }
     /**
      * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
@@ -85,14 +59,30 @@ export class Model {
      * @throws ModelError what `run` throws, and `unsupported` in a browser
      */
     runSync(inputs, options = {}) {
-        const prepared = this.prepare(inputs, options.into ?? {}, newArray);
-        try {
-            const { buffers, layout, texts } = prepared;
-            return this.results(prepared, this.backend.runSync(this.session, buffers, layout, texts));
-        }
-        catch (thrown) {
-            throw toModelError(thrown);
-        }
+        this.checkAlive();
+        const session = this.serving.now();
+        return session.runSync(session.prepareSync(inputs, options.into ?? {}));
+    }
+    /**
+     * Runs the model `runs` times on `inputs`, in a second session with ONNX Runtime's profiling on.
+     *
+     * @returns the path of the trace, a file in the app's cache that chrome://tracing and ui.perfetto.dev show
+     * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
+     */
+    async profile(inputs, runs = 10) {
+        this.checkAlive();
+        const given = this.serving.readsLater ? copied(inputs) : inputs;
+        return this.serving.use((session) => session.profile(session.prepareSync(given, {}), runs));
+    }
+    /**
+     * The model for worklets, such as frame processors of a camera: capture it in one, and call its `run` on any thread. It
+     * ends with the model.
+     *
+     * @throws ModelError `disposed`, and `unsupported` in a browser
+     */
+    worklet() {
+        this.checkAlive();
+        return this.serving.now().worklet();
     }
     /**
      * Checks that the model computes on this device what it computed on the build machine: runs it on samples
@@ -104,7 +94,7 @@ export class Model {
         this.checkAlive();
         const run = (inputs) => this.run(inputs);
         try {
-            return await testModel(this.outcome, run);
+            return await testModel(this.serving.latest.outcome, run);
         }
         catch (thrown) {
             throw toModelError(thrown);
@@ -115,11 +105,57 @@ export class Model {
         if (this.isDisposed)
             return;
         this.isDisposed = true;
-        this.backend.close(this.session);
+        this.serving.end();
+        const { observer } = this.serving.latest.outcome.options;
+        const { info } = this;
+        if (observer !== undefined)
+            tell(() => observer.onRelease?.({ model: info.name, reason: 'close' }));
     }
-    prepare(inputs, into, makeArray) {
+    /**
+     * Counts a call until it has ended.
+     *
+     * @throws ModelError `busy`
+     */
+    async hold(call) {
+        if (this.calls >= this.queue)
+            throw this.error('busy', 'is busy: its queue is full');
+        this.calls += 1;
+        try {
+            return await call();
+        }
+        finally {
+            this.calls -= 1;
+        }
+    }
+    /** `run` of a call that is counted already. */
+    async runHeld(inputs, options) {
+        return this.serve(this.callOf(inputs, options));
+    }
+    /** Checks inputs, and copies them if they are read again later. */
+    callOf(inputs, { signal, into = {} }) {
         this.checkAlive();
-        return this.runs.prepare(inputs, into, makeArray);
+        const session = this.serving.latest;
+        const prepared = session.prepare(inputs, into);
+        throwIfAborted(signal);
+        return { session, prepared, inputs: this.serving.readsLater ? copied(inputs) : inputs, into, signal };
+    }
+    async serve({ session, prepared, inputs, into, signal }) {
+        const outputs = await this.serving.run((each, isRetry) => {
+            if (each === session)
+                return each.run(prepared, signal, isRetry);
+            throwIfAborted(signal);
+            return each.run(each.prepare(inputs, into), signal, isRetry);
+        });
+        this.show();
+        // The descriptor and the type come from the same signature.
+        return outputs;
+    }
+    /** Another session may have been opened since. */
+    show() {
+        const { latest, fallbacks } = this.serving;
+        const { info, provider } = latest.about;
+        if (this.info !== info)
+            Object.assign(this, { info, provider, fallbacks, assignment: latest.outcome.assignment });
     }
     checkAlive() {
         if (!this.isDisposed)
@@ -127,46 +163,6 @@ export class Model {
         throw this.error('disposed', 'was disposed of');
     }
     error(code, words) {
-        return new ModelError(code, `${this.outcome.model.className} ${words}`);
+        return new ModelError(code, `${this.serving.latest.outcome.model.className} ${words}`);
     }
-    async callNative({ buffers, layout, texts }, signal) {
-        const call = nextCall();
-        const cancel = () => {
-            this.backend.cancel(call);
-        };
-        signal?.addEventListener('abort', cancel);
-        try {
-            return await this.backend.run(this.session, call, buffers, layout, texts);
-        }
-        catch (thrown) {
-            throw toModelError(thrown);
-        }
-        finally {
-            signal?.removeEventListener('abort', cancel);
-        }
-    }
-    results(prepared, ran) {
-        // The descriptor and the type come from the same signature.
-        return this.runs.read(this.backend, prepared, ran);
-    }
-}
-/** Loads a model on what runs models here. */
-export async function loadModel(descriptor, options = {}) {
-    return loadAs((Model), descriptor, options);
-}
-/** Loads a model as an object of a class of its own. */
-export async function loadAs(Loaded, descriptor, options = {}) {
-    const outcome = await openModel(descriptor, currentBackend(), options);
-    try {
-        return new Loaded(outcome);
-    }
-    catch (error) {
-        outcome.backend.close(outcome.opened.session);
-        throw error;
-    }
-}
-let calls = 0;
-function nextCall() {
-    calls += 1;
-    return calls;
 }

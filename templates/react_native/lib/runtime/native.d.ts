@@ -17,6 +17,7 @@ export interface NativeParts {
     readonly android: AndroidFiles | null;
     /** Folder of the models among Android's assets. */
     readonly assetFolder: string;
+    readonly onMemoryPressure: Backend['onMemoryPressure'];
 }
 /** @throws ModelError `not-linked` when the app was built without the native part, `unsupported` on other systems */
 export declare function makeNativeBackend(parts: NativeParts): Backend;

@@ -6,7 +6,7 @@ export function makeNativeBackend(parts) {
     if (parts.os === 'android')
         return androidBackend(parts, engine, linked(parts, parts.android));
     if (parts.os === 'ios')
-        return iosBackend(engine);
+        return iosBackend(parts, engine);
     throw new ModelError('unsupported', `${parts.packageName} has models for Android and iOS, this is ${parts.os}`);
 }
 function linked({ packageName }, part) {
@@ -15,30 +15,34 @@ function linked({ packageName }, part) {
     throw new ModelError('not-linked', `the native part of ${packageName} is not in this app: build the app again after the package was added (on iOS ` +
         'run pod install first; Expo Go has no native code of other packages: use a development build)');
 }
-function androidBackend({ assetFolder }, engine, files) {
+function androidBackend(parts, engine, files) {
     const { chip, apiLevel, folder } = files.device();
     return {
-        ...backendOf('android', { chip, apiLevel }, engine, (path, size) => files.locate(`${assetFolder}/${path}`, size)),
+        ...backendOf(parts, 'android', { chip, apiLevel }, engine, (path, size) => files.locate(`${parts.assetFolder}/${path}`, size)),
         about: () => ({ ...engine.about(), cache: folder }),
     };
 }
-function iosBackend(engine) {
+function iosBackend(parts, engine) {
     const { bundle } = engine.about();
-    return backendOf('ios', { chip: '', apiLevel: 0 }, engine, (path) => Promise.resolve({ path: `${bundle}/${path}`, offset: 0 }));
+    return backendOf(parts, 'ios', { chip: '', apiLevel: 0 }, engine, (path) => Promise.resolve({ path: `${bundle}/${path}`, offset: 0 }));
 }
 /** Methods are called on their object: that of a TurboModule is not one whose properties can be copied. */
-function backendOf(platform, device, engine, locate) {
+function backendOf({ onMemoryPressure }, platform, device, engine, locate) {
     return {
         platform,
         device,
         locate,
+        onMemoryPressure,
         about: () => engine.about(),
         open: (request, model) => engine.open(request, model),
         close: (session) => {
             engine.close(session);
         },
-        run: (session, call, buffers, layout, texts) => engine.run(session, call, buffers, layout, texts),
+        run: (session, call, buffers, layout, texts, isTimed) => engine.run(session, call, buffers, layout, texts, isTimed),
         runSync: (session, buffers, layout, texts) => engine.runSync(session, buffers, layout, texts),
+        profile: (session, prefix, runs, buffers, layout, texts) => engine.profile(session, prefix, runs, buffers, layout, texts),
+        worklet: (session, inputs, outputs) => engine.worklet(session, inputs, outputs),
+        residentBytes: () => engine.residentBytes(),
         cancel: (call) => {
             engine.cancel(call);
         },

@@ -14,10 +14,14 @@ export declare class OnnxRuntimeBackend implements Backend {
     constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions);
     about(): About;
     locate(path: string): Promise<Place>;
+    onMemoryPressure(): () => void;
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
     close(session: number): void;
-    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>): Promise<Ran>;
+    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
     runSync(): Ran;
+    profile(): Promise<string>;
+    worklet(): object;
+    residentBytes(): number;
     cancel(call: number): void;
     allocate(sizeBytes: number): ArrayBuffer;
     take(kept: number, output: number, into: ArrayBuffer): void;

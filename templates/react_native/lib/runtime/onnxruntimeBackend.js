@@ -1,7 +1,7 @@
 // What runs models by ONNX Runtime's JavaScript API.
 import { ModelError } from './errors.js';
 import { bytesOf, checkedPart, locateFile, read } from './onnxruntimeFiles.js';
-import { Runner } from './onnxruntimeRuns.js';
+import { Runner, Times } from './onnxruntimeRuns.js';
 const MOST_THREADS = 4;
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export class OnnxRuntimeBackend {
@@ -31,6 +31,9 @@ export class OnnxRuntimeBackend {
     locate(path) {
         return Promise.resolve().then(() => locateFile(this.options, path));
     }
+    onMemoryPressure() {
+        return () => undefined;
+    }
     async open(request, model) {
         const { file } = request;
         const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
@@ -53,14 +56,16 @@ export class OnnxRuntimeBackend {
         this.runners.get(session)?.release();
         this.runners.delete(session);
     }
-    async run(session, call, buffers, layout, texts) {
+    async run(session, call, buffers, layout, texts, isTimed) {
         const runner = this.runners.get(session);
         if (runner === undefined)
             throw new ModelError('disposed', `session ${String(session)} was closed`);
         const controller = new AbortController();
         this.calls.set(call, controller);
         try {
-            return this.keep(await runner.run({ buffers, layout, texts, signal: controller.signal }));
+            const times = new Times(isTimed);
+            const produced = await runner.run({ buffers, layout, texts, signal: controller.signal, times });
+            return this.keep(produced, times);
         }
         finally {
             this.calls.delete(call);
@@ -68,6 +73,15 @@ export class OnnxRuntimeBackend {
     }
     runSync() {
         throw new ModelError('unsupported', 'ONNX Runtime for JavaScript has no runs that end at once: use run()');
+    }
+    profile() {
+        return Promise.reject(new ModelError('unsupported', 'ONNX Runtime for JavaScript writes no trace to a file'));
+    }
+    worklet() {
+        throw new ModelError('unsupported', 'there are no worklets here');
+    }
+    residentBytes() {
+        return -1;
     }
     cancel(call) {
         this.calls.get(call)?.abort();
@@ -115,10 +129,11 @@ export class OnnxRuntimeBackend {
         }
     }
     /** Outputs with memory of the app need not be kept; nobody takes them. */
-    keep(produced) {
+    keep(produced, { queued, duration }) {
         const kept = this.next();
         this.kept.set(kept, produced);
-        return { kept, shapes: produced.map(({ shape }) => shape), texts: produced.map(({ texts }) => texts) };
+        const [shapes, texts] = [produced.map((each) => each.shape), produced.map((each) => each.texts)];
+        return { kept, shapes, texts, queued, duration };
     }
     next() {
         this.last += 1;

@@ -7,6 +7,19 @@ export interface RunCall {
     readonly texts: ReadonlyArray<readonly string[]>;
     /** Nothing is written after it was aborted: the memory is the app's again. */
     readonly signal: AbortSignal;
+    readonly times: Times;
+}
+/** How long a run waits and takes. No clock is read unless somebody asks. */
+export declare class Times {
+    queued: number;
+    duration: number;
+    private readonly isAsked;
+    private last;
+    /** Now the run is asked for. */
+    constructor(isAsked: boolean);
+    begin(): void;
+    end(): void;
+    private lap;
 }
 /** A session, and the runs that wait for it. */
 export declare class Runner {

@@ -1,6 +1,30 @@
 // Runs of a session by ONNX Runtime's JavaScript API: one after the other, for it refuses two at once.
 import { ModelError } from './errors.js';
+import { now } from './observing.js';
 import { inputTensor, placedTensors, producedBy, write } from './onnxruntimeTensors.js';
+/** How long a run waits and takes. No clock is read unless somebody asks. */
+export class Times {
+    queued = 0;
+    duration = 0;
+    isAsked;
+    last;
+    /** Now the run is asked for. */
+    constructor(isAsked) {
+        this.isAsked = isAsked;
+        this.last = isAsked ? now() : 0;
+    }
+    begin() {
+        this.queued = this.lap();
+    }
+    end() {
+        this.duration = this.lap();
+    }
+    lap() {
+        const before = this.last;
+        this.last = this.isAsked ? now() : 0;
+        return this.last - before;
+    }
+}
 /** A session, and the runs that wait for it. */
 export class Runner {
     ort;
@@ -32,9 +56,11 @@ export class Runner {
     async compute(placed, call) {
         throwIfCancelled(call.signal);
         const { inputMetadata, outputMetadata } = this.session;
+        call.times.begin();
         const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason) => {
             throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
         });
+        call.times.end();
         throwIfCancelled(call.signal);
         return outputMetadata.map(({ name }, index) => {
             const into = placed[inputMetadata.length + index];

@@ -1,7 +1,8 @@
 import type { Attempt } from './attempt.js';
 import type { Backend, Opened } from './backend.js';
 import { type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
-import type { Fallback, LoadOptions, ProviderAssignment } from './options.js';
+import type { Fallback } from './observer.js';
+import type { LoadOptions, ProviderAssignment } from './options.js';
 /** A model that has started. */
 export interface OpenModel {
     readonly opened: Opened;

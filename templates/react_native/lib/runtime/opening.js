@@ -2,7 +2,7 @@
 import { assignmentOf, hasNoNode } from './assignment.js';
 import { platformFiles } from './descriptor.js';
 import { ModelError, toModelError } from './errors.js';
-import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
+import { checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
 import { startOf } from './starting.js';
@@ -13,7 +13,6 @@ import { startOf } from './starting.js';
  */
 export async function openModel(model, backend, options) {
     try {
-        checkOptions(options);
         throwIfAborted(options.signal);
         const about = backend.about();
         checkVersion(model, backend.platform, about.runtimeVersion, options);

@@ -1,6 +1,8 @@
 import type { ModelFile, PackagedFile, Provider, Settings } from './descriptor.js';
 import type { Part, Verify } from './backend.js';
 import type { ModelError } from './errors.js';
+import type { ModelObserver } from './observer.js';
+import type { Policies } from './policies.js';
 /**
  * Where the files of a model come from.
  *
@@ -57,6 +59,10 @@ export interface LoadOptions {
     readonly spinning?: boolean;
     /** Calls of `run` that may be under way or wait for their turn, 64 by default: one more is rejected with `busy`. */
     readonly queue?: number;
+    /** Is told of loading, runs and disposal; without one no clock is read. */
+    readonly observer?: ModelObserver;
+    /** What the model does by itself when a provider fails or memory is short. */
+    readonly policies?: Policies;
     /** How the files of a model are checked when it is loaded; `'once'` by default. */
     readonly verify?: Verify;
     /** Aborts loading, which is then rejected with `cancelled`. */
@@ -98,12 +104,6 @@ export interface ProviderAssignment {
     readonly nodes: number;
     /** Multiplications with additions in these nodes, as far as the model's file says. */
     readonly macs: number;
-}
-/** A provider that was requested and did not start. */
-export interface Fallback {
-    readonly provider: Provider;
-    /** In most cases ONNX Runtime's message; `took no node of the model` where the CPU would have run all of it. */
-    readonly reason: string;
 }
 /** A file that is ready to be opened or read. */
 export interface PlacedFile {

@@ -1,8 +1,10 @@
 // What must hold before a model is loaded.
 import { platformFiles } from './descriptor.js';
 import { ModelError } from './errors.js';
+import { policiesOf } from './policies.js';
 const MOST_THREADS = 256;
 const PROVIDERS = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
+const POLICIES = new Set(Object.keys(policiesOf()));
 const VERIFY = new Set(['once', 'always']);
 /** A type that says of each option that there is one: none is forgotten. */
 const OPTIONS = {
@@ -12,6 +14,8 @@ const OPTIONS = {
     threads: true,
     spinning: true,
     queue: true,
+    observer: true,
+    policies: true,
     verify: true,
     signal: true,
     onProgress: true,
@@ -36,6 +40,8 @@ export function checkOptions(options) {
     if (typeof queue !== 'number' || !Number.isInteger(queue) || queue < 1) {
         throw bad(`queue is ${shown(queue)}, which is not a number of calls from 1 on`);
     }
+    checkObserver(given['observer']);
+    checkPolicies(given['policies']);
     if (typeof verify !== 'string' || !VERIFY.has(verify)) {
         throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
     }
@@ -48,6 +54,23 @@ export function checkOptions(options) {
         if (typeof name === 'string' && PROVIDERS.has(name))
             continue;
         throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
+    }
+}
+function checkObserver(observer) {
+    if (observer === undefined || (typeof observer === 'object' && observer !== null))
+        return;
+    throw bad(`observer is ${shown(observer)}, which is not an object`);
+}
+function checkPolicies(policies) {
+    if (policies === undefined)
+        return;
+    if (typeof policies !== 'object' || policies === null)
+        throw bad(`policies is ${shown(policies)}, which is not an object`);
+    for (const [name, value] of Object.entries(policies)) {
+        if (!POLICIES.has(name))
+            throw bad(`unknown policy '${name}': there are ${[...POLICIES].join(', ')}`);
+        if (typeof value !== 'boolean')
+            throw bad(`policies.${name} is ${shown(value)}, which is neither true nor false`);
     }
 }
 function shown(value) {

@@ -18,6 +18,11 @@ export declare class Runs {
     private readonly outputs;
     /** @throws ModelError `bad-model` when the opened file lacks a tensor of the model, or has others */
     constructor(model: ModelDescriptor, opened: Opened);
+    /** What app code calls the tensors, in the order of the session's. */
+    keys(): {
+        readonly inputs: readonly string[];
+        readonly outputs: readonly string[];
+    };
     /** @throws ModelError `bad-input`, saying what is expected and what was found */
     prepare(inputs: object, into: object, makeArray: MakeArray): Prepared;
     /** The outputs of a run by their keys; those that ONNX Runtime made are copied, and freed there. */

@@ -13,6 +13,10 @@ export class Runs {
         this.inputs = inOrder('input', opened.inputs, model.inputs, []);
         this.outputs = inOrder('output', opened.outputs, model.outputs, model.pinned);
     }
+    /** What app code calls the tensors, in the order of the session's. */
+    keys() {
+        return { inputs: keysOf(this.inputs), outputs: keysOf(this.outputs) };
+    }
     /** @throws ModelError `bad-input`, saying what is expected and what was found */
     prepare(inputs, into, makeArray) {
         checkKeys('input', keysOf(this.inputs), inputs, true);

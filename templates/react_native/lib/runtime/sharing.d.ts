@@ -9,7 +9,7 @@ export interface Disposable {
 export type Load<M> = (options: LoadOptions) => Promise<M>;
 /** A model that is to be loaded in one way. */
 export interface Wish<M> {
-    /** The same for options with the same content. */
+    /** The same for options with the same content, whatever their observers. */
     readonly key: string;
     readonly load: Load<M>;
     readonly options: SharedOptions;
@@ -26,5 +26,5 @@ type Watcher<M> = (found: Sharing<M>) => void;
  * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
  * is called. Who watches must not dispose of the model.
  */
-export declare function share<M extends Disposable>({ key, load, options }: Wish<M>, watch: Watcher<M>): () => void;
+export declare function share<M extends Disposable>(wish: Wish<M>, watch: Watcher<M>): () => void;
 export {};

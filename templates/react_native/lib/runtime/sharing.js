@@ -1,4 +1,5 @@
 // Models that several components share: loaded once for the same options, disposed of when the last component is gone.
+import { identityOf } from './contentKey.js';
 import { toModelError } from './errors.js';
 /** How long a model without users is kept: a component of the next screen may want it. */
 const GRACE_MS = 1000;
@@ -8,7 +9,9 @@ const shared = new WeakMap();
  * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
  * is called. Who watches must not dispose of the model.
  */
-export function share({ key, load, options }, watch) {
+export function share(wish, watch) {
+    const { load, options } = wish;
+    const key = options.observer === undefined ? wish.key : `${wish.key} ${String(identityOf(options.observer))}`;
     const models = modelsOf(load);
     let found = models.get(key);
     if (found === undefined) {

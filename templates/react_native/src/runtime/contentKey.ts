@@ -10,16 +10,17 @@ export function contentKey(value: object): string {
 
 function comparable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  if (ArrayBuffer.isView(value)) return [numberOf(value.buffer), value.byteOffset, value.byteLength];
+  if (ArrayBuffer.isView(value)) return [identityOf(value.buffer), value.byteOffset, value.byteLength];
   // Not instanceof: memory may come from another realm.
-  if (Object.prototype.toString.call(value) === '[object ArrayBuffer]') return [numberOf(value)];
+  if (Object.prototype.toString.call(value) === '[object ArrayBuffer]') return [identityOf(value)];
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-function numberOf(memory: object): number {
-  const known = numbers.get(memory);
+/** A number that no other object has. */
+export function identityOf(value: object): number {
+  const known = numbers.get(value);
   if (known !== undefined) return known;
   last += 1;
-  numbers.set(memory, last);
+  numbers.set(value, last);
   return last;
 }

@@ -35,13 +35,15 @@ const NOTHING: HookOptions = {};
 
 /**
  * Loads a model with `load`, which is the same function in every call. Options with the same content are the same options:
- * components that have them share one model, which is disposed of soon after the last of them is gone.
+ * components that have them share one model, which is disposed of soon after the last of them is gone. Components with
+ * an observer share it with those that have the same one.
  */
 export function useModel<M extends { dispose(): void }>(
   load: Load<M>,
   options: HookOptions = NOTHING,
 ): ModelState<M> {
-  const key = contentKey(options);
+  // Not the observer: one that is made anew each time must not have the model loaded anew.
+  const key = contentKey({ ...options, observer: undefined });
   const [kept, setKept] = useState<Wish<M>>({ key, load, options });
   const [outcome, setOutcome] = useState<Outcome<M> | null>(null);
   const isKept = kept.key === key;

@@ -1,18 +1,41 @@
 // A loaded model.
 
-import { currentBackend, type Backend, type Ran } from './backend.js';
-import type { ModelDescriptor, Provider } from './descriptor.js';
-import { newArray } from './elements.js';
+import { copied } from './copying.js';
+import type { Provider } from './descriptor.js';
 import { ModelError, toModelError, type ModelErrorCode } from './errors.js';
-import { sharedArray } from './memory.js';
-import { openModel, type Outcome } from './opening.js';
-import type { AsyncRunOptions, Fallback, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
+import type { Fallback } from './observer.js';
+import { tell } from './observing.js';
+import type { Outcome } from './opening.js';
+import type { AsyncRunOptions, Info, ProviderAssignment, RunOptions } from './options.js';
 import { throwIfAborted } from './permitting.js';
-import { Runs, type MakeArray, type Prepared } from './running.js';
+import type { Prepared } from './running.js';
 import { testModel, type SelfTest } from './selftest.js';
+import { Serving } from './serving.js';
+import type { Session } from './session.js';
 import type { Targets } from './tensor.js';
 
 const MOST_CALLS = 64;
+
+/** A model on threads of worklets: an object of native code, which knows nothing of this package's JavaScript. */
+export interface ModelWorklet<Inputs extends object, Outputs extends object> {
+  /**
+   * Runs the model on `inputs`, on the thread that calls it, which waits. Arrays are read in place; outputs are new.
+   *
+   * @throws Error whose message begins with a code, as in `[bad-input] ...` or `[disposed] ...`
+   */
+  run(inputs: Inputs): Outputs;
+}
+
+/** A call of `run` that was checked. */
+interface Call<Inputs> {
+  /** What `prepared` was made for. */
+  readonly session: Session;
+  readonly prepared: Prepared;
+  /** For another session. */
+  readonly inputs: Inputs;
+  readonly into: object;
+  readonly signal: AbortSignal | undefined;
+}
 
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
@@ -22,9 +45,12 @@ const MOST_CALLS = 64;
 export class Model<Inputs extends object, Outputs extends object> {
   /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
   readonly info: Info;
-  /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
+  /**
+   * The provider that started, which runs at least one node. Operators that it does not support run on the CPU. The policy
+   * `retryOnCpu` makes it `cpu` after failures.
+   */
   readonly provider: Provider;
-  /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
+  /** Providers that were tried before `provider` and did not start, or failed, in this order, with the reasons. */
   readonly fallbacks: readonly Fallback[];
   /**
    * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
@@ -32,33 +58,17 @@ export class Model<Inputs extends object, Outputs extends object> {
    */
   readonly assignment: readonly ProviderAssignment[] | undefined;
 
-  private readonly outcome: Outcome;
-  private readonly backend: Backend;
-  private readonly session: number;
-  private readonly runs: Runs;
+  private readonly serving: Serving;
   private readonly queue: number;
   private calls = 0;
   private isDisposed = false;
 
   /** Models are made by `load` of a generated file. */
   constructor(outcome: Outcome) {
-    const { model, backend, about, opened, file, provider, fallbacks, assignment, options } = outcome;
-    this.info = {
-      name: model.name,
-      version: model.version,
-      file: file.path,
-      sha256: file.sha256,
-      sizeBytes: opened.sizeBytes,
-      onnxRuntimeVersion: about.runtimeVersion,
-    };
-    this.provider = provider;
-    this.fallbacks = fallbacks;
-    this.assignment = assignment;
-    this.outcome = outcome;
-    this.queue = options.queue ?? MOST_CALLS;
-    this.backend = backend;
-    this.session = opened.session;
-    this.runs = new Runs(model, opened);
+    this.serving = new Serving(outcome);
+    this.queue = outcome.options.queue ?? MOST_CALLS;
+    ({ info: this.info, provider: this.provider, fallbacks: this.fallbacks } = this.serving.latest.about);
+    this.assignment = outcome.assignment;
   }
 
   /**
@@ -73,17 +83,8 @@ export class Model<Inputs extends object, Outputs extends object> {
    * `runtime`
    */
   async run(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>> = {}): Promise<Outputs> {
-    const { signal, into = {} } = options;
-    const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
-    throwIfAborted(signal);
-    if (this.calls >= this.queue) throw this.error('busy', 'is busy: its queue is full');
-    this.calls += 1;
-    try {
-      const ran = await this.callNative(prepared, signal);
-      return this.results(prepared, ran);
-    } finally {
-      this.calls -= 1;
-    }
+    const call = this.callOf(inputs, options);
+    return this.hold(() => this.serve(call));
   }
 
   /**
@@ -93,13 +94,32 @@ export class Model<Inputs extends object, Outputs extends object> {
    * @throws ModelError what `run` throws, and `unsupported` in a browser
    */
   runSync(inputs: Inputs, options: RunOptions<Targets<Outputs>> = {}): Outputs {
-    const prepared = this.prepare(inputs, options.into ?? {}, newArray);
-    try {
-      const { buffers, layout, texts } = prepared;
-      return this.results(prepared, this.backend.runSync(this.session, buffers, layout, texts));
-    } catch (thrown) {
-      throw toModelError(thrown);
-    }
+    this.checkAlive();
+    const session = this.serving.now();
+    return session.runSync(session.prepareSync(inputs, options.into ?? {})) as Outputs;
+  }
+
+  /**
+   * Runs the model `runs` times on `inputs`, in a second session with ONNX Runtime's profiling on.
+   *
+   * @returns the path of the trace, a file in the app's cache that chrome://tracing and ui.perfetto.dev show
+   * @throws ModelError what `run` throws, `bad-options`, and `unsupported` in a browser
+   */
+  async profile(inputs: Inputs, runs = 10): Promise<string> {
+    this.checkAlive();
+    const given = this.serving.readsLater ? copied(inputs) : inputs;
+    return this.serving.use((session) => session.profile(session.prepareSync(given, {}), runs));
+  }
+
+  /**
+   * The model for worklets, such as frame processors of a camera: capture it in one, and call its `run` on any thread. It
+   * ends with the model.
+   *
+   * @throws ModelError `disposed`, and `unsupported` in a browser
+   */
+  worklet(): ModelWorklet<Inputs, Outputs> {
+    this.checkAlive();
+    return this.serving.now().worklet() as ModelWorklet<Inputs, Outputs>;
   }
 
   /**
@@ -112,7 +132,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     this.checkAlive();
     const run = (inputs: object): Promise<Outputs> => this.run(inputs as Inputs);
     try {
-      return await testModel(this.outcome, run);
+      return await testModel(this.serving.latest.outcome, run);
     } catch (thrown) {
       throw toModelError(thrown);
     }
@@ -122,12 +142,57 @@ export class Model<Inputs extends object, Outputs extends object> {
   dispose(): void {
     if (this.isDisposed) return;
     this.isDisposed = true;
-    this.backend.close(this.session);
+    this.serving.end();
+    const { observer } = this.serving.latest.outcome.options;
+    const { info } = this;
+    if (observer !== undefined) tell(() => observer.onRelease?.({ model: info.name, reason: 'close' }));
   }
 
-  private prepare(inputs: object, into: object, makeArray: MakeArray): Prepared {
+  /**
+   * Counts a call until it has ended.
+   *
+   * @throws ModelError `busy`
+   */
+  protected async hold<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.calls >= this.queue) throw this.error('busy', 'is busy: its queue is full');
+    this.calls += 1;
+    try {
+      return await call();
+    } finally {
+      this.calls -= 1;
+    }
+  }
+
+  /** `run` of a call that is counted already. */
+  protected async runHeld(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs> {
+    return this.serve(this.callOf(inputs, options));
+  }
+
+  /** Checks inputs, and copies them if they are read again later. */
+  private callOf(inputs: Inputs, { signal, into = {} }: AsyncRunOptions<Targets<Outputs>>): Call<Inputs> {
     this.checkAlive();
-    return this.runs.prepare(inputs, into, makeArray);
+    const session = this.serving.latest;
+    const prepared = session.prepare(inputs, into);
+    throwIfAborted(signal);
+    return { session, prepared, inputs: this.serving.readsLater ? copied(inputs) : inputs, into, signal };
+  }
+
+  private async serve({ session, prepared, inputs, into, signal }: Call<Inputs>): Promise<Outputs> {
+    const outputs = await this.serving.run((each, isRetry) => {
+      if (each === session) return each.run(prepared, signal, isRetry);
+      throwIfAborted(signal);
+      return each.run(each.prepare(inputs, into), signal, isRetry);
+    });
+    this.show();
+    // The descriptor and the type come from the same signature.
+    return outputs as Outputs;
+  }
+
+  /** Another session may have been opened since. */
+  private show(): void {
+    const { latest, fallbacks } = this.serving;
+    const { info, provider } = latest.about;
+    if (this.info !== info) Object.assign(this, { info, provider, fallbacks, assignment: latest.outcome.assignment });
   }
 
   private checkAlive(): void {
@@ -136,69 +201,6 @@ export class Model<Inputs extends object, Outputs extends object> {
   }
 
   private error(code: ModelErrorCode, words: string): ModelError {
-    return new ModelError(code, `${this.outcome.model.className} ${words}`);
+    return new ModelError(code, `${this.serving.latest.outcome.model.className} ${words}`);
   }
-
-  private async callNative({ buffers, layout, texts }: Prepared, signal: AbortSignal | undefined): Promise<Ran> {
-    const call = nextCall();
-    const cancel = (): void => {
-      this.backend.cancel(call);
-    };
-    signal?.addEventListener('abort', cancel);
-    try {
-      return await this.backend.run(this.session, call, buffers, layout, texts);
-    } catch (thrown) {
-      throw toModelError(thrown);
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-    }
-  }
-
-  private results(prepared: Prepared, ran: Ran): Outputs {
-    // The descriptor and the type come from the same signature.
-    return this.runs.read(this.backend, prepared, ran) as Outputs;
-  }
-}
-
-/** A model of this package, before it is loaded. */
-export interface ModelDefinition<Loaded> {
-  /** The files that the package has of it, their sizes and checksums. */
-  readonly descriptor: ModelDescriptor;
-  /**
-   * Loads the model, away from the JavaScript thread.
-   *
-   * @throws ModelError: a file is missing or not the right one, no provider can run the model, the app has another ONNX
-   * Runtime, a download fails, or `options.signal` was aborted
-   */
-  readonly load: (options?: LoadOptions) => Promise<Loaded>;
-}
-
-/** Loads a model on what runs models here. */
-export async function loadModel<Inputs extends object, Outputs extends object>(
-  descriptor: ModelDescriptor,
-  options: LoadOptions = {},
-): Promise<Model<Inputs, Outputs>> {
-  return loadAs(Model<Inputs, Outputs>, descriptor, options);
-}
-
-/** Loads a model as an object of a class of its own. */
-export async function loadAs<Loaded>(
-  Loaded: new (outcome: Outcome) => Loaded,
-  descriptor: ModelDescriptor,
-  options: LoadOptions = {},
-): Promise<Loaded> {
-  const outcome = await openModel(descriptor, currentBackend(), options);
-  try {
-    return new Loaded(outcome);
-  } catch (error) {
-    outcome.backend.close(outcome.opened.session);
-    throw error;
-  }
-}
-
-let calls = 0;
-
-function nextCall(): number {
-  calls += 1;
-  return calls;
 }

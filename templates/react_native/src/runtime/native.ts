@@ -20,13 +20,14 @@ export interface NativeParts {
   readonly android: AndroidFiles | null;
   /** Folder of the models among Android's assets. */
   readonly assetFolder: string;
+  readonly onMemoryPressure: Backend['onMemoryPressure'];
 }
 
 /** @throws ModelError `not-linked` when the app was built without the native part, `unsupported` on other systems */
 export function makeNativeBackend(parts: NativeParts): Backend {
   const engine = linked(parts, parts.engine);
   if (parts.os === 'android') return androidBackend(parts, engine, linked(parts, parts.android));
-  if (parts.os === 'ios') return iosBackend(engine);
+  if (parts.os === 'ios') return iosBackend(parts, engine);
   throw new ModelError('unsupported', `${parts.packageName} has models for Android and iOS, this is ${parts.os}`);
 }
 
@@ -39,34 +40,47 @@ function linked<Part>({ packageName }: NativeParts, part: Part | null): Part {
   );
 }
 
-function androidBackend({ assetFolder }: NativeParts, engine: Engine, files: AndroidFiles): Backend {
+function androidBackend(parts: NativeParts, engine: Engine, files: AndroidFiles): Backend {
   const { chip, apiLevel, folder } = files.device();
   return {
-    ...backendOf('android', { chip, apiLevel }, engine, (path, size) => files.locate(`${assetFolder}/${path}`, size)),
+    ...backendOf(parts, 'android', { chip, apiLevel }, engine, (path, size) =>
+      files.locate(`${parts.assetFolder}/${path}`, size),
+    ),
     about: () => ({ ...engine.about(), cache: folder }),
   };
 }
 
-function iosBackend(engine: Engine): Backend {
+function iosBackend(parts: NativeParts, engine: Engine): Backend {
   const { bundle } = engine.about();
-  return backendOf('ios', { chip: '', apiLevel: 0 }, engine, (path) =>
+  return backendOf(parts, 'ios', { chip: '', apiLevel: 0 }, engine, (path) =>
     Promise.resolve({ path: `${bundle}/${path}`, offset: 0 }),
   );
 }
 
 /** Methods are called on their object: that of a TurboModule is not one whose properties can be copied. */
-function backendOf(platform: Platform, device: Device, engine: Engine, locate: Backend['locate']): Backend {
+function backendOf(
+  { onMemoryPressure }: NativeParts,
+  platform: Platform,
+  device: Device,
+  engine: Engine,
+  locate: Backend['locate'],
+): Backend {
   return {
     platform,
     device,
     locate,
+    onMemoryPressure,
     about: () => engine.about(),
     open: (request, model) => engine.open(request, model),
     close: (session) => {
       engine.close(session);
     },
-    run: (session, call, buffers, layout, texts) => engine.run(session, call, buffers, layout, texts),
+    run: (session, call, buffers, layout, texts, isTimed) => engine.run(session, call, buffers, layout, texts, isTimed),
     runSync: (session, buffers, layout, texts) => engine.runSync(session, buffers, layout, texts),
+    profile: (session, prefix, runs, buffers, layout, texts) =>
+      engine.profile(session, prefix, runs, buffers, layout, texts),
+    worklet: (session, inputs, outputs) => engine.worklet(session, inputs, outputs),
+    residentBytes: () => engine.residentBytes(),
     cancel: (call) => {
       engine.cancel(call);
     },

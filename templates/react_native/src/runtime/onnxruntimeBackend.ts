@@ -4,7 +4,7 @@ import type { About, Backend, Device, Opened, OpenRequest, Place, Platform, Ran,
 import { ModelError } from './errors.js';
 import type { OnnxRuntime, OrtApi, OrtSession, OrtSessionOptions, OrtValueMetadata } from './onnxruntimeApi.js';
 import { bytesOf, checkedPart, locateFile, type OnnxRuntimeOptions, read } from './onnxruntimeFiles.js';
-import { Runner } from './onnxruntimeRuns.js';
+import { Runner, Times } from './onnxruntimeRuns.js';
 import type { Produced } from './onnxruntimeTensors.js';
 
 const MOST_THREADS = 4;
@@ -41,6 +41,10 @@ export class OnnxRuntimeBackend implements Backend {
     return Promise.resolve().then(() => locateFile(this.options, path));
   }
 
+  onMemoryPressure(): () => void {
+    return () => undefined;
+  }
+
   async open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened> {
     const { file } = request;
     const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
@@ -71,13 +75,16 @@ export class OnnxRuntimeBackend implements Backend {
     buffers: readonly ArrayBuffer[],
     layout: readonly number[],
     texts: ReadonlyArray<readonly string[]>,
+    isTimed: boolean,
   ): Promise<Ran> {
     const runner = this.runners.get(session);
     if (runner === undefined) throw new ModelError('disposed', `session ${String(session)} was closed`);
     const controller = new AbortController();
     this.calls.set(call, controller);
     try {
-      return this.keep(await runner.run({ buffers, layout, texts, signal: controller.signal }));
+      const times = new Times(isTimed);
+      const produced = await runner.run({ buffers, layout, texts, signal: controller.signal, times });
+      return this.keep(produced, times);
     } finally {
       this.calls.delete(call);
     }
@@ -85,6 +92,18 @@ export class OnnxRuntimeBackend implements Backend {
 
   runSync(): Ran {
     throw new ModelError('unsupported', 'ONNX Runtime for JavaScript has no runs that end at once: use run()');
+  }
+
+  profile(): Promise<string> {
+    return Promise.reject(new ModelError('unsupported', 'ONNX Runtime for JavaScript writes no trace to a file'));
+  }
+
+  worklet(): object {
+    throw new ModelError('unsupported', 'there are no worklets here');
+  }
+
+  residentBytes(): number {
+    return -1;
   }
 
   cancel(call: number): void {
@@ -141,10 +160,11 @@ export class OnnxRuntimeBackend implements Backend {
   }
 
   /** Outputs with memory of the app need not be kept; nobody takes them. */
-  private keep(produced: readonly Produced[]): Ran {
+  private keep(produced: readonly Produced[], { queued, duration }: Times): Ran {
     const kept = this.next();
     this.kept.set(kept, produced);
-    return { kept, shapes: produced.map(({ shape }) => shape), texts: produced.map(({ texts }) => texts) };
+    const [shapes, texts] = [produced.map((each) => each.shape), produced.map((each) => each.texts)];
+    return { kept, shapes, texts, queued, duration };
   }
 
   private next(): number {

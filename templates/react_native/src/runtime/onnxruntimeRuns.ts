@@ -2,6 +2,7 @@
 
 import { ModelError } from './errors.js';
 import type { OrtApi, OrtSession, OrtTensor } from './onnxruntimeApi.js';
+import { now } from './observing.js';
 import { inputTensor, placedTensors, producedBy, write, type Placed, type Produced } from './onnxruntimeTensors.js';
 
 /** What a run reads and where it writes, as `Engine.run` has it. */
@@ -11,6 +12,35 @@ export interface RunCall {
   readonly texts: ReadonlyArray<readonly string[]>;
   /** Nothing is written after it was aborted: the memory is the app's again. */
   readonly signal: AbortSignal;
+  readonly times: Times;
+}
+
+/** How long a run waits and takes. No clock is read unless somebody asks. */
+export class Times {
+  queued = 0;
+  duration = 0;
+  private readonly isAsked: boolean;
+  private last: number;
+
+  /** Now the run is asked for. */
+  constructor(isAsked: boolean) {
+    this.isAsked = isAsked;
+    this.last = isAsked ? now() : 0;
+  }
+
+  begin(): void {
+    this.queued = this.lap();
+  }
+
+  end(): void {
+    this.duration = this.lap();
+  }
+
+  private lap(): number {
+    const before = this.last;
+    this.last = this.isAsked ? now() : 0;
+    return this.last - before;
+  }
 }
 
 /** A session, and the runs that wait for it. */
@@ -49,9 +79,11 @@ export class Runner {
   private async compute(placed: readonly Placed[], call: RunCall): Promise<readonly Produced[]> {
     throwIfCancelled(call.signal);
     const { inputMetadata, outputMetadata } = this.session;
+    call.times.begin();
     const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason: unknown) => {
       throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
     });
+    call.times.end();
     throwIfCancelled(call.signal);
     return outputMetadata.map(({ name }, index) => {
       const into = placed[inputMetadata.length + index];

@@ -5,8 +5,9 @@ import { assignmentOf, hasNoNode } from './assignment.js';
 import type { Backend, Opened } from './backend.js';
 import { platformFiles, type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
 import { ModelError, toModelError } from './errors.js';
-import type { Fallback, LoadOptions, PlacedFile, ProviderAssignment } from './options.js';
-import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
+import type { Fallback } from './observer.js';
+import type { LoadOptions, PlacedFile, ProviderAssignment } from './options.js';
+import { checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
 import { startOf, type Start } from './starting.js';
@@ -34,7 +35,6 @@ export interface Outcome extends Attempt, OpenModel {
  */
 export async function openModel(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<Outcome> {
   try {
-    checkOptions(options);
     throwIfAborted(options.signal);
     const about = backend.about();
     checkVersion(model, backend.platform, about.runtimeVersion, options);

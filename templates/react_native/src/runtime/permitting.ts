@@ -4,10 +4,13 @@ import type { Platform, Verify } from './backend.js';
 import { platformFiles, type ModelDescriptor } from './descriptor.js';
 import { ModelError } from './errors.js';
 import type { LoadOptions } from './options.js';
+import { policiesOf } from './policies.js';
 
 const MOST_THREADS = 256;
 
 const PROVIDERS: ReadonlySet<string> = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
+
+const POLICIES: ReadonlySet<string> = new Set(Object.keys(policiesOf()));
 
 const VERIFY: ReadonlySet<string> = new Set<Verify>(['once', 'always']);
 
@@ -19,6 +22,8 @@ const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
   threads: true,
   spinning: true,
   queue: true,
+  observer: true,
+  policies: true,
   verify: true,
   signal: true,
   onProgress: true,
@@ -41,6 +46,8 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
   if (typeof queue !== 'number' || !Number.isInteger(queue) || queue < 1) {
     throw bad(`queue is ${shown(queue)}, which is not a number of calls from 1 on`);
   }
+  checkObserver(given['observer']);
+  checkPolicies(given['policies']);
   if (typeof verify !== 'string' || !VERIFY.has(verify)) {
     throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
   }
@@ -51,6 +58,20 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
   for (const name of [...(providers as readonly unknown[]), ...Object.keys(providerOptions)]) {
     if (typeof name === 'string' && PROVIDERS.has(name)) continue;
     throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
+  }
+}
+
+function checkObserver(observer: unknown): void {
+  if (observer === undefined || (typeof observer === 'object' && observer !== null)) return;
+  throw bad(`observer is ${shown(observer)}, which is not an object`);
+}
+
+function checkPolicies(policies: unknown): void {
+  if (policies === undefined) return;
+  if (typeof policies !== 'object' || policies === null) throw bad(`policies is ${shown(policies)}, which is not an object`);
+  for (const [name, value] of Object.entries(policies)) {
+    if (!POLICIES.has(name)) throw bad(`unknown policy '${name}': there are ${[...POLICIES].join(', ')}`);
+    if (typeof value !== 'boolean') throw bad(`policies.${name} is ${shown(value)}, which is neither true nor false`);
   }
 }
 

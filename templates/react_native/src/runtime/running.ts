@@ -40,6 +40,11 @@ export class Runs {
     this.outputs = inOrder('output', opened.outputs, model.outputs, model.pinned);
   }
 
+  /** What app code calls the tensors, in the order of the session's. */
+  keys(): { readonly inputs: readonly string[]; readonly outputs: readonly string[] } {
+    return { inputs: keysOf(this.inputs), outputs: keysOf(this.outputs) };
+  }
+
   /** @throws ModelError `bad-input`, saying what is expected and what was found */
   prepare(inputs: object, into: object, makeArray: MakeArray): Prepared {
     checkKeys('input', keysOf(this.inputs), inputs, true);

@@ -1,5 +1,6 @@
 // Models that several components share: loaded once for the same options, disposed of when the last component is gone.
 
+import { identityOf } from './contentKey.js';
 import { type ModelError, toModelError } from './errors.js';
 import type { LoadOptions, Progress } from './options.js';
 
@@ -15,7 +16,7 @@ export type Load<M> = (options: LoadOptions) => Promise<M>;
 
 /** A model that is to be loaded in one way. */
 export interface Wish<M> {
-  /** The same for options with the same content. */
+  /** The same for options with the same content, whatever their observers. */
   readonly key: string;
   readonly load: Load<M>;
   readonly options: SharedOptions;
@@ -41,7 +42,9 @@ const shared = new WeakMap<Load<Disposable>, Map<string, Shared<Disposable>>>();
  * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
  * is called. Who watches must not dispose of the model.
  */
-export function share<M extends Disposable>({ key, load, options }: Wish<M>, watch: Watcher<M>): () => void {
+export function share<M extends Disposable>(wish: Wish<M>, watch: Watcher<M>): () => void {
+  const { load, options } = wish;
+  const key = options.observer === undefined ? wish.key : `${wish.key} ${String(identityOf(options.observer))}`;
   const models = modelsOf(load);
   let found = models.get(key);
   if (found === undefined) {

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "Threads.h"
+
 namespace host {
 
 namespace jsi = facebook::jsi;
@@ -126,6 +128,19 @@ void addMachine(jsi::Runtime& runtime, jsi::Object& host) {
   });
 }
 
+/// Threads of worklets.
+void addThreads(jsi::Runtime& runtime, jsi::Object& host) {
+  const auto threads = std::make_shared<Threads>();
+  add(runtime, host, "startThread", [threads](jsi::Runtime& inner, Arguments arguments) {
+    auto object = arguments[0].asObject(inner).asHostObject(inner);
+    return jsi::Value(threads->start(std::move(object), text(inner, arguments[1])));
+  });
+  add(runtime, host, "joinThread", [threads](jsi::Runtime& inner, Arguments arguments) {
+    const auto result = threads->join(static_cast<int>(arguments[0].asNumber()));
+    return jsi::Value(jsi::String::createFromUtf8(inner, result));
+  });
+}
+
 void addEnding(jsi::Runtime& runtime, jsi::Object& host, const std::shared_ptr<Loop>& loop, Ending& ending) {
   add(runtime, host, "exit", [loop, &ending](jsi::Runtime&, Arguments arguments) {
     ending.code = static_cast<int>(arguments[0].asNumber());
@@ -158,6 +173,7 @@ void addGlobals(
   addFiles(runtime, host);
   addDescriptors(runtime, host);
   addMachine(runtime, host);
+  addThreads(runtime, host);
   addEnding(runtime, host, loop, ending);
   jsi::Array given(runtime, arguments.size());
   for (std::size_t index = 0; index < arguments.size(); ++index) {

@@ -265,3 +265,31 @@ test('runs cannot be made at once here, and say so', async () => {
   expect(() => lastModel().runSync({ x: input })).toThrow(expect.objectContaining({ code: 'unsupported' }));
   await view.unmount();
 });
+
+test('an observer that is made anew each time does not load the model anew, and hears of it', async () => {
+  const heard = [];
+  const observed = () => ({ observer: { onLoad: () => heard.push('load'), onRelease: () => heard.push('release') } });
+  const view = await render(<Orient options={observed()} />);
+  await ready();
+  await view.rerender(<Orient options={observed()} />);
+  await ready();
+  expect(open.size).toBe(1);
+  await expectRight(lastModel());
+  await view.unmount();
+  await nothingOpen();
+  expect(heard).toEqual(['load', 'release']);
+});
+
+test('components share a model with those that have the same observer', async () => {
+  const [mine, yours] = [{ observer: { onLoad: () => undefined } }, { observer: { onLoad: () => undefined } }];
+  const view = await render(
+    <>
+      <Orient options={mine} />
+      <Orient options={{ ...mine }} />
+      <Orient options={yours} />
+    </>,
+  );
+  await waitFor(() => expect(screen.getAllByText('ready')).toHaveLength(3));
+  expect(open.size).toBe(2);
+  await view.unmount();
+});

@@ -5,12 +5,12 @@ import { backend, bytesOf, load } from './package.mjs';
 
 const { EveryType, ModelError } = await load('index.web.js');
 const { chooseBackend, currentBackend, provideBackend } = await load('runtime/backend.js');
-const { loadModel } = await load('runtime/model.js');
+const { loadModel } = await load('runtime/loading.js');
 const { makeNativeBackend } = await load('runtime/native.js');
 
 const { descriptor } = EveryType;
 const SESSIONS = [];
-const OPTIONS = 'source, providers, providerOptions, threads, spinning, queue, verify, signal, onProgress, allowOtherRuntime';
+const OPTIONS = 'source, providers, providerOptions, threads, spinning, queue, observer, policies, verify, signal, onProgress, allowOtherRuntime';
 
 /**
  * A phone with these properties. It runs models with the real ONNX Runtime, which has the CPU alone: its JavaScript
@@ -406,6 +406,7 @@ for (const [options, message] of [
   [null, 'options are null, not an object'],
   [{ verify: 'never' }, `verify is 'never', which is not one of once, always`],
   [{ verify: null }, 'verify is null, which is not one of once, always'],
+  [{ observer: 'loud' }, "observer is 'loud', which is not an object"],
   [{ provider: 'cpu' }, `unknown option 'provider': there are ${OPTIONS}`],
   [{ toString: 'cpu' }, `unknown option 'toString': there are ${OPTIONS}`],
   [{ providers: 'cpu' }, "providers is 'cpu', which is not an array"],

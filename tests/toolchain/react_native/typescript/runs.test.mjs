@@ -277,6 +277,8 @@ function wrapped(real) {
     'fileSize',
     'readFile',
     'locate',
+    'onMemoryPressure',
+    'residentBytes',
   ];
   const bound = Object.fromEntries(methods.map((name) => [name, real[name]]));
   return { ...bound, platform: real.platform, device: real.device };

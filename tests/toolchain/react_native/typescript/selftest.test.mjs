@@ -4,7 +4,7 @@ import { bytesOf, load, ort } from './package.mjs';
 
 const { EveryType } = await load('index.web.js');
 const { setOnnxRuntime } = await load('runtime/onnxruntime.js');
-const { loadModel } = await load('runtime/model.js');
+const { loadModel } = await load('runtime/loading.js');
 const { make, readRecipe } = await load('runtime/recipe.js');
 const { distanceBetween } = await load('runtime/distance.js');
 

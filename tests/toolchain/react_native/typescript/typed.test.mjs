@@ -494,6 +494,37 @@ test('a call that fails leaves the state as it was, and so do those that are und
     assert.deepEqual((await heard(model.classify(sound(7)))).slice(4), [0, 0]);
   }));
 
+test('calls of a model with a state that wait for their turn have places in its queue', async () => {
+  const model = await Listener.load({ queue: 3 });
+  const endings = async (calls) => (await Promise.allSettled(calls)).map(({ status, reason }) => reason?.code ?? status);
+  const calls = (count) => Array.from({ length: count }, (_, value) => model.classify(sound(value)));
+  assert.deepEqual(await endings(calls(5)), ['fulfilled', 'fulfilled', 'fulfilled', 'busy', 'busy']);
+  const raw = () => model.run({ samples: { data: new Float32Array(1), shape: [1, 1] }, rate: new BigInt64Array(1), memory: new Float32Array(2) });
+  assert.deepEqual(await endings([...calls(2), raw(), raw()]), ['fulfilled', 'fulfilled', 'fulfilled', 'busy']);
+  const { signal } = new AbortController();
+  assert.deepEqual(await endings([...calls(2), model.classify(sound(1), { signal: AbortSignal.abort() })]), ['fulfilled', 'fulfilled', 'cancelled']);
+  assert.deepEqual(await endings([...calls(2), model.classify(sound(1), { signal })]), ['fulfilled', 'fulfilled', 'fulfilled']);
+  model.dispose();
+});
+
+test('frames are what the method of the model takes', () =>
+  withModel(Watcher, async (model) => {
+    const found = [];
+    async function* pictures() {
+      yield WHOLE;
+    }
+    for await (const classes of model.frames(pictures(), { top: 2 })) found.push(classes.length);
+    assert.deepEqual(found, [2]);
+    await withModel(Everything, async (several) => {
+      async function* both() {
+        yield [WHOLE, new BigInt64Array([1n])];
+      }
+      const [[picture, options]] = [(await both().next()).value];
+      const expected = await several.predict(picture, options);
+      for await (const all of several.frames(both())) assert.deepEqual(all, expected);
+    });
+  }));
+
 test('a call at once gives what a call gives, and carries the same state', async () => {
   const record = await recording();
   await withModel(Watcher, async (model) => {

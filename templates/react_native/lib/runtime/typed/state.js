@@ -1,4 +1,5 @@
 // What a model carries from one call to the next.
+import { copied } from '../copying.js';
 import { ModelError } from '../errors.js';
 /** Runs a model in turn, each time with the state that the call before it left. */
 export class Carried {
@@ -14,10 +15,10 @@ export class Carried {
         this.next = next;
         this.state = first();
     }
-    /** Runs `model` after the calls that are under way. One that fails leaves the state as it was. */
-    async run(model, given, options) {
+    /** Runs a model after the calls that are under way. One that fails leaves the state as it was. */
+    async run(run, given) {
         const { state, pending } = this;
-        const running = pending === null ? model.run({ ...given, ...state }, options) : runAfter(pending, model, copied(given), options);
+        const running = pending === null ? run({ ...given, ...state }) : runAfter(pending, run, copied(given));
         const after = running.then(this.next, () => pending ?? state);
         this.pending = after;
         const left = await after;
@@ -29,11 +30,11 @@ export class Carried {
         return running;
     }
     /** @throws ModelError `unsupported` while a call is under way: this one would have to wait for it */
-    runSync(model, given) {
+    runSync(run, given) {
         if (this.pending !== null) {
             throw new ModelError('unsupported', 'a call that is under way comes first, and a call at once cannot wait for it');
         }
-        const outputs = model.runSync({ ...given, ...this.state });
+        const outputs = run({ ...given, ...this.state });
         this.state = this.next(outputs);
         return outputs;
     }
@@ -43,18 +44,7 @@ export class Carried {
         this.pending = null;
     }
 }
-async function runAfter(before, model, given, options) {
+async function runAfter(before, run, given) {
     const state = await before;
-    return model.run({ ...given, ...state }, options);
-}
-/** Inputs of a call that waits: the app may change its own meanwhile, as with one that is run at once. */
-function copied(given) {
-    return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, copyOf(value)]));
-}
-function copyOf(value) {
-    if (typeof value !== 'object' || value === null)
-        return value;
-    if ('slice' in value && typeof value.slice === 'function')
-        return value.slice();
-    return copied(value);
+    return run({ ...given, ...state });
 }

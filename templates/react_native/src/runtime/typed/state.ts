@@ -1,13 +1,10 @@
 // What a model carries from one call to the next.
 
+import { copied } from '../copying.js';
 import { ModelError } from '../errors.js';
-import type { CallOptions } from './options.js';
 
-/** A model as far as it is run. */
-export interface Runner<Inputs, Outputs> {
-  run(inputs: Inputs, options: CallOptions): Promise<Outputs>;
-  runSync(inputs: Inputs): Outputs;
-}
+/** Runs a model. */
+type Run<Inputs, Result> = (inputs: Inputs) => Result;
 
 /** Runs a model in turn, each time with the state that the call before it left. */
 export class Carried<State extends object, Outputs> {
@@ -25,15 +22,10 @@ export class Carried<State extends object, Outputs> {
     this.state = first();
   }
 
-  /** Runs `model` after the calls that are under way. One that fails leaves the state as it was. */
-  async run<Given extends object>(
-    model: Runner<Given & State, Outputs>,
-    given: Given,
-    options: CallOptions,
-  ): Promise<Outputs> {
+  /** Runs a model after the calls that are under way. One that fails leaves the state as it was. */
+  async run<Given extends object>(run: Run<Given & State, Promise<Outputs>>, given: Given): Promise<Outputs> {
     const { state, pending } = this;
-    const running =
-      pending === null ? model.run({ ...given, ...state }, options) : runAfter(pending, model, copied(given), options);
+    const running = pending === null ? run({ ...given, ...state }) : runAfter(pending, run, copied(given));
     const after = running.then(this.next, () => pending ?? state);
     this.pending = after;
     const left = await after;
@@ -46,11 +38,11 @@ export class Carried<State extends object, Outputs> {
   }
 
   /** @throws ModelError `unsupported` while a call is under way: this one would have to wait for it */
-  runSync<Given extends object>(model: Runner<Given & State, Outputs>, given: Given): Outputs {
+  runSync<Given extends object>(run: Run<Given & State, Outputs>, given: Given): Outputs {
     if (this.pending !== null) {
       throw new ModelError('unsupported', 'a call that is under way comes first, and a call at once cannot wait for it');
     }
-    const outputs = model.runSync({ ...given, ...this.state });
+    const outputs = run({ ...given, ...this.state });
     this.state = this.next(outputs);
     return outputs;
   }
@@ -64,21 +56,9 @@ export class Carried<State extends object, Outputs> {
 
 async function runAfter<Given, State, Outputs>(
   before: Promise<State>,
-  model: Runner<Given & State, Outputs>,
+  run: Run<Given & State, Promise<Outputs>>,
   given: Given,
-  options: CallOptions,
 ): Promise<Outputs> {
   const state = await before;
-  return model.run({ ...given, ...state }, options);
-}
-
-/** Inputs of a call that waits: the app may change its own meanwhile, as with one that is run at once. */
-function copied<Given extends object>(given: Given): Given {
-  return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, copyOf(value)])) as Given;
-}
-
-function copyOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if ('slice' in value && typeof value.slice === 'function') return (value.slice as () => unknown)();
-  return copied(value);
+  return run({ ...given, ...state });
 }

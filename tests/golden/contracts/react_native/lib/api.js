@@ -17,6 +17,7 @@ export { Listener, useListener } from './models/listener.js';
 export { Several, useSeveral } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
+export { ModelMetrics } from './runtime/metrics.js';
 const MODELS = [
     Classifier.descriptor,
     Detector.descriptor,

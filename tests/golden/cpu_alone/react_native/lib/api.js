@@ -5,6 +5,7 @@ import { removeDownloads as removeAllBut } from './runtime/sources.js';
 export { Classifier, useClassifier } from './models/classifier.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
+export { ModelMetrics } from './runtime/metrics.js';
 const MODELS = [
     Classifier.descriptor,
 ];

@@ -9,6 +9,7 @@ export { OptionsModel, useOptionsModel } from './models/options.js';
 export { Dice, useDice } from './models/dice.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
+export { ModelMetrics } from './runtime/metrics.js';
 const MODELS = [
     EveryThingV2.descriptor,
     OptionsModel.descriptor,

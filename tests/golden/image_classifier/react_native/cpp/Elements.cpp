@@ -13,25 +13,26 @@ struct Element {
   ONNXTensorElementDataType type;
   const char* name;
   std::size_t sizeBytes;
+  const char* arrayName;
 };
 
-constexpr Element unknown = {ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED, "unknown", 0};
+constexpr Element unknown = {ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED, "unknown", 0, nullptr};
 
 constexpr std::array known = {
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, "float32", 4},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, "float64", 8},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, "float16", 2},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16, "bfloat16", 2},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, "int8", 1},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, "uint8", 1},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, "int16", 2},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, "uint16", 2},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, "int32", 4},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32, "uint32", 4},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, "int64", 8},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64, "uint64", 8},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, "bool", 1},
-    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, "string", 0},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, "float32", 4, "Float32Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, "float64", 8, "Float64Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, "float16", 2, "Uint16Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16, "bfloat16", 2, "Uint16Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, "int8", 1, "Int8Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, "uint8", 1, "Uint8Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, "int16", 2, "Int16Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, "uint16", 2, "Uint16Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, "int32", 4, "Int32Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32, "uint32", 4, "Uint32Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, "int64", 8, "BigInt64Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64, "uint64", 8, "BigUint64Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, "bool", 1, "Uint8Array"},
+    Element{ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, "string", 0, nullptr},
 };
 
 const Element& find(ONNXTensorElementDataType type) noexcept {
@@ -42,6 +43,8 @@ const Element& find(ONNXTensorElementDataType type) noexcept {
 }  // namespace
 
 const char* nameOfElement(ONNXTensorElementDataType type) noexcept { return find(type).name; }
+
+const char* nameOfArray(ONNXTensorElementDataType type) noexcept { return find(type).arrayName; }
 
 std::size_t sizeOfElement(ONNXTensorElementDataType type) noexcept { return find(type).sizeBytes; }
 

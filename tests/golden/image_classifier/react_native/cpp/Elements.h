@@ -11,6 +11,9 @@ namespace mobpack::visionmodelscxx {
 /// As JavaScript knows the type: "float32"; "unknown" for one that it has no array for.
 const char* nameOfElement(ONNXTensorElementDataType type) noexcept;
 
+/// JavaScript's array of that type: "Float32Array"; null for strings and for types that it has no array for.
+const char* nameOfArray(ONNXTensorElementDataType type) noexcept;
+
 /// In bytes; 0 for strings and for types that JavaScript has no array for.
 std::size_t sizeOfElement(ONNXTensorElementDataType type) noexcept;
 

@@ -71,7 +71,7 @@ void writePart(const std::string& path, std::uint64_t offset, std::span<const st
   if (static_cast<std::uint64_t>(sizeBytes) < offset) {
     throw Failure(Code::missing, path + " has fewer than " + std::to_string(offset) + " bytes");
   }
-  makeFolders(fs::path(path).parent_path());
+  makeFolderOf(path);
   OpenFile::toWrite(path).write(offset, bytes);
 }
 
@@ -88,12 +88,12 @@ void finishPart(const std::string& part, const std::string& path, std::uint64_t 
     if (failure.code() == Code::corrupted) removeFile(part);
     throw;
   }
-  makeFolders(fs::path(path).parent_path());
+  makeFolderOf(path);
   rename(part, path);
 }
 
 void replaceFile(const std::string& path, std::span<const std::byte> bytes) {
-  makeFolders(fs::path(path).parent_path());
+  makeFolderOf(path);
   // Two packages or processes of an app may write the same file: each to one of its own.
   auto unfinished = path + ".XXXXXX";
   const int descriptor = mkstemp(unfinished.data());
@@ -111,6 +111,8 @@ void replaceFile(const std::string& path, std::span<const std::byte> bytes) {
 void removeFile(const std::string& path) {
   if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) throwSystem(errno, "cannot remove", path);
 }
+
+void makeFolderOf(const std::string& path) { makeFolders(fs::path(path).parent_path()); }
 
 void makeFolder(const std::string& path, const std::vector<std::string>& keep) {
   auto folder = fs::path(path).lexically_normal();

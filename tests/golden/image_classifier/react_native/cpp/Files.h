@@ -28,6 +28,9 @@ void replaceFile(const std::string& path, std::span<const std::byte> bytes);
 /// A file that is not there is removed.
 void removeFile(const std::string& path);
 
+/// Makes the folders of a file.
+void makeFolderOf(const std::string& path);
+
 /// Makes a folder, and removes those beside it that are named `<sha256>-...` but for it and those in `keep`.
 void makeFolder(const std::string& path, const std::vector<std::string>& keep);
 

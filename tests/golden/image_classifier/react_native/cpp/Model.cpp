@@ -52,17 +52,25 @@ bool lacksSharedThreads(const Failure& failure) {
 
 }  // namespace
 
-Model::Model(const ModelRequest& request, std::optional<Bytes> bytes) : bytes_(std::move(bytes)) {
-  const bool isSharing = request.threads == 0 && !request.spinning;
-  const auto settings = settingsOf(request, isSharing);
-  const auto model = locate(request, load(request));
+Model::Model(const ModelRequest& request, std::optional<Bytes> bytes)
+    : request_(request), isSharing_(request.threads == 0 && !request.spinning), bytes_(std::move(bytes)) {
+  const auto settings = settingsOf(request, isSharing_);
+  opened_ = locate(request, load(request));
+  request_.descriptor = nullptr;  // what it opens is mapped by now
   try {
-    session_.emplace(settings, model);
+    session_.emplace(settings, opened_);
   } catch (const Failure& failure) {
-    if (!isSharing || !lacksSharedThreads(failure)) throw;
-    session_.emplace(settingsOf(request, false), model);
+    if (!isSharing_ || !lacksSharedThreads(failure)) throw;
+    isSharing_ = false;
+    session_.emplace(settingsOf(request, false), opened_);
   }
   assignment_ = assignmentOf(Runtime::shared(), session_->handle());
+}
+
+Session Model::profiled(const std::string& prefix) const {
+  auto settings = settingsOf(request_, isSharing_);
+  settings.enableProfiling(prefix);
+  return {settings, opened_};
 }
 
 std::span<const std::byte> Model::load(const ModelRequest& request) {

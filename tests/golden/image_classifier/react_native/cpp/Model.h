@@ -50,6 +50,9 @@ class Model {
   const Session& session() const noexcept { return *session_; }
   const std::optional<std::vector<Assigned>>& assignment() const noexcept { return assignment_; }
 
+  /// A second session of the same bytes, opened in the same way, that writes what it does to a file.
+  Session profiled(const std::string& prefix) const;
+
   /// Of the model and its weights.
   std::uint64_t sizeBytes() const noexcept { return sizeBytes_; }
 
@@ -57,9 +60,13 @@ class Model {
   std::span<const std::byte> load(const ModelRequest& request);
   std::span<const std::byte> locate(const ModelRequest& request, std::span<const std::byte> model);
 
+  ModelRequest request_;
+  bool isSharing_;
   std::optional<Bytes> bytes_;
   std::optional<MappedFile> mapped_;
   std::string located_;
+  /// What ONNX Runtime reads, of one of the three above.
+  std::span<const std::byte> opened_;
   std::uint64_t sizeBytes_ = 0;
   std::optional<std::vector<Assigned>> assignment_;
   std::optional<Session> session_;  // last, so that it goes before the bytes that it reads

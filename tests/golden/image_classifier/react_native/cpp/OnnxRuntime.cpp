@@ -127,6 +127,10 @@ void SessionSettings::setThreads(int count) {
   runtime_.check(runtime_.api().SetIntraOpNumThreads(handle_.get(), count));
 }
 
+void SessionSettings::enableProfiling(const std::string& prefix) {
+  runtime_.check(runtime_.api().EnableProfiling(handle_.get(), prefix.c_str()));
+}
+
 void SessionSettings::shareThreads() { runtime_.check(runtime_.api().DisablePerSessionThreads(handle_.get())); }
 
 void SessionSettings::append(
@@ -195,6 +199,17 @@ std::vector<Result> Session::run(
     results.push_back(result(outputs_[index], std::move(lent[index]), outputs[index].isMade));
   }
   return results;
+}
+
+std::string Session::endProfiling() {
+  const auto& api = runtime_.api();
+  OrtAllocator* allocator = nullptr;
+  runtime_.check(api.GetAllocatorWithDefaultOptions(&allocator));
+  char* path = nullptr;
+  runtime_.check(api.SessionEndProfiling(handle_.get(), allocator, &path));
+  std::string result = path;
+  runtime_.check(api.AllocatorFree(allocator, path));
+  return result;
 }
 
 Handle<OrtValue> Session::value(const TensorInfo& info, const LentTensor& tensor) const {

@@ -65,6 +65,8 @@ class SessionSettings {
 
   void set(const std::string& key, const std::string& value);
   void setThreads(int count);
+  /// Has the session write what it does to a file whose path begins with `prefix`.
+  void enableProfiling(const std::string& prefix);
   /// The threads of the environment instead of its own. A session cannot be opened so where the environment has none.
   void shareThreads();
   /// Adds a provider with its own settings. ONNX Runtime copies the texts.
@@ -135,6 +137,9 @@ class Session {
   /// Tensors are in the order of inputs() and outputs(); `options` may be missing.
   std::vector<Result> run(
       std::span<const LentTensor> inputs, std::span<const LentTensor> outputs, const RunOptions* options) const;
+
+  /// Finishes the file that enableProfiling() asked for, and gives its path.
+  std::string endProfiling();
 
  private:
   Handle<OrtValue> value(const TensorInfo& info, const LentTensor& tensor) const;

@@ -74,4 +74,16 @@ facebook::jsi::Value errorValue(facebook::jsi::Runtime& runtime, const std::stri
 /// What an exception says, as "[code] words".
 std::string describe(const std::exception& error);
 
+/// Does something, and tells JavaScript what goes wrong with it.
+template <typename Task>
+auto guarded(facebook::jsi::Runtime& runtime, const Task& task) -> decltype(task()) {
+  try {
+    return task();
+  } catch (const facebook::jsi::JSError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw facebook::jsi::JSError(runtime, errorValue(runtime, describe(error)));
+  }
+}
+
 }  // namespace mobpack::visionmodelscxx

@@ -9,6 +9,12 @@
 
 namespace mobpack::visionmodelscxx {
 
+Sessions::~Sessions() {
+  for (auto& [number, open] : open_) {
+    if (open.shared) open.shared->dispose();
+  }
+}
+
 Worker& Sessions::begin(std::int64_t session) {
   sweep();
   auto& open = open_[session];
@@ -18,7 +24,9 @@ Worker& Sessions::begin(std::int64_t session) {
 
 void Sessions::add(std::int64_t session, std::shared_ptr<Model> model) {
   const auto found = open_.find(session);
-  if (found != open_.end()) found->second.model = std::move(model);
+  if (found == open_.end()) return;
+  found->second.shared = std::make_shared<SharedModel>(model);
+  found->second.model = std::move(model);
 }
 
 const Sessions::Open& Sessions::at(std::int64_t session) const {
@@ -31,7 +39,8 @@ void Sessions::close(std::int64_t session) {
   sweep();
   auto node = open_.extract(session);
   if (!node) return;
-  auto& [model, worker] = node.mapped();
+  auto& [model, worker, shared] = node.mapped();
+  if (shared) shared->dispose();
   worker->post([owned = std::move(model)]() mutable { owned.reset(); });
   worker->close();
   closing_.push_back(std::move(worker));

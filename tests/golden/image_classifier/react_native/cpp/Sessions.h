@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Model.h"
+#include "SharedModel.h"
 #include "Worker.h"
 
 namespace mobpack::visionmodelscxx {
@@ -20,7 +21,15 @@ class Sessions {
   struct Open {
     std::shared_ptr<Model> model;
     std::unique_ptr<Worker> worker;
+    /// The model for threads of worklets; null as long as there is none.
+    std::shared_ptr<SharedModel> shared;
   };
+
+  Sessions() = default;
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
+  /// Worklets that outlive JavaScript do not keep models.
+  ~Sessions();
 
   /// A thread for a model that is not open yet.
   Worker& begin(std::int64_t session);

@@ -13,9 +13,13 @@
 #include "Memory.h"
 #include "Numbers.h"
 #include "Places.h"
+#include "Profile.h"
 #include "Promises.h"
+#include "Resident.h"
 #include "Sessions.h"
 #include "Tensors.h"
+#include "Times.h"
+#include "Worklet.h"
 
 namespace facebook::react {
 
@@ -24,19 +28,8 @@ namespace own = mobpack::visionmodelscxx;
 namespace {
 
 using own::bytesOf;
+using own::guarded;
 using own::wholeNumber;
-
-/// Does something, and tells JavaScript what goes wrong with it.
-template <typename Task>
-auto guarded(jsi::Runtime& runtime, const Task& task) -> decltype(task()) {
-  try {
-    return task();
-  } catch (const jsi::JSError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw jsi::JSError(runtime, own::errorValue(runtime, own::describe(error)));
-  }
-}
 
 std::uint64_t count(double number, const std::string& what) {
   return static_cast<std::uint64_t>(wholeNumber(number, what));
@@ -130,9 +123,19 @@ std::vector<own::Owner> ownersOf(jsi::Runtime& runtime, const own::Buffers& buff
   return owners;
 }
 
+/// A run whose tensors may lie in memory of JavaScript's own.
+std::shared_ptr<own::StagedRun> staged(
+    jsi::Runtime& runtime, const own::Model& model, const own::Buffers& buffers, const VisionModelsCxx::Numbers& layout,
+    const VisionModelsCxx::Texts& texts) {
+  return std::make_shared<own::StagedRun>(
+      layOut(runtime, model.session(), buffers, layout, texts), ownersOf(runtime, buffers));
+}
+
 /// What JavaScript gets of a run. Outputs that ONNX Runtime made stay in memory until they are dropped.
-VisionModelsRan ran(own::Sessions& sessions, std::vector<own::Result> results) {
+VisionModelsRan ran(own::Sessions& sessions, std::vector<own::Result> results, const own::Times& times) {
   VisionModelsRan ran{};
+  ran.queued = times.queued();
+  ran.duration = times.duration();
   bool isKept = false;
   for (auto& result : results) {
     isKept = isKept || result.value;
@@ -214,24 +217,26 @@ void VisionModelsCxx::close(jsi::Runtime& runtime, double session) {
 
 jsi::Value VisionModelsCxx::run(
     jsi::Runtime& runtime, double session, double call, const Buffers& buffers, const Numbers& layout,
-    const Texts& texts) {
+    const Texts& texts, bool isTimed) {
   return guarded(runtime, [&] {
     own::Work work;
     work.session = wholeNumber(session, "the session");
     work.number = wholeNumber(call, "the call");
     work.buffers = buffersOf(runtime, buffers);
     const auto& open = sessions_->at(*work.session);
-    auto run = std::make_shared<own::StagedRun>(
-        layOut(runtime, open.model->session(), work.buffers, layout, texts), ownersOf(runtime, work.buffers));
+    const auto run = staged(runtime, *open.model, work.buffers, layout, texts);
     work.call = std::make_shared<own::Call>(own::RunOptions(own::Runtime::shared()));
-    work.task = [run, model = open.model, own_call = work.call, weak = std::weak_ptr(sessions_),
-                 invoker = jsInvoker_]() -> own::Answer {
+    work.task = [run, times = own::Times(isTimed), model = open.model, own_call = work.call,
+                 weak = std::weak_ptr(sessions_), invoker = jsInvoker_]() mutable -> own::Answer {
+      times.begin();
       auto results = std::make_shared<std::vector<own::Result>>(
           model->session().run(run->tensors.inputs, run->tensors.outputs, own_call->options()));
-      return [run, results, weak, invoker](jsi::Runtime& inner, const own::Buffers& lent) -> jsi::Value {
+      times.end();
+      return [run, times, results, weak, invoker](jsi::Runtime& inner, const own::Buffers& lent) -> jsi::Value {
         const auto sessions = weak.lock();
         giveBack(inner, *run, lent);
-        return sessions ? jsi::Value(bridging::toJs(inner, ran(*sessions, std::move(*results)), invoker)) : jsi::Value();
+        if (!sessions) return {};
+        return bridging::toJs(inner, ran(*sessions, std::move(*results), times), invoker);
       };
     };
     return promises_->start(runtime, *open.worker, std::move(work));
@@ -243,9 +248,43 @@ VisionModelsRan VisionModelsCxx::runSync(
   return guarded(runtime, [&] {
     const auto& model = *sessions_->at(wholeNumber(session, "the session")).model;
     const auto tensors = layOut(runtime, model.session(), buffersOf(runtime, buffers), layout, texts);
-    return ran(*sessions_, model.session().run(tensors.inputs, tensors.outputs, nullptr));
+    return ran(*sessions_, model.session().run(tensors.inputs, tensors.outputs, nullptr), own::Times(false));
   });
 }
+
+jsi::Value VisionModelsCxx::profile(
+    jsi::Runtime& runtime, double session, const std::string& prefix, double runs, const Buffers& buffers,
+    const Numbers& layout, const Texts& texts) {
+  return guarded(runtime, [&] {
+    own::Work work;
+    work.session = wholeNumber(session, "the session");
+    const auto& open = sessions_->at(*work.session);
+    const auto run = staged(runtime, *open.model, buffersOf(runtime, buffers), layout, texts);
+    work.call = std::make_shared<own::Call>(own::RunOptions(own::Runtime::shared()));
+    work.task = [run, prefix, number = wholeNumber(runs, "the number of runs"), model = open.model,
+                 own_call = work.call]() -> own::Answer {
+      const auto path = own::profile(*model, prefix, number, run->tensors, own_call->options());
+      return [path](jsi::Runtime& inner, const own::Buffers&) { return jsi::String::createFromUtf8(inner, path); };
+    };
+    return promises_->start(runtime, *open.worker, std::move(work));
+  });
+}
+
+jsi::Object VisionModelsCxx::worklet(
+    jsi::Runtime& runtime, double session, const std::vector<std::string>& inputs,
+    const std::vector<std::string>& outputs) {
+  return guarded(runtime, [&] {
+    const auto& open = sessions_->at(wholeNumber(session, "the session"));
+    const auto& infos = open.model->session();
+    if (inputs.size() != infos.inputs().size() || outputs.size() != infos.outputs().size()) {
+      throw own::Failure(own::Code::badInput, "names for other tensors than those of the model");
+    }
+    auto worklet = std::make_shared<own::Worklet>(open.shared, own::Keys{inputs, outputs});
+    return jsi::Object::createFromHostObject(runtime, std::move(worklet));
+  });
+}
+
+double VisionModelsCxx::residentBytes(jsi::Runtime&) { return own::residentBytes(); }
 
 void VisionModelsCxx::cancel(jsi::Runtime& runtime, double call) {
   guarded(runtime, [&] { promises_->cancel(runtime, wholeNumber(call, "the call")); });

@@ -50,14 +50,19 @@ export type Ran = {
     kept: number;
     shapes: ReadonlyArray<ReadonlyArray<number>>;
     texts: ReadonlyArray<ReadonlyArray<string>>;
+    queued: number;
+    duration: number;
 };
 /** `Engine` in runtime/backend.ts says what each of these does. */
 export interface Spec extends TurboModule {
     about(): About;
     open(request: OpenRequest, model: Memory | null): Promise<Opened>;
     close(session: number): void;
-    run(session: number, call: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<Ran>;
+    run(session: number, call: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>, isTimed: boolean): Promise<Ran>;
     runSync(session: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Ran;
+    profile(session: number, prefix: string, runs: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<string>;
+    worklet(session: number, inputs: ReadonlyArray<string>, outputs: ReadonlyArray<string>): CodegenTypes.UnsafeObject;
+    residentBytes(): number;
     cancel(call: number): void;
     allocate(sizeBytes: number): Memory;
     take(kept: number, output: number, into: Memory): void;

@@ -60,6 +60,8 @@ export type Ran = {
   kept: number;
   shapes: ReadonlyArray<ReadonlyArray<number>>;
   texts: ReadonlyArray<ReadonlyArray<string>>;
+  queued: number;
+  duration: number;
 };
 
 /** `Engine` in runtime/backend.ts says what each of these does. */
@@ -73,6 +75,7 @@ export interface Spec extends TurboModule {
     buffers: ReadonlyArray<Memory>,
     layout: ReadonlyArray<number>,
     texts: ReadonlyArray<ReadonlyArray<string>>,
+    isTimed: boolean,
   ): Promise<Ran>;
   runSync(
     session: number,
@@ -80,6 +83,16 @@ export interface Spec extends TurboModule {
     layout: ReadonlyArray<number>,
     texts: ReadonlyArray<ReadonlyArray<string>>,
   ): Ran;
+  profile(
+    session: number,
+    prefix: string,
+    runs: number,
+    buffers: ReadonlyArray<Memory>,
+    layout: ReadonlyArray<number>,
+    texts: ReadonlyArray<ReadonlyArray<string>>,
+  ): Promise<string>;
+  worklet(session: number, inputs: ReadonlyArray<string>, outputs: ReadonlyArray<string>): CodegenTypes.UnsafeObject;
+  residentBytes(): number;
   cancel(call: number): void;
   allocate(sizeBytes: number): Memory;
   take(kept: number, output: number, into: Memory): void;

@@ -14,13 +14,15 @@ export type {
 } from './models/classifier.js';
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
+export type { Frames, FrameSource } from './runtime/frames.js';
 export type { HookOptions, ModelState } from './runtime/hook.js';
 export { allocate } from './runtime/memory.js';
-export type { Model, ModelDefinition } from './runtime/model.js';
+export { ModelMetrics, type Durations, type ModelSnapshot } from './runtime/metrics.js';
+export type { ModelDefinition } from './runtime/loading.js';
+export type { Model, ModelWorklet } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
 export type {
   AsyncRunOptions,
-  Fallback,
   Info,
   LoadOptions,
   Progress,
@@ -28,8 +30,19 @@ export type {
   RunOptions,
   Source,
 } from './runtime/options.js';
+export type {
+  Fallback,
+  FailureEvent,
+  LoadEvent,
+  ModelObserver,
+  ReleaseEvent,
+  RunEvent,
+  SourceKind,
+} from './runtime/observer.js';
+export type { Policies } from './runtime/policies.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
+export type { PlainModel } from './runtime/plainModel.js';
 
 const MODELS: readonly ModelDescriptor[] = [
   Classifier.descriptor,

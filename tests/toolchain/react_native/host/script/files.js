@@ -91,7 +91,7 @@ export async function wrongLayouts() {
   };
   const call = ({ buffers, layout, texts }) => engine.runSync(session, buffers, layout, texts);
   const ran = call(make());
-  const good = await engine.run(session, 1, make().buffers, make().layout, make().texts);
+  const good = await engine.run(session, 1, make().buffers, make().layout, make().texts, false);
   equal(good.shapes, ran.shapes, 'shapes');
   engine.drop(ran.kept);
   const changed = (change) => {
@@ -142,7 +142,7 @@ export async function wrongLayouts() {
     });
     await fails(async () => {
       const { buffers, layout, texts } = changed(change);
-      await engine.run(session, 1, buffers, layout, texts);
+      await engine.run(session, 1, buffers, layout, texts, false);
     }, 'bad-input');
   }
   const strings = outputs.findIndex((each) => each.type === 'string');
@@ -161,7 +161,7 @@ export async function wrongLayouts() {
   engine.drop(kept.kept);
   engine.drop(kept.kept);
   await fails(() => engine.take(kept.kept, 0, new ArrayBuffer(24)), 'bad-input');
-  const later_ = await engine.run(session, 2, ...Object.values(make()));
+  const later_ = await engine.run(session, 2, ...Object.values(make()), false);
   engine.close(session);
   engine.take(later_.kept, 0, new ArrayBuffer(24));
   engine.drop(later_.kept);

@@ -3,10 +3,14 @@
 import './globals.js';
 import { text } from './checks.js';
 import * as files from './files.js';
+import * as frames from './frames.js';
 import * as memory from './memory.js';
 import * as models from './models.js';
+import * as observing from './observing.js';
+import * as policies from './policies.js';
+import * as worklets from './worklets.js';
 
-const cases = { ...files, ...memory, ...models };
+const cases = { ...files, ...frames, ...memory, ...models, ...observing, ...policies, ...worklets };
 
 Promise.resolve()
   .then(() => cases[plan.case]())

@@ -169,9 +169,9 @@ export async function filesInNativeMemory() {
 /** Layouts that leave native memory, or that begin between two elements. */
 export async function refusesWrongPlacesInNativeMemory() {
   const model = await Orientation.load(one());
-  const { session } = model;
+  const { session } = model.serving.latest.outcome.opened;
   const layout = (offset) => [offset, 4 * PIXELS, 4, ...SHAPE, 0, -1, 0];
-  const run = (offset, size) => engine.run(session, 1e9, [engine.allocate(size), new ArrayBuffer(0)], layout(offset), []);
+  const run = (offset, size) => engine.run(session, 1e9, [engine.allocate(size), new ArrayBuffer(0)], layout(offset), [], false);
   await fails(() => run(0, 4 * PIXELS - 4), 'bad-input');
   await fails(() => run(8, 4 * PIXELS + 4), 'bad-input');
   await fails(() => run(2, 4 * PIXELS + 64), 'bad-input', 'multiple of 4');

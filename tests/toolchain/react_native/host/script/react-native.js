@@ -16,6 +16,19 @@ export const TurboModuleRegistry = {
   },
 };
 
+/** Warnings that memory is short: a case gives them. */
+export const AppState = {
+  listeners: new Set(),
+  addEventListener: (type, listener) => {
+    if (type !== 'memoryWarning') throw new Error(`nobody here tells of ${type}`);
+    AppState.listeners.add(listener);
+    return { remove: () => void AppState.listeners.delete(listener) };
+  },
+  warn: () => {
+    for (const listener of [...AppState.listeners]) listener();
+  },
+};
+
 export const Platform = {
   get OS() {
     return globalThis.plan.os;

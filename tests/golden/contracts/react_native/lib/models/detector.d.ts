@@ -1,6 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
+import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Detection } from '../runtime/typed/boxes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -56,6 +58,11 @@ export declare class DetectorModel extends Model<DetectorInputs, DetectorOutputs
      * @throws ModelError what `detect` throws, and `unsupported` in a browser
      */
     detectSync(image: Picture): readonly Detection[];
+    /**
+     * `detect` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+     * but the last are dropped. Ends with its source; leaving the loop ends the source.
+     */
+    frames(source: FrameSource<Picture>): Frames<readonly Detection[]>;
 }
 /**
  * The model `detector`.

@@ -1,6 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
+import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { type Picture } from '../runtime/typed/picture.js';
@@ -49,6 +51,11 @@ export declare class FinderModel extends Model<FinderInputs, FinderOutputs> {
      * @throws ModelError what `embed` throws, and `unsupported` in a browser
      */
     embedSync(image: Picture): Float32Array;
+    /**
+     * `embed` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+     * but the last are dropped. Ends with its source; leaving the loop ends the source.
+     */
+    frames(source: FrameSource<Picture>): Frames<Float32Array>;
 }
 /**
  * The model `finder`.

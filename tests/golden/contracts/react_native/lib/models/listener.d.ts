@@ -1,6 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
+import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import { type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
@@ -50,6 +52,11 @@ export declare class ListenerModel extends Model<ListenerInputs, ListenerOutputs
      * @throws ModelError what `classify` throws, and `unsupported` in a browser or while `classify` is under way
      */
     classifySync(audio: Sound, options?: ClassifySyncOptions): readonly Classification[];
+    /**
+     * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+     * but the last are dropped. Ends with its source; leaving the loop ends the source.
+     */
+    frames(source: FrameSource<Sound>, options?: ClassifySyncOptions): Frames<readonly Classification[]>;
     /** Resets the state: the next call is a first one. */
     reset(): void;
 }

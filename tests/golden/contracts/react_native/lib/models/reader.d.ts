@@ -1,6 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
+import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { type Picture } from '../runtime/typed/picture.js';
@@ -53,6 +55,11 @@ export declare class ReaderModel extends Model<ReaderInputs, ReaderOutputs> {
      * @throws ModelError what `read` throws, and `unsupported` in a browser
      */
     readSync(image: Picture): Reading;
+    /**
+     * `read` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+     * but the last are dropped. Ends with its source; leaving the loop ends the source.
+     */
+    frames(source: FrameSource<Picture>): Frames<Reading>;
 }
 /**
  * The model `reader`.

@@ -1,6 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
+import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -68,6 +70,11 @@ export declare class SeveralModel extends Model<SeveralInputs, SeveralOutputs> {
      * @throws ModelError what `predict` throws, and `unsupported` in a browser
      */
     predictSync(image: Picture, lengths: SeveralInputs['lengths']): SeveralPrediction;
+    /**
+     * `predict` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+     * but the last are dropped. Ends with its source; leaving the loop ends the source.
+     */
+    frames(source: FrameSource<readonly [image: Picture, lengths: SeveralInputs['lengths']]>): Frames<SeveralPrediction>;
 }
 /**
  * The model `several`.

@@ -3,8 +3,10 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
+import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadAs, Model, type ModelDefinition } from '../runtime/model.js';
+import { loadAs, type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { classified, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
@@ -65,6 +67,14 @@ export class ClassifierModel extends Model<ClassifierInputs, ClassifierOutputs> 
   classifySync(image: Picture, options: ClassifySyncOptions = {}): readonly Classification[] {
     const top = topOf(options, 3);
     return resultOf(this.runSync(tensorsOf(image)), top);
+  }
+
+  /**
+   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+   * but the last are dropped. Ends with its source; leaving the loop ends the source.
+   */
+  frames(source: FrameSource<Picture>, options: ClassifySyncOptions = {}): Frames<readonly Classification[]> {
+    return latestOf(source, (frame, signal) => this.classify(frame, { ...options, signal }));
   }
 }
 

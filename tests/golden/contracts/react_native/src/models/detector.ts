@@ -3,8 +3,10 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
+import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadAs, Model, type ModelDefinition } from '../runtime/model.js';
+import { loadAs, type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { detected, type Detection } from '../runtime/typed/boxes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -69,6 +71,14 @@ export class DetectorModel extends Model<DetectorInputs, DetectorOutputs> {
    */
   detectSync(image: Picture): readonly Detection[] {
     return resultOf(this.runSync(tensorsOf(image)));
+  }
+
+  /**
+   * `detect` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+   * but the last are dropped. Ends with its source; leaving the loop ends the source.
+   */
+  frames(source: FrameSource<Picture>): Frames<readonly Detection[]> {
+    return latestOf(source, (frame, signal) => this.detect(frame, { signal }));
   }
 }
 

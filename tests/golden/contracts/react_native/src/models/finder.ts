@@ -3,8 +3,10 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
+import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadAs, Model, type ModelDefinition } from '../runtime/model.js';
+import { loadAs, type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
@@ -62,6 +64,14 @@ export class FinderModel extends Model<FinderInputs, FinderOutputs> {
    */
   embedSync(image: Picture): Float32Array {
     return resultOf(this.runSync(tensorsOf(image)));
+  }
+
+  /**
+   * `embed` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+   * but the last are dropped. Ends with its source; leaving the loop ends the source.
+   */
+  frames(source: FrameSource<Picture>): Frames<Float32Array> {
+    return latestOf(source, (frame, signal) => this.embed(frame, { signal }));
   }
 }
 

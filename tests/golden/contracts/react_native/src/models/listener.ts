@@ -3,8 +3,10 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
+import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadAs, Model, type ModelDefinition } from '../runtime/model.js';
+import { loadAs, type ModelDefinition } from '../runtime/loading.js';
+import { Model } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { classified, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
@@ -55,7 +57,9 @@ export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
    */
   async classify(audio: Sound, options: ClassifyOptions = {}): Promise<readonly Classification[]> {
     const top = topOf(options, 3);
-    const outputs = await this.carried.run(this, tensorsOf(audio), options);
+    const given = tensorsOf(audio);
+    const run = (inputs: ListenerInputs): Promise<ListenerOutputs> => this.runHeld(inputs, options);
+    const outputs = await this.hold(() => this.carried.run(run, given));
     return resultOf(outputs, top);
   }
 
@@ -66,7 +70,16 @@ export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
    */
   classifySync(audio: Sound, options: ClassifySyncOptions = {}): readonly Classification[] {
     const top = topOf(options, 3);
-    return resultOf(this.carried.runSync(this, tensorsOf(audio)), top);
+    const run = (inputs: ListenerInputs): ListenerOutputs => this.runSync(inputs);
+    return resultOf(this.carried.runSync(run, tensorsOf(audio)), top);
+  }
+
+  /**
+   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+   * but the last are dropped. Ends with its source; leaving the loop ends the source.
+   */
+  frames(source: FrameSource<Sound>, options: ClassifySyncOptions = {}): Frames<readonly Classification[]> {
+    return latestOf(source, (frame, signal) => this.classify(frame, { ...options, signal }));
   }
 
   /** Resets the state: the next call is a first one. */

@@ -2,7 +2,7 @@
 // sha256 of classifier.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { useModel } from '../runtime/hook.js';
-import { loadModel } from '../runtime/model.js';
+import { loadModel } from '../runtime/loading.js';
 const tensors = {
     inputs: {
         x: { name: 'x', type: 'float32', shape: [null, 3, 224, 224] },

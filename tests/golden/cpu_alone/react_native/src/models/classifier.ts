@@ -4,8 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadModel, type Model, type ModelDefinition } from '../runtime/model.js';
+import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 
 /** The inputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierInputs {
@@ -30,7 +31,7 @@ export interface ClassifierTensors {
 }
 
 /** A loaded {@link Classifier}. */
-export type ClassifierModel = Model<ClassifierInputs, ClassifierOutputs>;
+export type ClassifierModel = PlainModel<ClassifierInputs, ClassifierOutputs>;
 
 const tensors: ClassifierTensors = {
   inputs: {

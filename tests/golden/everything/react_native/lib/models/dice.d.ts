@@ -1,7 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { type Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
 import type { Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 /** {@link Dice} has no inputs. */
 export type DiceInputs = Readonly<Record<string, never>>;
 /** The outputs of {@link Dice}: values of each tensor one after the other, in row-major order. */
@@ -17,7 +18,7 @@ export interface DiceTensors {
     };
 }
 /** A loaded {@link Dice}. */
-export type DiceModel = Model<DiceInputs, DiceOutputs>;
+export type DiceModel = PlainModel<DiceInputs, DiceOutputs>;
 /**
  * The model `dice`.
  *

@@ -1,7 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { type Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 /** The inputs of {@link EveryThingV2}: values of each tensor one after the other, in row-major order. */
 export interface EveryThingV2Inputs {
     /** `serving_default_input_2:0`: float `[1, 8]` in Float32Array. */
@@ -82,7 +83,7 @@ export interface EveryThingV2Tensors {
     };
 }
 /** A loaded {@link EveryThingV2}. */
-export type EveryThingV2Model = Model<EveryThingV2Inputs, EveryThingV2Outputs>;
+export type EveryThingV2Model = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
 /**
  * The model `every-thing_v2`.
  *

@@ -2,7 +2,7 @@
 // sha256 of Every 'thing'.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { useModel } from '../runtime/hook.js';
-import { loadModel } from '../runtime/model.js';
+import { loadModel } from '../runtime/loading.js';
 const tensors = {
     inputs: {
         servingDefaultInput20: { name: 'serving_default_input_2:0', type: 'float32', shape: [1, 8] },

@@ -1,7 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { type Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 /** The inputs of {@link OptionsModel}: values of each tensor one after the other, in row-major order. */
 export interface OptionsModelInputs {
     /** `tokens`: int32 `[1, 512]` in Int32Array. */
@@ -22,7 +23,7 @@ export interface OptionsModelTensors {
     };
 }
 /** A loaded {@link OptionsModel}. */
-export type OptionsModelModel = Model<OptionsModelInputs, OptionsModelOutputs>;
+export type OptionsModelModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
 /**
  * The model `options`.
  *

@@ -4,8 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadModel, type Model, type ModelDefinition } from '../runtime/model.js';
+import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 
 /** {@link Dice} has no inputs. */
 export type DiceInputs = Readonly<Record<string, never>>;
@@ -25,7 +26,7 @@ export interface DiceTensors {
 }
 
 /** A loaded {@link Dice}. */
-export type DiceModel = Model<DiceInputs, DiceOutputs>;
+export type DiceModel = PlainModel<DiceInputs, DiceOutputs>;
 
 const tensors: DiceTensors = {
   inputs: {},

@@ -4,8 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadModel, type Model, type ModelDefinition } from '../runtime/model.js';
+import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 
 /** The inputs of {@link EveryThingV2}: values of each tensor one after the other, in row-major order. */
 export interface EveryThingV2Inputs {
@@ -90,7 +91,7 @@ export interface EveryThingV2Tensors {
 }
 
 /** A loaded {@link EveryThingV2}. */
-export type EveryThingV2Model = Model<EveryThingV2Inputs, EveryThingV2Outputs>;
+export type EveryThingV2Model = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
 
 const tensors: EveryThingV2Tensors = {
   inputs: {

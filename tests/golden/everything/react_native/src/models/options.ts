@@ -4,8 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
-import { loadModel, type Model, type ModelDefinition } from '../runtime/model.js';
+import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 
 /** The inputs of {@link OptionsModel}: values of each tensor one after the other, in row-major order. */
 export interface OptionsModelInputs {
@@ -30,7 +31,7 @@ export interface OptionsModelTensors {
 }
 
 /** A loaded {@link OptionsModel}. */
-export type OptionsModelModel = Model<OptionsModelInputs, OptionsModelOutputs>;
+export type OptionsModelModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
 
 const tensors: OptionsModelTensors = {
   inputs: {

@@ -38,9 +38,16 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
   void close(jsi::Runtime& runtime, double session);
   jsi::Value run(
       jsi::Runtime& runtime, double session, double call, const Buffers& buffers, const Numbers& layout,
-      const Texts& texts);
+      const Texts& texts, bool isTimed);
   VisionModelsRan runSync(
       jsi::Runtime& runtime, double session, const Buffers& buffers, const Numbers& layout, const Texts& texts);
+  jsi::Value profile(
+      jsi::Runtime& runtime, double session, const std::string& prefix, double runs, const Buffers& buffers,
+      const Numbers& layout, const Texts& texts);
+  jsi::Object worklet(
+      jsi::Runtime& runtime, double session, const std::vector<std::string>& inputs,
+      const std::vector<std::string>& outputs);
+  double residentBytes(jsi::Runtime& runtime);
   void cancel(jsi::Runtime& runtime, double call);
   jsi::Object allocate(jsi::Runtime& runtime, double sizeBytes);
   void take(jsi::Runtime& runtime, double kept, double output, jsi::Object into);

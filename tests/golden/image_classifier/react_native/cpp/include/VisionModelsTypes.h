@@ -25,7 +25,8 @@ using VisionModelsOpened = NativeVisionModelsCxxOpened<
     double, std::vector<VisionModelsTensorInfo>, std::vector<VisionModelsTensorInfo>, double,
     std::optional<std::vector<VisionModelsAssignedInfo>>>;
 using VisionModelsRan =
-    NativeVisionModelsCxxRan<double, std::vector<std::vector<double>>, std::vector<std::vector<std::string>>>;
+    NativeVisionModelsCxxRan<
+        double, std::vector<std::vector<double>>, std::vector<std::vector<std::string>>, double, double>;
 
 template <>
 struct Bridging<VisionModelsAbout> : NativeVisionModelsCxxAboutBridging<VisionModelsAbout> {};

@@ -1,7 +1,8 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
-import { type Model, type ModelDefinition } from '../runtime/model.js';
+import { type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
+import type { PlainModel } from '../runtime/plainModel.js';
 /** The inputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierInputs {
     /** `x`: float `[batch, 3, 224, 224]` in Float32Array. */
@@ -22,7 +23,7 @@ export interface ClassifierTensors {
     };
 }
 /** A loaded {@link Classifier}. */
-export type ClassifierModel = Model<ClassifierInputs, ClassifierOutputs>;
+export type ClassifierModel = PlainModel<ClassifierInputs, ClassifierOutputs>;
 /**
  * The model `classifier`.
  *

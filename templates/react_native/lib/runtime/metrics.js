@@ -1,0 +1,149 @@
+// Counts what models do, for a dashboard or a log.
+import { now } from './observing.js';
+/**
+ * An observer that counts. One may observe any number of models; those of the same name are counted together.
+ *
+ * ```ts
+ * const metrics = new ModelMetrics();
+ * const model = await Model.load({ observer: metrics });
+ * for (const each of metrics.snapshot()) send(each.attributes());
+ * ```
+ */
+export class ModelMetrics {
+    models = new Map();
+    onLoad(event) {
+        this.of(event.model).load(event);
+    }
+    onRun(event) {
+        this.of(event.model).run(event);
+    }
+    onFailure(event) {
+        this.of(event.model).failures += 1;
+    }
+    /** Of each model that was loaded or failed to load, in the order in which they were first heard of. */
+    snapshot() {
+        return Array.from(this.models, ([model, counts]) => counts.snapshot(model));
+    }
+    of(model) {
+        const known = this.models.get(model) ?? new Counts();
+        this.models.set(model, known);
+        return known;
+    }
+}
+/** The counts of one model. */
+class Counts {
+    failures = 0;
+    loads = 0;
+    loaded = null;
+    errors = 0;
+    retries = 0;
+    runs = 0;
+    firstRun = 0;
+    latency = new Histogram();
+    queue = new Histogram();
+    load(event) {
+        this.loads += 1;
+        this.loaded = event;
+    }
+    run({ queued, duration, error, isRetry }) {
+        if (this.runs === 0)
+            this.firstRun = now() - duration;
+        this.runs += 1;
+        if (isRetry)
+            this.retries += 1;
+        if (error !== null) {
+            this.errors += 1;
+            return;
+        }
+        this.latency.add(duration);
+        this.queue.add(queued);
+    }
+    snapshot(model) {
+        const { loaded, loads, failures, runs, errors, retries } = this;
+        const counted = {
+            model,
+            version: loaded?.version ?? '',
+            provider: loaded?.provider ?? null,
+            fallbacks: loaded?.fallbacks ?? [],
+            loads,
+            failures,
+            loadDuration: loaded?.duration ?? 0,
+            memory: loaded?.memory ?? null,
+            runs,
+            errors,
+            retries,
+            latency: this.latency.durations(),
+            queue: this.queue.durations(),
+            throughput: runs === 0 ? 0 : runs / Math.max(now() - this.firstRun, LEAST),
+        };
+        return { ...counted, attributes: () => attributesOf(counted) };
+    }
+}
+function attributesOf(counted) {
+    const { latency, queue, memory, provider, fallbacks } = counted;
+    return {
+        'mobpack.model.name': counted.model,
+        'mobpack.model.version': counted.version,
+        ...(provider === null ? {} : { 'mobpack.provider': provider }),
+        'mobpack.load.duration': counted.loadDuration,
+        'mobpack.run.count': counted.runs,
+        'mobpack.run.errors': counted.errors,
+        'mobpack.run.retries': counted.retries,
+        'mobpack.run.duration.p50': latency.p50,
+        'mobpack.run.duration.p90': latency.p90,
+        'mobpack.run.duration.p99': latency.p99,
+        'mobpack.queue.duration.p50': queue.p50,
+        'mobpack.queue.duration.p90': queue.p90,
+        'mobpack.queue.duration.p99': queue.p99,
+        'mobpack.run.throughput': counted.throughput,
+        'mobpack.fallback.reasons': fallbacks.map((each) => `${each.provider}: ${each.reason}`).join('; '),
+        ...(memory === null ? {} : { 'process.memory.usage': memory }),
+    };
+}
+/** The upper bound of the first bucket, in seconds. */
+const LEAST = 1e-6;
+const FACTOR = 1.1;
+/** Up to a quarter of an hour; longer times are in the last bucket, whose percentile is the longest of all. */
+const BOUNDS = Float64Array.from({ length: 218 }, (_, index) => LEAST * FACTOR ** index);
+/** Counts durations in buckets, each 10 % longer than the one before. */
+export class Histogram {
+    counts = new Uint32Array(BOUNDS.length + 1);
+    count = 0;
+    sum = 0;
+    min = Infinity;
+    max = 0;
+    add(seconds) {
+        const bucket = bucketOf(seconds);
+        this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+        this.count += 1;
+        this.sum += seconds;
+        this.min = Math.min(this.min, seconds);
+        this.max = Math.max(this.max, seconds);
+    }
+    durations() {
+        const { count, max } = this;
+        if (count === 0)
+            return { count, mean: 0, min: 0, max: 0, p50: 0, p90: 0, p99: 0 };
+        const [p50, p90, p99] = [this.percentile(0.5), this.percentile(0.9), this.percentile(0.99)];
+        return { count, mean: this.sum / count, min: this.min, max, p50, p90, p99 };
+    }
+    /** The bound of the bucket with the duration that at least `share` of all are not longer than. */
+    percentile(share) {
+        const rank = Math.ceil(share * this.count);
+        let below = 0;
+        const bucket = this.counts.findIndex((each) => (below += each) >= rank);
+        return Math.min(BOUNDS[bucket] ?? this.max, this.max);
+    }
+}
+/** The first bucket whose bound is not less. */
+function bucketOf(seconds) {
+    let [low, high] = [0, BOUNDS.length];
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((BOUNDS[middle] ?? Infinity) < seconds)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,45 @@
+import type { Fallback } from './observer.js';
+import { type Outcome } from './opening.js';
+import { Session } from './session.js';
+/** Does something with a session; `isRetry` after another one failed. */
+export type Attempt<Result> = (session: Session, isRetry: boolean) => Promise<Result>;
+/** Follows the policies of the app. */
+export declare class Serving {
+    /** The session that was open last: it knows the tensors though it may be closed. */
+    latest: Session;
+    /** Providers that did not start, or failed. */
+    fallbacks: readonly Fallback[];
+    private readonly policies;
+    private usual;
+    private spare;
+    /** The session of a provider that failed too often: closed after its last run, or at the end if worklets may have it. */
+    private retired;
+    private failures;
+    private isPinned;
+    private wasRun;
+    private isEnded;
+    /** Memory or a descriptor that the app may have given back since: nothing is opened from there again. */
+    private readonly isLent;
+    private readonly unsubscribe;
+    constructor(first: Outcome);
+    /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
+    get readsLater(): boolean;
+    /** Does something on the session, which is opened first where it was released, and once more on the CPU if that fails. */
+    run<Result>(attempt: Attempt<Result>): Promise<Result>;
+    /** `run` without another attempt. */
+    use<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+    /**
+     * The session for what does not wait. It is not released from now on.
+     *
+     * @throws ModelError `unsupported` where it was released
+     */
+    now(): Session;
+    end(): void;
+    private mayRetry;
+    private release;
+    private reopen;
+    /** If it succeeds on the CPU, what failed is the provider. */
+    private retry;
+    private cpu;
+    private countFailure;
+}

@@ -1,0 +1,147 @@
+// Which session serves the runs of a model: its own, or one on the CPU after failures.
+import { ModelError, toModelError } from './errors.js';
+import { observeLoad, tell } from './observing.js';
+import { openModel } from './opening.js';
+import { policiesOf } from './policies.js';
+import { Reopening } from './reopening.js';
+import { Session } from './session.js';
+const MOST_FAILURES = 3;
+/** Follows the policies of the app. */
+export class Serving {
+    /** The session that was open last: it knows the tensors though it may be closed. */
+    latest;
+    /** Providers that did not start, or failed. */
+    fallbacks;
+    policies;
+    usual;
+    spare = null;
+    /** The session of a provider that failed too often: closed after its last run, or at the end if worklets may have it. */
+    retired = null;
+    failures = 0;
+    isPinned = false;
+    wasRun = false;
+    isEnded = false;
+    /** Memory or a descriptor that the app may have given back since: nothing is opened from there again. */
+    isLent;
+    unsubscribe;
+    constructor(first) {
+        this.latest = new Session(first);
+        this.fallbacks = first.fallbacks;
+        this.policies = policiesOf(first.options.policies);
+        this.isLent = isLent(first.options);
+        this.usual = new Reopening(this.latest, () => this.reopen(first));
+        const isReleased = this.policies.releaseOnMemoryPressure && !this.isLent;
+        this.unsubscribe = isReleased ? first.backend.onMemoryPressure(() => { this.release(); }) : nothing;
+    }
+    /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
+    get readsLater() {
+        return this.usual.current === null || this.mayRetry();
+    }
+    /** Does something on the session, which is opened first where it was released, and once more on the CPU if that fails. */
+    async run(attempt) {
+        const [usual, mayRetry] = [this.usual, this.mayRetry()];
+        try {
+            const result = await this.use((session) => attempt(session, false));
+            this.failures = 0;
+            return result;
+        }
+        catch (thrown) {
+            const error = toModelError(thrown);
+            if (error.code !== 'runtime' || !mayRetry || this.isEnded)
+                throw error;
+            return await this.retry(attempt, usual, error);
+        }
+        finally {
+            if (!this.isPinned)
+                this.retired?.release();
+        }
+    }
+    /** `run` without another attempt. */
+    use(work) {
+        this.wasRun = true;
+        return this.usual.use(work);
+    }
+    /**
+     * The session for what does not wait. It is not released from now on.
+     *
+     * @throws ModelError `unsupported` where it was released
+     */
+    now() {
+        const { current } = this.usual;
+        if (current === null) {
+            throw new ModelError('unsupported', 'the model was released when memory was short: run() opens it again');
+        }
+        this.isPinned = true;
+        return current;
+    }
+    end() {
+        this.isEnded = true;
+        this.unsubscribe();
+        for (const each of [this.usual, this.spare, this.retired])
+            each?.end();
+    }
+    mayRetry() {
+        return this.policies.retryOnCpu && this.latest.outcome.provider !== 'cpu' && !this.isLent;
+    }
+    release() {
+        if (!this.wasRun || this.isPinned)
+            return;
+        this.spare?.release();
+        if (!this.usual.release())
+            return;
+        const { observer } = this.latest.outcome.options;
+        if (observer === undefined)
+            return;
+        const { name: model } = this.latest.about.info;
+        tell(() => observer.onRelease?.({ model, reason: 'memory' }));
+    }
+    async reopen(first) {
+        const session = await openOn(first.provider, first);
+        this.fallbacks = [...this.fallbacks, ...session.outcome.fallbacks];
+        this.latest = session;
+        return session;
+    }
+    /** If it succeeds on the CPU, what failed is the provider. */
+    async retry(attempt, failed, error) {
+        // Others may have failed before, and the model may be on the CPU since.
+        const cpu = this.retired === failed ? this.usual : this.cpu();
+        return cpu.use(async (session) => {
+            const result = await attempt(session, true);
+            if (this.usual === failed)
+                this.countFailure(cpu, session, error);
+            return result;
+        });
+    }
+    cpu() {
+        this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome));
+        return this.spare;
+    }
+    countFailure(cpu, session, error) {
+        this.failures += 1;
+        if (this.failures < MOST_FAILURES)
+            return;
+        const { provider } = this.latest.outcome;
+        this.fallbacks = [...this.fallbacks, { provider, reason: error.message }];
+        this.latest = session;
+        [this.retired, this.usual, this.spare] = [this.usual, cpu, null];
+    }
+}
+/** Opens the model of a session once more, from the same source. */
+async function openOn(provider, { model, backend, options }) {
+    const again = { ...options, providers: [provider] };
+    // Those were of the first load.
+    Reflect.deleteProperty(again, 'signal');
+    Reflect.deleteProperty(again, 'onProgress');
+    const opening = openModel(model, backend, again).then((outcome) => new Session(outcome));
+    const { observer } = options;
+    if (observer === undefined)
+        return opening;
+    const loading = opening.then((session) => ({ ...session.about, session }));
+    return (await observeLoad(observer, model.name, loading, options, backend)).session;
+}
+function isLent({ source = 'bundled' }) {
+    return source !== 'bundled' && ('buffer' in source || 'descriptor' in source);
+}
+function nothing() {
+    // there is no subscription
+}

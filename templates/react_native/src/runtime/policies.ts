@@ -1,0 +1,24 @@
+// What a model does by itself when the device takes something away from it.
+
+/**
+ * Each of these is on unless it is turned off. They are about `run`, and what uses it; `runSync` opens nothing. A model
+ * from memory or a descriptor of the app has neither.
+ */
+export interface Policies {
+  /**
+   * A run that fails in ONNX Runtime on another provider than the CPU is repeated once on the CPU. After three failures
+   * in a row the model stays there: `provider` and `fallbacks` say so. Inputs are copied for that, unless the model is on
+   * the CPU already.
+   */
+  readonly retryOnCpu?: boolean;
+  /**
+   * When the system warns that memory is short, a model that nothing runs is released, and its next run opens it again.
+   * Not one that was used by `runSync` or `worklet`.
+   */
+  readonly releaseOnMemoryPressure?: boolean;
+}
+
+/** The policies, of which an app may leave out any. */
+export function policiesOf({ retryOnCpu = true, releaseOnMemoryPressure = true }: Policies = {}): Required<Policies> {
+  return { retryOnCpu, releaseOnMemoryPressure };
+}

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { backend, load, samples } from './package.mjs';
+
+const { EveryType, ModelMetrics } = await load('index.web.js');
+const { chooseBackend } = await load('runtime/backend.js');
+const { loadModel } = await load('runtime/loading.js');
+
+const { descriptor } = EveryType;
+
+/** Lets go on what waits for nothing. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+/**
+ * A phone whose XNNPACK is the CPU of the real ONNX Runtime, that fails when a test says so, and that can be short of
+ * memory. Its native code reads inputs where they lie.
+ */
+async function phone() {
+  const real = await backend();
+  const state = { opened: [], closed: [], runs: [], listeners: new Set(), fails: () => false, opening: Promise.resolve() };
+  const providers = new Map();
+  chooseBackend(() => made);
+  const made = await backend({
+    platform: 'android',
+    device: { chip: '', apiLevel: 34 },
+    about: () => ({ runtimeVersion: descriptor.platforms.android.runtimeVersion, bundle: '', cache: '', threads: 4 }),
+    open: async (request, model) => {
+      await state.opening;
+      const opened = await real.open({ ...request, provider: '' }, model);
+      providers.set(opened.session, request.provider === '' ? 'cpu' : 'xnnpack');
+      state.opened.push(providers.get(opened.session));
+      return opened;
+    },
+    close: (session) => {
+      state.closed.push(providers.get(session));
+      real.close(session);
+    },
+    run: async (session, ...given) => {
+      const provider = providers.get(session);
+      state.runs.push(provider);
+      if (state.fails(provider)) throw new Error('[runtime] the GPU is gone');
+      return real.run(session, ...given);
+    },
+    ...Object.fromEntries(['take', 'drop', 'cancel'].map((name) => [name, real[name]])),
+    runSync: () => { throw new Error('[runtime] ran at once'); },
+    worklet: () => ({}),
+    onMemoryPressure: (listener) => {
+      state.listeners.add(listener);
+      return () => state.listeners.delete(listener);
+    },
+  });
+  state.shortOfMemory = () => {
+    for (const listener of [...state.listeners]) listener();
+  };
+  return state;
+}
+
+async function withModel(options, work) {
+  const state = await phone();
+  const model = await loadModel(descriptor, { providers: ['xnnpack'], ...options });
+  try {
+    await work(model, state);
+  } finally {
+    model.dispose();
+  }
+  assert.deepEqual([...state.closed].sort(), [...state.opened].sort(), 'what was opened is closed, once');
+  assert.equal(state.listeners.size, 0);
+}
+
+const doubled = async (model, value, options) => {
+  const found = await model.run({ ...samples(), scalar: new Float32Array([value]) }, options);
+  return found.doubled.data[0];
+};
+
+/** Keeps what an observer is told. */
+function recorder() {
+  const told = [];
+  const keep = (what, ...names) => (event) => void told.push([what, ...names.map((name) => event[name])]);
+  const observer = {
+    onLoad: keep('load', 'provider'),
+    onRun: (event) => void told.push(['run', event.provider, event.error?.code ?? null, event.isRetry]),
+    onRelease: keep('release', 'reason'),
+  };
+  return { told, observer };
+}
+
+test('a run that fails on a provider is repeated on the CPU, on the inputs of the call', () =>
+  withModel({}, async (model, state) => {
+    state.fails = (provider) => provider === 'xnnpack';
+    const scalar = new Float32Array([4]);
+    const rows = { data: new Float32Array([1, 2, 3, 4, 5, 6]), shape: [2, 3] };
+    const running = model.run({ ...samples(), scalar, rows });
+    scalar[0] = 99;
+    rows.data.fill(0);
+    const found = await running;
+    assert.equal(found.doubled.data[0], 8);
+    assert.deepEqual([...found.columns.data], [1, 4, 2, 5, 3, 6]);
+    assert.deepEqual(state.runs, ['xnnpack', 'cpu']);
+    assert.equal(model.provider, 'xnnpack');
+    state.fails = () => false;
+    assert.equal(await doubled(model, 5), 10);
+    assert.deepEqual(state.runs.slice(2), ['xnnpack']);
+    assert.deepEqual(state.opened, ['xnnpack', 'cpu']);
+  }));
+
+test('after three failures in a row a model stays on the CPU, and says why', async () => {
+  const { told, observer } = recorder();
+  await withModel({ observer }, async (model, state) => {
+    state.fails = (provider) => provider === 'xnnpack';
+    for (const value of [1, 2]) assert.equal(await doubled(model, value), 2 * value);
+    state.fails = () => false;
+    assert.equal(await doubled(model, 3), 6);
+    state.fails = (provider) => provider === 'xnnpack';
+    for (const value of [1, 2]) assert.equal(await doubled(model, value), 2 * value);
+    assert.deepEqual([model.provider, model.fallbacks], ['xnnpack', []], 'not in a row');
+    const into = { f32T: new Float32Array(6) };
+    const { f32T } = await model.run(samples(), { into });
+    assert.equal(f32T.data, into.f32T);
+    assert.equal(model.provider, 'cpu');
+    assert.deepEqual(model.fallbacks, [{ provider: 'xnnpack', reason: 'the GPU is gone' }]);
+    assert.deepEqual(state.closed, ['xnnpack'], 'its memory is free');
+    const { length } = state.runs;
+    assert.equal(await doubled(model, 7), 14);
+    assert.deepEqual(state.runs.slice(length), ['cpu']);
+    assert.equal((await model.selfTest()).provider, 'cpu');
+  });
+  assert.deepEqual(told.slice(0, 4), [
+    ['load', 'xnnpack'],
+    ['run', 'xnnpack', 'runtime', false],
+    ['load', 'cpu'],
+    ['run', 'cpu', null, true],
+  ]);
+  assert.deepEqual(told.at(-1), ['release', 'close']);
+});
+
+test('runs that wait together are all repeated, and the failed session is closed after the last', () =>
+  withModel({}, async (model, state) => {
+    state.fails = (provider) => provider === 'xnnpack';
+    const found = await Promise.all([1, 2, 3, 4, 5].map((value) => doubled(model, value)));
+    assert.deepEqual(found, [2, 4, 6, 8, 10]);
+    assert.deepEqual([model.provider, model.fallbacks.length], ['cpu', 1]);
+    await settled();
+    assert.deepEqual(state.closed, ['xnnpack']);
+    assert.deepEqual(state.opened, ['xnnpack', 'cpu']);
+  }));
+
+test('what is wrong with a call, or was cancelled, is not repeated', () =>
+  withModel({}, async (model, state) => {
+    await assert.rejects(model.run({}), (error) => error.code === 'bad-input');
+    const controller = new AbortController();
+    const running = doubled(model, 1, { signal: controller.signal });
+    controller.abort();
+    await assert.rejects(running, (error) => error.code === 'cancelled');
+    state.fails = () => true;
+    await assert.rejects(doubled(model, 1), (error) => error.code === 'runtime' && error.message === 'the GPU is gone');
+    assert.deepEqual([model.provider, model.fallbacks], ['xnnpack', []], 'it is not the provider that fails');
+  }));
+
+test('a call that is cancelled while the CPU is opened does not run there', () =>
+  withModel({}, async (model, state) => {
+    let open;
+    state.fails = (provider) => provider === 'xnnpack';
+    state.opening = new Promise((resolve) => (open = resolve));
+    const controller = new AbortController();
+    const running = doubled(model, 1, { signal: controller.signal });
+    await settled();
+    controller.abort();
+    open();
+    await assert.rejects(running, (error) => error.code === 'cancelled');
+    assert.deepEqual(state.runs, ['xnnpack']);
+  }));
+
+for (const options of [{ policies: { retryOnCpu: false } }, { providers: [] }]) {
+  test(`nothing is repeated with ${JSON.stringify(options)}`, () =>
+    withModel(options, async (model, state) => {
+      state.fails = () => true;
+      await assert.rejects(doubled(model, 1), (error) => error.code === 'runtime');
+      assert.equal(state.runs.length, 1);
+      assert.equal(state.opened.length, 1);
+    }));
+}
+
+test('a model that nothing runs is released when memory is short, and opened again by its next run', async () => {
+  const { told, observer } = recorder();
+  await withModel({ observer }, async (model, state) => {
+    state.shortOfMemory();
+    assert.deepEqual(state.closed, [], 'it has not run yet');
+    const underWay = doubled(model, 1);
+    state.shortOfMemory();
+    assert.deepEqual(state.closed, [], 'it runs');
+    assert.equal(await underWay, 2);
+    state.shortOfMemory();
+    state.shortOfMemory();
+    assert.deepEqual(state.closed, ['xnnpack']);
+    assert.throws(() => model.runSync(samples()), (error) => error.code === 'unsupported');
+    await assert.rejects(model.run({}), (error) => error.code === 'bad-input');
+    const scalar = new Float32Array([3]);
+    const again = [model.run({ ...samples(), scalar }), doubled(model, 4)];
+    scalar[0] = 99;
+    state.shortOfMemory();
+    const [first, second] = await Promise.all(again);
+    assert.deepEqual([first.doubled.data[0], second], [6, 8]);
+    assert.deepEqual(state.opened, ['xnnpack', 'xnnpack'], 'once for both');
+    assert.equal((await model.selfTest()).passed, true);
+  });
+  const others = told.filter(([what]) => what !== 'run');
+  assert.deepEqual(others, [['load', 'xnnpack'], ['release', 'memory'], ['load', 'xnnpack'], ['release', 'close']]);
+});
+
+test('a model that is disposed of while it is opened again leaves nothing behind', () =>
+  withModel({}, async (model, state) => {
+    await doubled(model, 1);
+    state.shortOfMemory();
+    let open;
+    state.opening = new Promise((resolve) => (open = resolve));
+    const running = doubled(model, 1);
+    await settled();
+    model.dispose();
+    open();
+    await assert.rejects(running, (error) => error.code === 'disposed');
+  }));
+
+for (const [what, use] of [
+  ['run at once', (model) => assert.throws(() => model.runSync(samples()), (error) => error.message === 'ran at once')],
+  ['in a worklet', (model) => model.worklet()],
+]) {
+  test(`a model that is ${what} is not released`, () =>
+    withModel({}, async (model, state) => {
+      await doubled(model, 1);
+      use(model);
+      state.shortOfMemory();
+      assert.deepEqual(state.closed, []);
+      state.fails = (provider) => provider === 'xnnpack';
+      for (const value of [1, 2, 3]) assert.equal(await doubled(model, value), 2 * value);
+      assert.equal(model.provider, 'cpu');
+      assert.deepEqual(state.closed, [], 'a worklet may still have it');
+    }));
+}
+
+test('a model is not released if the app does not want it, nor from memory that the app may have given back', async () => {
+  await withModel({ policies: { releaseOnMemoryPressure: false } }, async (model, state) => {
+    assert.equal(state.listeners.size, 0);
+    await doubled(model, 1);
+  });
+  const { bytesOf } = await import('./package.mjs');
+  const buffer = await bytesOf(descriptor.platforms.android.files.at(-1).path);
+  await withModel({ source: { buffer }, providers: ['xnnpack'] }, async (model, state) => {
+    buffer.fill(0);
+    assert.equal(state.listeners.size, 0);
+    state.fails = () => true;
+    await assert.rejects(doubled(model, 1), (error) => error.code === 'runtime');
+    assert.equal(state.opened.length, 1);
+  });
+});
+
+test('policies are booleans with these names', async () => {
+  await phone();
+  for (const [policies, message] of [
+    [5, 'policies is 5, which is not an object'],
+    [null, 'policies is null, which is not an object'],
+    [{ retry: true }, "unknown policy 'retry': there are retryOnCpu, releaseOnMemoryPressure"],
+    [{ retryOnCpu: 'yes' }, "policies.retryOnCpu is 'yes', which is neither true nor false"],
+  ]) {
+    await assert.rejects(loadModel(descriptor, { policies }), (error) => error.code === 'bad-options' && error.message === message);
+  }
+});
+
+test('repeated runs are counted', async () => {
+  const metrics = new ModelMetrics();
+  await withModel({ observer: metrics }, async (model, state) => {
+    state.fails = (provider) => provider === 'xnnpack';
+    await doubled(model, 1);
+    const [{ runs, errors, retries, latency }] = metrics.snapshot();
+    assert.deepEqual([runs, errors, retries, latency.count], [2, 1, 1, 1]);
+  });
+});
