@@ -19,20 +19,20 @@ UNUSABLE_MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
 RESERVED_CLASSES = frozenset(
     """
     Allowed Anchor Array ArraySlice AsyncIteratorProtocol AsyncSequence AsyncThrowingStream BFloat16 Bool Bundle
-    Cancellation CancellationError CaseIterable CChar
-    Checksum Codable ComputeUnits CoreMLOptions CustomStringConvertible Data Dictionary DispatchQueue Distance
-    Double Element Equatable Error ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Fallback Fed FedStrings
-    Feeding FileManager FixedWidthInteger Float Float16 Folder Frames Gate Golden GoldenSample GoldenTensor Half
-    Hashable
-    Identifiable Info Input Int Int16 Int32 Int64 Int8 Iterator Lent LocalizedError MemoryLayout ModelError ModelFile
-    ModelFiles ModelFormat ModelOpener ModelSession Never NSCondition NSData NSLock NSRange Number
-    ONNXTensorElementDataType OpaquePointer OpenedFile Optional Options OrtAllocator OrtApi OrtDeviceAllocator
-    OrtGetApiBase OrtMemTypeDefault OrtStatusPtr Output OutputTest ProcessInfo Provider ProviderAssignment Recipe
-    Record Resource Result Results Runtime Sampled SampleTest Self SelfTest SelfTester Sendable Sequence Session
-    SessionSettings Set SHA256 Shape Shared Source Specialization String Swift Task Tensor TestedFile Texts Thing
-    Threads Type UInt16 UInt32 UInt64 UInt8 UnsafeBufferPointer UnsafeMutableBufferPointer UnsafeMutablePointer
-    UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafePointer UnsafeRawBufferPointer UnsafeRawPointer
-    URL UTF8 Value Verify Void
+    Cancellation CancellationError CaseIterable CChar Checksum Codable ComputeUnits CoreMLOptions
+    CustomStringConvertible Data Dictionary DispatchQueue DispatchTime Distance Double Durations Element Equatable
+    Error ExpressibleByFloatLiteral ExpressibleByIntegerLiteral FailureEvent Fallback Fed FedStrings Feeding Figures
+    FileManager FixedWidthInteger Float Float16 Folder Frames Gate Golden GoldenSample GoldenTensor Half Hashable
+    Histogram Identifiable Info Input Int Int16 Int32 Int64 Int8 Iterator Lent LoadEvent LocalizedError MemoryLayout
+    MetricValue ModelError ModelFile ModelFiles ModelFormat ModelMetrics ModelObserver ModelOpener ModelSession
+    ModelSnapshot Never NSCondition NSData NSLock NSRange Number ONNXTensorElementDataType OpaquePointer OpenedFile
+    Optional Options OrtAllocator OrtApi OrtDeviceAllocator OrtGetApiBase OrtMemTypeDefault OrtStatusPtr Output
+    OutputTest ProcessInfo Provider ProviderAssignment Recipe Record ReleaseEvent ReleaseReason Resource Result
+    Results RunEvent Runtime Sampled SampleTest Self SelfTest SelfTester Sendable Sequence Session SessionSettings
+    Set SHA256 Shape Shared Source SourceKind Specialization Stopwatch String Swift Task Tensor TestedFile Texts
+    Thing Threads Type UInt16 UInt32 UInt64 UInt8 UnsafeBufferPointer UnsafeMutableBufferPointer
+    UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafePointer UnsafeRawBufferPointer
+    UnsafeRawPointer URL UTF8 Value Verify Void
     """.split()
 )
 

@@ -29,7 +29,7 @@ final class FilesTests: XCTestCase {
     private func load(_ verify: Verify = .once) throws -> SileroVad {
         var options = onCPU
         options.verify = verify
-        return try SileroVad(in: Folder(url: folder, records: records), options: options)
+        return try SileroVad(in: Folder(url: folder, records: records, kind: .folder), options: options)
     }
 
     /// What the records say, by their names.

@@ -42,7 +42,6 @@ public final class Classifier: Sendable {
     public var assignment: [ProviderAssignment]? { session.assignment }
 
     private let session: ModelSession
-    private let tester: SelfTester
 
     /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
     /// after an installation or update reads all of it to check it: ``Verify`` says more.
@@ -58,12 +57,15 @@ public final class Classifier: Sendable {
     /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
     /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
     public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
+        try self.init(in: Folder(url: folder, records: Folder.records, kind: .folder), options: options)
     }
 
-    init(in folder: Folder, options: Options) throws {
-        session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
-        tester = SelfTester(golden: Self.golden, folder: folder, options: options)
+    convenience init(in folder: Folder, options: Options) throws {
+        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).observed())
+    }
+
+    private init(_ session: ModelSession) {
+        self.session = session
     }
 
     /// Loads the model away from the caller's thread.
@@ -149,6 +151,18 @@ public final class Classifier: Sendable {
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
     }
 
+    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
+    /// Runtime's profiling. This model stays as it is.
+    ///
+    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
+    /// - Throws: what a load and a run throw.
+    public func profile(_ input: Input, runs: Int = 10) throws -> URL {
+        let profiled = Classifier(try session.profiling())
+        defer { profiled.close() }
+        try profiled.warmUp(input, runs: runs)
+        return try profiled.session.endProfiling()
+    }
+
     /// Checks that the model computes on this device what it computed on the build machine: runs it on
     /// one sample from the package, and compares every output with its expected values.
     ///
@@ -161,7 +175,8 @@ public final class Classifier: Sendable {
     ///
     /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.
     public func selfTest() throws -> SelfTest {
-        try tester.test(info, provider) { sample in
+        let tester = SelfTester(golden: Self.golden, folder: session.opener.folder, options: session.opener.options)
+        return try tester.test(info, provider) { sample in
             var input = Input(
                 imageHeight: sample.size("image.pixels", 0),
                 imageWidth: sample.size("image.pixels", 1),

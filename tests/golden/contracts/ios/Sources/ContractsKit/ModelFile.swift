@@ -51,6 +51,7 @@ struct Folder: Sendable {
     let url: URL
     /// Where it is noted which files were right when all of them was read; nil for nowhere.
     let records: URL?
+    let kind: SourceKind
 
     func url(of resource: Resource) -> URL {
         url.appendingPathComponent(resource.path)

@@ -120,6 +120,11 @@ final class SessionSettings {
         }
     }
 
+    /// Measures every operator of every run, for a file whose path begins with `path`.
+    func profile(to path: String) throws {
+        try runtime.check(runtime.api.pointee.EnableProfiling(handle, path))
+    }
+
     /// Adds a provider with its own settings. ONNX Runtime copies the texts.
     func append(_ provider: String, _ entries: [String: String]) throws {
         let entries = entries.sorted { $0.key < $1.key }
@@ -195,6 +200,24 @@ final class Session: @unchecked Sendable {
         }
     }
 
+    /// Writes what was measured of the runs until now, and gives the file's path.
+    func endProfiling() throws -> String {
+        let api = runtime.api
+        var allocator: UnsafeMutablePointer<OrtAllocator>?
+        try runtime.check(api.pointee.GetAllocatorWithDefaultOptions(&allocator))
+        var path: UnsafeMutablePointer<CChar>?
+        try runtime.check(api.pointee.SessionEndProfiling(handle, allocator, &path))
+        return path.map { takeText($0, allocator) } ?? ""
+    }
+
+    /// A text of ONNX Runtime's, which is freed.
+    private func takeText(
+        _ text: UnsafeMutablePointer<CChar>, _ allocator: UnsafeMutablePointer<OrtAllocator>?
+    ) -> String {
+        defer { allocator?.pointee.Free(allocator, text) }
+        return String(cString: text)
+    }
+
     /// A text that belongs to the session.
     private func text(_ read: (UnsafeMutablePointer<UnsafePointer<CChar>?>) -> OrtStatusPtr?) throws -> String {
         var found: UnsafePointer<CChar>?
@@ -211,9 +234,7 @@ final class Session: @unchecked Sendable {
         try runtime.check(api.pointee.GetAllocatorWithDefaultOptions(&allocator))
         var found: UnsafeMutablePointer<CChar>?
         try runtime.check(api.pointee.ModelMetadataLookupCustomMetadataMap(all, allocator, key, &found))
-        guard let found else { return nil }
-        defer { allocator?.pointee.Free(allocator, found) }
-        return String(cString: found)
+        return found.map { takeText($0, allocator) }
     }
 
     /// Runs on `inputs`, writes to the first outputs, which `lent` are, and returns the others.
@@ -416,10 +437,16 @@ extension Runtime {
 
 /// Ends a run from another thread, or the wait for it.
 final class Cancellation: @unchecked Sendable {
+    /// Runs since the call was made; nil where nobody asks.
+    let sinceCall: Stopwatch?
     private let lock = NSLock()
     private var isCancelled = false
     private var giveUp: (@Sendable () -> Void)?
     private var running: (runtime: Runtime, options: OpaquePointer)?
+
+    init(sinceCall: Stopwatch? = nil) {
+        self.sinceCall = sinceCall
+    }
 
     func cancel() {
         lock.lock()
@@ -500,13 +527,16 @@ final class Gate<Thing: Sendable>: @unchecked Sendable {
     }
 
     /// Waits for those that use the thing, then frees it. Callers that come later find it closed.
-    func close(_ free: (Thing) -> Void) {
+    ///
+    /// - Returns: Whether it was open.
+    func close(_ free: (Thing) -> Void) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         let closed = thing
         thing = nil
         while users > 0 { condition.wait() }
         if let closed { free(closed) }
+        return closed != nil
     }
 
     private func enter() throws -> Thing {

@@ -6,14 +6,23 @@ extension Folder {
     /// The folder of this package's models in the app.
     static var packaged: Folder {
         let root = bundle.resourceURL ?? bundle.bundleURL
-        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), records: records)
+        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), records: records, kind: .bundled)
     }
 
     /// Among the caches of the app, which the system may empty.
     static var records: URL? {
+        folder(".checked")
+    }
+
+    /// For what the app may look at later, among its caches.
+    static var profiles: URL? {
+        folder(".profiles")
+    }
+
+    private static func folder(_ suffix: String) -> URL? {
         FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?
             .appendingPathComponent(Bundle.main.bundleIdentifier ?? "ContractsKit", isDirectory: true)
-            .appendingPathComponent("ContractsKit.checked", isDirectory: true)
+            .appendingPathComponent("ContractsKit" + suffix, isDirectory: true)
     }
 
     #if SWIFT_PACKAGE

@@ -44,11 +44,15 @@ public final class Several: Sendable {
     /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
     /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
     public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
+        try self.init(in: Folder(url: folder, records: Folder.records, kind: .folder), options: options)
     }
 
-    init(in folder: Folder, options: Options) throws {
-        session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
+    convenience init(in folder: Folder, options: Options) throws {
+        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).observed())
+    }
+
+    private init(_ session: ModelSession) {
+        self.session = session
     }
 
     /// Loads the model away from the caller's thread.
@@ -134,6 +138,18 @@ public final class Several: Sendable {
     public func warmUp(_ input: Input, runs: Int = 1) throws {
         var output = Output()
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
+    }
+
+    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
+    /// Runtime's profiling. This model stays as it is.
+    ///
+    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
+    /// - Throws: what a load and a run throw.
+    public func profile(_ input: Input, runs: Int = 10) throws -> URL {
+        let profiled = Several(try session.profiling())
+        defer { profiled.close() }
+        try profiled.warmUp(input, runs: runs)
+        return try profiled.session.endProfiling()
     }
 
     /// Waits for the runs that are under way, then frees the model's memory. A second call does nothing.

@@ -8,18 +8,17 @@ final class ModelSession: Sendable {
     let provider: Provider
     let fallbacks: [Fallback]
     let assignment: [ProviderAssignment]?
+    let opener: ModelOpener
+    private let file: ModelFile
     private let session: Gate<Session>
     private let queue: DispatchQueue
-    private let name: String
-    private let limit: Int
     /// Asynchronous calls that are under way or wait for their turn.
     private let calls = Shared(0)
 
     init(
-        _ opened: OpenedFile, of model: ModelFiles, file: ModelFile, provider: Provider, fallbacks: [Fallback],
-        queue limit: Int
+        _ opened: OpenedFile, by opener: ModelOpener, file: ModelFile, provider: Provider, fallbacks: [Fallback]
     ) {
-        let session = opened.session
+        let (model, session) = (opener.model, opened.session)
         info = Info(
             name: model.name,
             version: model.version,
@@ -31,15 +30,31 @@ final class ModelSession: Sendable {
         self.provider = provider
         self.fallbacks = fallbacks
         assignment = opened.assignment
+        self.opener = opener
+        self.file = file
         self.session = Gate(session, name: model.className)
         queue = DispatchQueue(label: model.className)
-        self.limit = limit
-        name = model.className
+    }
+
+    deinit {
+        close()
     }
 
     /// Runs on `inputs`, writes outputs of known size to `lent`, and returns the others.
     func run(
         _ inputs: [any Tensor], _ lent: [any Tensor], until cancellation: Cancellation? = nil
+    ) throws -> Results {
+        guard let observer = opener.options.observer else { return try ran(inputs, lent, cancellation) }
+        let queued = cancellation?.sinceCall?.seconds ?? 0
+        return try Stopwatch.time {
+            try ran(inputs, lent, cancellation)
+        } _: { seconds, result in
+            observer.onRun(RunEvent(info.name, provider, queued: queued, duration: seconds, result))
+        }
+    }
+
+    private func ran(
+        _ inputs: [any Tensor], _ lent: [any Tensor], _ cancellation: Cancellation?
     ) throws -> Results {
         try session.use { try $0.run(inputs, lent, until: cancellation) }
     }
@@ -47,27 +62,39 @@ final class ModelSession: Sendable {
     /// Does `work` on this model's own thread, one after the other.
     func queued<Value: Sendable>(_ work: @escaping @Sendable (Cancellation) throws -> Value) async throws -> Value {
         try calls.inTurn { count in
-            guard count < limit else { throw ModelError.busy(model: name) }
+            guard count < opener.options.queue else { throw ModelError.busy(model: opener.model.className) }
             count += 1
         }
         defer { calls.change { $0 -= 1 } }
-        return try await ModelSession.on(queue, work)
+        let sinceCall = opener.options.observer.map { _ in Stopwatch() }
+        return try await ModelSession.on(queue, Cancellation(sinceCall: sinceCall), work)
     }
 
     /// Does `work` away from the caller's thread.
     static func loaded<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await on(DispatchQueue.global(qos: .userInitiated)) { _ in try work() }
+        try await on(DispatchQueue.global(qos: .userInitiated), Cancellation()) { _ in try work() }
     }
 
     func close() {
-        session.close { $0.free() }
+        guard session.close({ $0.free() }) else { return }
+        opener.options.observer?.onRelease(ReleaseEvent(model: info.name, reason: .close))
+    }
+
+    /// A second session on the same file and provider, whose runs ONNX Runtime profiles.
+    func profiling() throws -> ModelSession {
+        try session.use { _ in try opener.profiling(file, provider) }
+    }
+
+    /// Writes the profile of a session that was opened for it.
+    func endProfiling() throws -> URL {
+        try session.use { URL(fileURLWithPath: try $0.endProfiling()) }
     }
 
     private static func on<Value: Sendable>(
-        _ queue: DispatchQueue, _ work: @escaping @Sendable (Cancellation) throws -> Value
+        _ queue: DispatchQueue, _ cancellation: Cancellation,
+        _ work: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {
-        let cancellation = Cancellation()
-        return try await withTaskCancellationHandler {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 cancellation.wait { continuation.resume(throwing: CancellationError()) }
                 queue.async {
@@ -88,10 +115,18 @@ struct OpenedFile {
 }
 
 /// Tries the files of a model on this device until one starts.
-struct ModelOpener {
+struct ModelOpener: Sendable {
     let model: ModelFiles
     let folder: Folder
-    let options: Options
+    var options: Options
+    /// What names of files with profiles begin with; nil for none.
+    private var profile: String?
+
+    init(model: ModelFiles, folder: Folder, options: Options) {
+        self.model = model
+        self.folder = folder
+        self.options = options
+    }
 
     /// Tries the files of each provider in turn, a session each, and the CPU last.
     func open() throws -> ModelSession {
@@ -107,8 +142,7 @@ struct ModelOpener {
             for file in files {
                 do {
                     let opened = try start(file, provider, runtime)
-                    return ModelSession(
-                        opened, of: model, file: file, provider: provider, fallbacks: fallbacks, queue: options.queue)
+                    return ModelSession(opened, by: self, file: file, provider: provider, fallbacks: fallbacks)
                 } catch ModelError.runtime(let message, _) {
                     fallbacks.append(Fallback(provider: provider, reason: message))
                 }
@@ -116,6 +150,17 @@ struct ModelOpener {
         }
         let reason = fallbacks.last?.reason ?? ""
         throw ModelError.runtime(message: "\(model.className) did not start: \(reason)", code: 1)
+    }
+
+    /// Opens a file with ONNX Runtime's profiling on. No observer sees that.
+    func profiling(_ file: ModelFile, _ provider: Provider) throws -> ModelSession {
+        let profiles = Folder.profiles ?? FileManager.default.temporaryDirectory
+        try FileManager.default.createDirectory(at: profiles, withIntermediateDirectories: true)
+        var opener = self
+        opener.options.observer = nil
+        opener.profile = profiles.appendingPathComponent(model.name).path
+        let opened = try opener.start(file, provider, try Runtime.shared.get())
+        return ModelSession(opened, by: opener, file: file, provider: provider, fallbacks: [])
     }
 
     private var providers: [Provider] {
@@ -155,6 +200,7 @@ struct ModelOpener {
         try add(provider, file, to: settings)
         try settings.set(threads)
         try settings.set("session.record_ep_graph_assignment_info", "1")
+        if let profile { try settings.profile(to: profile) }
         for (key, value) in file.settings { try settings.set(key, value) }
         for weights in file.weights { _ = try folder.bytes(of: weights, options.verify) }
         let bytes = try folder.bytes(of: file.resource, options.verify)
