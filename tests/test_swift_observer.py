@@ -14,6 +14,7 @@ import pytest
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import HOME, App, build
+from tests.toolchain.swift_sources import objects
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
@@ -55,10 +56,6 @@ def output(app: App, scenario: str, scratch: Path, *words: str) -> str:
     done = app.run(scenario, *words, scratch=scratch)
     assert done.returncode == 0, done.output
     return done.output
-
-
-def objects(output: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
 def by_name(output: str) -> Mapping[str, dict[str, Any]]:

@@ -15,6 +15,8 @@ from tests.toolchain.swift import Finished, swift, toolchain_files
 from tests.toolchain.swift_packages import runtimes, unpack
 
 HOME = Path(__file__).with_name("swift_apps")
+TRUSTED = "ssl/certs/ca-certificates.crt"
+"""The certificates that Swift's own URLSession trusts on Linux, below /etc."""
 DEBUG = "x86_64-pc-linux-gnu/debug"
 
 
@@ -30,18 +32,27 @@ class App:
         scratch: Path,
         mounts: tuple[Path, ...] = (),
         environment: Mapping[str, str] | None = None,
+        etc: Path | None = None,
     ) -> Finished:
-        """Runs a scenario; `scratch` is its own, with its caches."""
+        """Runs a scenario; `scratch` is its own, with its caches. `etc` takes the place of the system's /etc."""
         scratch.mkdir(exist_ok=True)
         library = swift().onnxruntime_library()
         own = dict.fromkeys(("TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME"), str(scratch))
         return swift().run(
             [self.folder / "App", *words],
             cwd=self.folder,
-            mounts={str(path): path for path in (scratch, *mounts)},
+            mounts={**{str(path): path for path in (scratch, *mounts)}, **({"/etc": etc} if etc else {})},
             environment={"LD_LIBRARY_PATH": str(library), **own, **(environment or {})},
-            timeout_s=60,
+            timeout_s=30,
         )
+
+
+def trusting(certificate: Path, etc: Path) -> Path:
+    """The folder `etc` like the toolchain's, with a certificate that programs trust."""
+    shutil.copytree(swift().root / "etc", etc)
+    (etc / TRUSTED).parent.mkdir(parents=True)
+    shutil.copy(certificate, etc / TRUSTED)
+    return etc
 
 
 def build(project: Path, module: str, sources: Mapping[str, Path], change: Callable[[Path], None]) -> App:

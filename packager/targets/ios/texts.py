@@ -12,6 +12,7 @@ from packager.xcframework.packaged import PackagedFramework
 SHARED = (
     "Assignment",
     "Checksum",
+    "Download",
     "Frames",
     "Half",
     "Info",
@@ -26,7 +27,9 @@ SHARED = (
     "Provider",
     "Resources",
     "Shape",
+    "Source",
     "Threads",
+    "Transfer",
 )
 """files that all models of a package share"""
 COREML = ("CoreMLOptions",)

@@ -59,7 +59,7 @@ func loads() throws {
     model.close()
     _ = try Chain(options: observed)
     let nowhere = URL(fileURLWithPath: "/nowhere")
-    do { _ = try Chain(contentsOf: nowhere, options: observed) } catch { show(["thrown": "\(error)"]) }
+    do { _ = try Chain(from: .folder(nowhere), options: observed) } catch { show(["thrown": "\(error)"]) }
 }
 
 func runs() async throws {
@@ -122,7 +122,7 @@ func metrics() throws {
     let (chain, picker) = (try Chain(options: options), try Picker(options: options))
     for _ in 0..<4 { blocking(chain) }
     try? pick(picker, [9])
-    _ = try? Picker(contentsOf: URL(fileURLWithPath: "/nowhere"), options: options)
+    _ = try? Picker(from: .folder(URL(fileURLWithPath: "/nowhere")), options: options)
     for (_, snapshot) in metrics.snapshot() { show(shown(snapshot)) }
 }
 

@@ -89,14 +89,6 @@ public enum ReleaseReason: String, Sendable {
     case close
 }
 
-/// Where the files of a model come from.
-public enum SourceKind: String, Sendable {
-    /// The app.
-    case bundled
-    /// A folder on the device.
-    case folder
-}
-
 /// Measures a time, in seconds.
 struct Stopwatch: Sendable {
     private let start = DispatchTime.now().uptimeNanoseconds
@@ -114,16 +106,16 @@ struct Stopwatch: Sendable {
     }
 }
 
-extension ModelOpener {
-    /// Opens the model, and tells the observer.
-    func observed() throws -> ModelSession {
-        guard let observer = options.observer else { return try open() }
+extension Options {
+    /// Opens a model, and tells the observer.
+    func observed(_ model: String, _ source: SourceKind, _ open: () throws -> ModelSession) throws -> ModelSession {
+        guard let observer else { return try open() }
         return try Stopwatch.time(open) { seconds, result in
             switch result {
             case .success(let session):
-                observer.onLoad(LoadEvent(session, source: folder.kind, duration: seconds))
+                observer.onLoad(LoadEvent(session, source: source, duration: seconds))
             case .failure(let error):
-                observer.onFailure(FailureEvent(model: model.name, error: error, duration: seconds))
+                observer.onFailure(FailureEvent(model: model, error: error, duration: seconds))
             }
         }
     }

@@ -6,7 +6,7 @@ extension Folder {
     /// The folder of this package's models in the app.
     static var packaged: Folder {
         let root = bundle.resourceURL ?? bundle.bundleURL
-        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), records: records, kind: .bundled)
+        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), records: records, hasNames: true)
     }
 
     /// Among the caches of the app, which the system may empty.
@@ -17,6 +17,28 @@ extension Folder {
     /// For what the app may look at later, among its caches.
     static var profiles: URL? {
         folder(".profiles")
+    }
+
+    /// Downloaded files: kept until the app removes them, and not backed up.
+    static func downloads() throws -> URL {
+        try FileManager.default
+            .url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+            .appendingPathComponent(Bundle.main.bundleIdentifier ?? "ContractsKit", isDirectory: true)
+            .appendingPathComponent("mobpack/downloads", isDirectory: true)
+            .appendingPathComponent("ContractsKit", isDirectory: true)
+    }
+
+    /// The files of this package's models.
+    static var packagedModels: [ModelFiles] {
+        [
+            Classifier.files,
+            Detector.files,
+            Segmenter.files,
+            Finder.files,
+            Reader.files,
+            Listener.files,
+            Several.files
+        ]
     }
 
     private static func folder(_ suffix: String) -> URL? {

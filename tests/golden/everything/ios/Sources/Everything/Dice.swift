@@ -31,25 +31,18 @@ public final class Dice: Sendable {
 
     private let session: ModelSession
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
-    /// after an installation or update reads all of it to check it: ``Verify`` says more.
+    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
+    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
+    /// ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
-    public convenience init(options: Options = Options()) throws {
-        try self.init(in: .packaged, options: options)
-    }
-
-    /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
-    ///
-    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
-    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
-    public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, records: Folder.records, kind: .folder), options: options)
+    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
+        self.init(try Self.files.open(from: source, options))
     }
 
     convenience init(in folder: Folder, options: Options) throws {
-        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).observed())
+        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
     }
 
     private init(_ session: ModelSession) {
@@ -58,14 +51,20 @@ public final class Dice: Sendable {
 
     /// Loads the model away from the caller's thread.
     ///
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled before it starts.
-    public static func load(options: Options = Options()) async throws -> Dice {
-        try await ModelSession.loaded { try Dice(options: options) }
-    }
-
-    /// Loads the model from a folder as ``init(contentsOf:options:)`` does, away from the caller's thread.
-    public static func load(contentsOf folder: URL, options: Options = Options()) async throws -> Dice {
-        try await ModelSession.loaded { try Dice(contentsOf: folder, options: options) }
+    /// - Parameters:
+    ///   - source: Where its files come from.
+    ///   - options: How it is run.
+    ///   - onProgress: Is called on another thread when more of a download has come.
+    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
+    ///   next load.
+    public static func load(
+        from source: Source = .bundled, options: Options = Options(),
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
+    ) async throws -> Dice {
+        try await ModelSession.loaded { cancellation in
+            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
+            return Dice(try files.open(from: source, options, loading))
+        }
     }
 
     /// Runs the model on `input`.
@@ -177,13 +176,13 @@ public final class Dice: Sendable {
         public init() {}
     }
 
-    private static let files = ModelFiles(
+    static let files = ModelFiles(
         className: "Dice",
         name: "dice",
         version: "2.1.0",
         inputs: [],
         outputs: [
-            "eyes"
+            Declared("eyes", String.type, nil)
         ],
         files: [
             ModelFile(
@@ -213,7 +212,8 @@ public final class Dice: Sendable {
                 ],
                 isFloat16: false
             )
-        ]
+        ],
+        samples: golden.map(\.resource)
     )
 
     private static let golden: [Golden] = [

@@ -70,9 +70,11 @@ final class ModelSession: Sendable {
         return try await ModelSession.on(queue, Cancellation(sinceCall: sinceCall), work)
     }
 
-    /// Does `work` away from the caller's thread.
-    static func loaded<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await on(DispatchQueue.global(qos: .userInitiated), Cancellation()) { _ in try work() }
+    /// Does `work`, which may wait for a server, on a thread of its own.
+    static func loaded<Value: Sendable>(
+        _ work: @escaping @Sendable (Cancellation) throws -> Value
+    ) async throws -> Value {
+        try await on(DispatchQueue(label: "load", qos: .userInitiated), Cancellation(), work)
     }
 
     func close() {
@@ -129,7 +131,7 @@ struct ModelOpener: Sendable {
     }
 
     /// Tries the files of each provider in turn, a session each, and the CPU last.
-    func open() throws -> ModelSession {
+    func open(_ loading: Loading = Loading()) throws -> ModelSession {
         guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
         guard options.queue > 0 else { throw ModelError.queue(options.queue) }
         let runtime = try Runtime.shared.get()
@@ -141,6 +143,7 @@ struct ModelOpener: Sendable {
             }
             for file in files {
                 do {
+                    try download(file, provider, runtime, loading)
                     let opened = try start(file, provider, runtime)
                     return ModelSession(opened, by: self, file: file, provider: provider, fallbacks: fallbacks)
                 } catch ModelError.runtime(let message, _) {
@@ -169,9 +172,19 @@ struct ModelOpener: Sendable {
         return providers
     }
 
+    /// Downloads what the provider opens, unless this runtime lacks the provider.
+    private func download(
+        _ file: ModelFile, _ provider: Provider, _ runtime: Runtime, _ loading: Loading
+    ) throws {
+        guard let downloads = folder.downloads else { return }
+        try add(provider, file, to: try SessionSettings(runtime))
+        try downloads.fetch(file.weights + [file.resource], loading)
+    }
+
     /// A provider that takes no node of the model has not started: ONNX Runtime reports no error for that.
     private func start(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> OpenedFile {
         let session = try openOnThreads(file, provider, runtime)
+        if file.isOwn { try model.check(session) }
         let assignment = try ProviderAssignment.of(session, asked: provider)
         if let assignment, provider != .cpu, !assignment.contains(where: { $0.provider == provider }) {
             session.free()
@@ -202,15 +215,24 @@ struct ModelOpener: Sendable {
         try settings.set("session.record_ep_graph_assignment_info", "1")
         if let profile { try settings.profile(to: profile) }
         for (key, value) in file.settings { try settings.set(key, value) }
-        for weights in file.weights { _ = try folder.bytes(of: weights, options.verify) }
+        let (inputs, outputs) = (model.inputs.map(\.name), model.outputs.map(\.name))
+        return try Session(settings, try content(of: file, settings), inputs: inputs, outputs: outputs)
+    }
+
+    /// Files in ORT format are opened where they are mapped. ONNX files name others, which lie beside them only where files
+    /// have names.
+    private func content(of file: ModelFile, _ settings: SessionSettings) throws -> Session.Source {
+        let weights = try file.weights.map { try folder.bytes(of: $0, options.verify) }
         let bytes = try folder.bytes(of: file.resource, options.verify)
-        if file.isMapped {
-            try settings.set("session.use_ort_model_bytes_directly", "1")
-            try settings.set("session.use_ort_model_bytes_for_initializers", "1")
-            return try Session(settings, .bytes(bytes), inputs: model.inputs, outputs: model.outputs)
+        if bytes.isInOrtFormat {
+            if bytes.isAligned { try settings.useBytesInPlace() }
+        } else if folder.hasNames {
+            return .path(folder.url(of: file.resource).path)
+        } else if !weights.isEmpty {
+            let names = file.weights.map { URL(fileURLWithPath: $0.path).lastPathComponent }
+            try settings.set(weights: weights, named: names)
         }
-        let path = folder.url(of: file.resource).path
-        return try Session(settings, .path(path), inputs: model.inputs, outputs: model.outputs)
+        return .bytes(bytes)
     }
 
     private func add(_ provider: Provider, _ file: ModelFile, to settings: SessionSettings) throws {
