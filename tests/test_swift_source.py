@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from packager.release.extract import extract
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
@@ -22,9 +23,14 @@ MODEL = "(float[1, 64] x) => (float[1, 64] y) { y = MatMul (x, w) }"
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> App:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sources")
+
+
+@pytest.fixture(scope="module")
+def app(project: Path) -> App:
     swift()
-    return small_nets(tmp_path_factory.mktemp("sources"))
+    return small_nets(project)
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +175,13 @@ def test_a_folder_has_files_under_their_sha256(app: App, answer: list[float], tm
 
     assert loaded["loaded"] == "folder"
     assert (found["answer"], found["passed"], found["progress"]) == (answer, True, [])
+
+
+def test_a_folder_that_extract_makes_is_one(app: App, project: Path, answer: list[float], tmp_path: Path) -> None:
+    extract(project / "dist", tmp_path / "folder")
+    [_, found] = run(app, tmp_path / "run", "load", "folder", str(tmp_path / "folder"), mounts=(tmp_path,))
+
+    assert (found["answer"], found["passed"]) == (answer, True)
 
 
 def test_a_file_that_a_folder_lacks_is_named(app: App, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ final class Transfer: Sendable {
     }
 
     private var request: URLRequest {
-        var request = URLRequest(url: url)
+        var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         // Compressed on its way, the rest of a file would be one of the compressed file.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         guard offset > 0 else { return request }
