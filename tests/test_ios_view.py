@@ -105,7 +105,9 @@ def test_names_of_tensors_cannot_leave_their_string_or_comment() -> None:
 def test_outputs_are_given_to_onnx_runtime_in_the_order_in_which_they_are_named() -> None:
     outputs = specs("output", ("free", ElementType.FLOAT, ("n",)), ("fixed", ElementType.FLOAT, (1,)))
     text = text_of(FLOAT, outputs)
-    assert text.index('            "fixed"') < text.index('            "free"')
+    assert text.index('            Declared("fixed", Float.type, [1])') < text.index(
+        '            Declared("free", Float.type, nil)'
+    )
     assert "results.read(0, into: &output.free, shape: &output.freeShape)" in text
 
 

@@ -20,7 +20,7 @@ ALWAYS = (
 )
 LANGUAGES = {
     "Kotlin": ("android/kotlin/Options.kt.j2", r"val verify: Verify = Verify\.ONCE,", ("ONCE,", "ALWAYS,")),
-    "Swift": ("ios/swift/Options.swift.j2", r"verify: Verify = \.once\n", ("case once\n", "case always\n")),
+    "Swift": ("ios/swift/Options.swift.j2", r"verify: Verify = \.once,\n", ("case once\n", "case always\n")),
 }
 TYPESCRIPT = templates_folder() / "react_native" / "src" / "runtime"
 BLOCKS = {

@@ -19,7 +19,9 @@ SPECIALIZATIONS = {"Default": ".default", "FastPrediction": ".fastPrediction"}
 SWITCHES = {"0": "false", "1": "true"}
 
 
-def runtime_view(module: str, providers: tuple[str, ...], contracts: Sequence[Contract] = ()) -> RuntimeView:
+def runtime_view(
+    module: str, providers: tuple[str, ...], contracts: Sequence[Contract] = (), class_names: Sequence[str] = ()
+) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(
         module=module,
@@ -30,6 +32,7 @@ def runtime_view(module: str, providers: tuple[str, ...], contracts: Sequence[Co
         coreml=_coreml() if COREML in providers else None,
         has_contract=bool(contracts),
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
+        class_names=tuple(class_names),
     )
 
 

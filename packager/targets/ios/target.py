@@ -113,11 +113,11 @@ class Ios:
         pinned = downloads.pins()["ios"]
         module = swift.module_name(package.name, self.module)
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
-        shared = runtime_view(module, self.providers, contracts)
         linked = framework.framework_view(runtime)
-        _refuse_double(shared)
         taken = (module, *texts.ALWAYS, *(swift.RESERVED_BY_CONTRACTS if contracts else ()))
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
+        shared = runtime_view(module, self.providers, contracts, tuple(class_names.values()))
+        _refuse_double(shared)
         laid_out = files.lay_out(plans)
         tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
         return IosView(

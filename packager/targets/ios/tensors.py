@@ -114,6 +114,7 @@ def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
         tensor_type="FedStrings" if spec.element is ElementType.STRING else "Fed",
         sizes=_expressions(spec, sizes),
         run_sizes=_expressions(spec, sizes, of="input."),
+        declared=tuple(swift_integer(size) if isinstance(size, int) else "nil" for size in spec.shape),
     )
 
 

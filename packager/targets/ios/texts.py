@@ -12,19 +12,24 @@ from packager.xcframework.packaged import PackagedFramework
 SHARED = (
     "Assignment",
     "Checksum",
+    "Download",
     "Frames",
     "Half",
     "Info",
+    "Metrics",
     "ModelError",
     "ModelFile",
     "ModelSession",
     "Number",
+    "Observer",
     "OnnxRuntime",
     "Options",
     "Provider",
     "Resources",
     "Shape",
+    "Source",
     "Threads",
+    "Transfer",
 )
 """files that all models of a package share"""
 COREML = ("CoreMLOptions",)

@@ -54,6 +54,8 @@ class RuntimeView:
     has_contract: bool
     """whether a model has a contract"""
     has_pictures: bool
+    class_names: tuple[str, ...]
+    """classes of the models"""
 
     @property
     def uses_coreml(self) -> bool:
@@ -77,6 +79,8 @@ class InputView:
     """Swift expressions of type Int, in the initializer of Input"""
     run_sizes: tuple[str, ...]
     """the same where `input` is run"""
+    declared: tuple[str, ...]
+    """the same where no size is known that the app chooses: `nil` for those"""
 
 
 @dataclass(frozen=True, kw_only=True)

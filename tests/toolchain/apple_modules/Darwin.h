@@ -2,7 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mach/mach_init.h>
 #include <mach/mach_time.h>
+#include <mach/task.h>
+#include <mach/task_info.h>
 #include <math.h>
 #include <os/lock.h>
 #include <pthread.h>
@@ -11,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysctl.h>

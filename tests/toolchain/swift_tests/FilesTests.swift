@@ -7,9 +7,12 @@ import XCTest
 final class FilesTests: XCTestCase {
     private var folder = URL(fileURLWithPath: "/")
     /// The weights, which lie in a file beside the graph.
-    private var file: URL { folder.appendingPathComponent("silero-vad/model.ort") }
-    private var graph: URL { folder.appendingPathComponent("silero-vad/fixed.onnx") }
-    private var golden: URL { folder.appendingPathComponent("silero-vad/golden.safetensors") }
+    private var file: URL { place(of: "model.ort") }
+    private var graph: URL { place(of: "fixed.onnx") }
+    private var golden: URL { place(of: "golden.safetensors") }
+    private var resources: [Resource] {
+        SileroVad.files.files.flatMap { [$0.resource] + $0.weights } + SileroVad.files.samples
+    }
     private var records: URL { folder.deletingLastPathComponent().appendingPathComponent("records") }
 
     override func setUpWithError() throws {
@@ -17,8 +20,17 @@ final class FilesTests: XCTestCase {
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         folder = temporary.appendingPathComponent("Models é")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let packaged = Folder.packaged.url.appendingPathComponent("silero-vad")
-        try FileManager.default.copyItem(at: packaged, to: folder.appendingPathComponent("silero-vad"))
+        for resource in resources {
+            let place = folder.appendingPathComponent(resource.sha256)
+            guard !FileManager.default.fileExists(atPath: place.path) else { continue }
+            try FileManager.default.copyItem(at: Folder.packaged.url(of: resource), to: place)
+        }
+    }
+
+    /// Files have their SHA-256 for a name.
+    private func place(of name: String) -> URL {
+        let path = "silero-vad/\(name)"
+        return folder.appendingPathComponent(resources.first { $0.path == path }?.sha256 ?? path)
     }
 
     override func tearDownWithError() throws {
@@ -29,7 +41,7 @@ final class FilesTests: XCTestCase {
     private func load(_ verify: Verify = .once) throws -> SileroVad {
         var options = onCPU
         options.verify = verify
-        return try SileroVad(in: Folder(url: folder, records: records), options: options)
+        return try SileroVad(in: Folder(url: folder, records: records, hasNames: false), options: options)
     }
 
     /// What the records say, by their names.
@@ -102,7 +114,7 @@ final class FilesTests: XCTestCase {
     }
 
     func testItLoadsAwayFromTheCallersThread() async throws {
-        let model = try await SileroVad.load(contentsOf: folder, options: onCPU)
+        let model = try await SileroVad.load(from: .folder(folder), options: onCPU)
         XCTAssertEqual(model.provider, .cpu)
     }
 
@@ -227,9 +239,9 @@ final class FilesTests: XCTestCase {
 
     func testAFolderThatIsMissingIsNamed() throws {
         let nowhere = folder.appendingPathComponent("nowhere")
-        let error = try modelError { _ = try SileroVad(contentsOf: nowhere, options: onCPU) }
+        let error = try modelError { _ = try SileroVad(from: .folder(nowhere), options: onCPU) }
         guard case .missing(let path) = error else { return XCTFail("\(error)") }
-        XCTAssertTrue(path.hasPrefix(nowhere.appendingPathComponent("silero-vad").path), path)
+        XCTAssertTrue(resources.contains { path == nowhere.appendingPathComponent($0.sha256).path }, path)
         XCTAssertTrue("\(error)".contains("is missing"), "\(error)")
     }
 

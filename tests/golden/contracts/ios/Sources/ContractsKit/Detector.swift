@@ -43,37 +43,40 @@ public final class Detector: Sendable {
 
     private let session: ModelSession
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
-    /// after an installation or update reads all of it to check it: ``Verify`` says more.
+    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
+    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
+    /// ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
-    public convenience init(options: Options = Options()) throws {
-        try self.init(in: .packaged, options: options)
+    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
+        self.init(try Self.files.open(from: source, options))
     }
 
-    /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
-    ///
-    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
-    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
-    public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
+    convenience init(in folder: Folder, options: Options) throws {
+        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
     }
 
-    init(in folder: Folder, options: Options) throws {
-        session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
+    private init(_ session: ModelSession) {
+        self.session = session
     }
 
     /// Loads the model away from the caller's thread.
     ///
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled before it starts.
-    public static func load(options: Options = Options()) async throws -> Detector {
-        try await ModelSession.loaded { try Detector(options: options) }
-    }
-
-    /// Loads the model from a folder as ``init(contentsOf:options:)`` does, away from the caller's thread.
-    public static func load(contentsOf folder: URL, options: Options = Options()) async throws -> Detector {
-        try await ModelSession.loaded { try Detector(contentsOf: folder, options: options) }
+    /// - Parameters:
+    ///   - source: Where its files come from.
+    ///   - options: How it is run.
+    ///   - onProgress: Is called on another thread when more of a download has come.
+    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
+    ///   next load.
+    public static func load(
+        from source: Source = .bundled, options: Options = Options(),
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
+    ) async throws -> Detector {
+        try await ModelSession.loaded { cancellation in
+            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
+            return Detector(try files.open(from: source, options, loading))
+        }
     }
 
     /// Finds what the model knows and says where it is, best first.
@@ -143,6 +146,18 @@ public final class Detector: Sendable {
     public func warmUp(_ input: Input, runs: Int = 1) throws {
         var output = Output()
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
+    }
+
+    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
+    /// Runtime's profiling. This model stays as it is.
+    ///
+    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
+    /// - Throws: what a load and a run throw.
+    public func profile(_ input: Input, runs: Int = 10) throws -> URL {
+        let profiled = Detector(try session.profiling())
+        defer { profiled.close() }
+        try profiled.warmUp(input, runs: runs)
+        return try profiled.session.endProfiling()
     }
 
     /// Waits for the runs that are under way, then frees the model's memory. A second call does nothing.
@@ -268,21 +283,21 @@ public final class Detector: Sendable {
         public init() {}
     }
 
-    private static let files = ModelFiles(
+    static let files = ModelFiles(
         className: "Detector",
         name: "detector",
         version: "1.0.0",
         inputs: [
-            "image.pixels",
-            "image.channels",
-            "image.orientation",
-            "image.chroma",
-            "image.conversion"
+            Declared("image.pixels", UInt8.type, [nil, nil, nil]),
+            Declared("image.channels", Int64.type, [3]),
+            Declared("image.orientation", Int64.type, []),
+            Declared("image.chroma", UInt8.type, [nil, nil, nil]),
+            Declared("image.conversion", Int64.type, [3])
         ],
         outputs: [
-            "found.boxes",
-            "found.scores",
-            "found.classes"
+            Declared("found.boxes", Float.type, nil),
+            Declared("found.scores", Float.type, nil),
+            Declared("found.classes", Int64.type, nil)
         ],
         files: [
             ModelFile(
@@ -297,7 +312,8 @@ public final class Detector: Sendable {
                 weights: [],
                 isFloat16: false
             )
-        ]
+        ],
+        samples: []
     )
 }
 

@@ -20,6 +20,14 @@ public enum ModelError: Error, Sendable, Equatable {
     case missing(path: String)
     /// A file of the model is not the one that the package was built with: `found` and `expected` are SHA-256.
     case corrupted(path: String, found: String, expected: String)
+    /// The place that a model is loaded from is none. `reason` says why.
+    case source(reason: String)
+    /// A download did not succeed. `reason` says why.
+    case network(url: String, reason: String)
+    /// The device has no room for a download.
+    case noSpace(path: String)
+    /// A file of the app's own has other inputs or outputs than the model. `reason` says which.
+    case badModel(reason: String)
     /// ONNX Runtime reports an error. `code` is its `OrtErrorCode`.
     case runtime(message: String, code: Int)
 }
@@ -45,6 +53,12 @@ extension ModelError: CustomStringConvertible, LocalizedError {
             return "\(path) is missing or cannot be read"
         case .corrupted(let path, let found, let expected):
             return "\(path) has sha256 \(found), the package was built with \(expected)"
+        case .source(let reason), .badModel(let reason):
+            return reason
+        case .network(let url, let reason):
+            return "\(url): \(reason)"
+        case .noSpace(let path):
+            return "no room on the device for \(path)"
         case .runtime(let message, _):
             return message
         }

@@ -7,11 +7,13 @@ struct ModelFiles: Sendable {
     let className: String
     let name: String
     let version: String
-    /// Names of the inputs, in the order in which runs get them.
-    let inputs: [String]
-    /// Names of the outputs, those first that are written to memory of the app.
-    let outputs: [String]
-    let files: [ModelFile]
+    /// In the order in which runs get them.
+    let inputs: [Declared]
+    /// Those first that are written to memory of the app.
+    let outputs: [Declared]
+    var files: [ModelFile]
+    /// Files with golden vectors.
+    let samples: [Resource]
 }
 
 /// A file of a model, and how ONNX Runtime opens it.
@@ -26,9 +28,6 @@ struct ModelFile: Sendable {
     let isFloat16: Bool
 
     var sizeBytes: Int { weights.reduce(resource.sizeBytes) { $0 + $1.sizeBytes } }
-
-    /// Files in ORT format are opened where they are mapped, ONNX files by path, for they name others.
-    var isMapped: Bool { resource.path.hasSuffix(".ort") }
 }
 
 /// A file of the package, and the bytes that it must have.
@@ -51,24 +50,44 @@ struct Folder: Sendable {
     let url: URL
     /// Where it is noted which files were right when all of them was read; nil for nowhere.
     let records: URL?
+    /// Whether files have the names that the package gives them; otherwise each has its SHA-256 for a name.
+    let hasNames: Bool
+    /// Downloads files that are missing.
+    var downloads: Downloads?
+    /// The one file of the app's own, where there is nothing else.
+    var own: Shared<NSData>?
+
+    init(url: URL, records: URL?, hasNames: Bool) {
+        self.url = url
+        self.records = records
+        self.hasNames = hasNames
+    }
 
     func url(of resource: Resource) -> URL {
-        url.appendingPathComponent(resource.path)
+        url.appendingPathComponent(hasNames ? resource.path : resource.sha256)
+    }
+
+    static func mapped(_ path: String) throws -> NSData {
+        guard let bytes = try? NSData(contentsOfFile: path, options: .mappedIfSafe) else {
+            throw ModelError.missing(path: path)
+        }
+        return bytes
     }
 
     /// The bytes of a file, mapped into memory and checked.
     func bytes(of resource: Resource, _ verify: Verify) throws -> NSData {
+        if let own { return own.inTurn { $0 } }
         let path = url(of: resource).path
         // Before the file is opened: one that takes its place in between has another identity.
         let record = Record(of: resource, at: path, in: records)
-        guard let bytes = try? NSData(contentsOfFile: path, options: .mappedIfSafe) else {
-            throw ModelError.missing(path: path)
-        }
+        let bytes = try Folder.mapped(path)
         let content = bytes.content
         if verify == .once && record.isKept && resource.mayBe(content) { return bytes }
         let found = Checksum.sha256(content)
         guard found == resource.sha256 else {
             record.remove()
+            // The next load downloads it again.
+            if downloads != nil { try? FileManager.default.removeItem(atPath: path) }
             throw ModelError.corrupted(path: path, found: found, expected: resource.sha256)
         }
         record.keep()

@@ -7,6 +7,10 @@ protocol Number: Sendable {
     static var type: ONNXTensorElementDataType { get }
 }
 
+extension String {
+    static var type: ONNXTensorElementDataType { ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING }
+}
+
 extension Float: Number {
     static var type: ONNXTensorElementDataType { ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT }
 }

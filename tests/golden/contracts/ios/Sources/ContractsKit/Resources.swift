@@ -6,14 +6,45 @@ extension Folder {
     /// The folder of this package's models in the app.
     static var packaged: Folder {
         let root = bundle.resourceURL ?? bundle.bundleURL
-        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), records: records)
+        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), records: records, hasNames: true)
     }
 
     /// Among the caches of the app, which the system may empty.
     static var records: URL? {
+        folder(".checked")
+    }
+
+    /// For what the app may look at later, among its caches.
+    static var profiles: URL? {
+        folder(".profiles")
+    }
+
+    /// Downloaded files: kept until the app removes them, and not backed up.
+    static func downloads() throws -> URL {
+        try FileManager.default
+            .url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+            .appendingPathComponent(Bundle.main.bundleIdentifier ?? "ContractsKit", isDirectory: true)
+            .appendingPathComponent("mobpack/downloads", isDirectory: true)
+            .appendingPathComponent("ContractsKit", isDirectory: true)
+    }
+
+    /// The files of this package's models.
+    static var packagedModels: [ModelFiles] {
+        [
+            Classifier.files,
+            Detector.files,
+            Segmenter.files,
+            Finder.files,
+            Reader.files,
+            Listener.files,
+            Several.files
+        ]
+    }
+
+    private static func folder(_ suffix: String) -> URL? {
         FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?
             .appendingPathComponent(Bundle.main.bundleIdentifier ?? "ContractsKit", isDirectory: true)
-            .appendingPathComponent("ContractsKit.checked", isDirectory: true)
+            .appendingPathComponent("ContractsKit" + suffix, isDirectory: true)
     }
 
     #if SWIFT_PACKAGE

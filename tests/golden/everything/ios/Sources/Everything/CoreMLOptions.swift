@@ -97,7 +97,10 @@ extension CoreMLOptions {
     ///
     /// Compiled models are never used for another file, nor by another ONNX Runtime: folders bear both names.
     func settings(for file: ModelFile, of model: ModelFiles, runtime: String) -> [String: String] {
-        guard let cache = cacheDirectory?.appendingPathComponent(model.name, isDirectory: true) else { return settings }
+        // CoreML's results for a file of the app's own would not be told from those for another one.
+        guard !file.isOwn, let cache = cacheDirectory?.appendingPathComponent(model.name, isDirectory: true) else {
+            return settings
+        }
         let name = { (file: ModelFile) in "\(file.resource.sha256)-\(runtime)" }
         removeFolders(in: cache, except: model.files.map(name))
         let folder = cache.appendingPathComponent(name(file), isDirectory: true)

@@ -30,40 +30,41 @@ public final class Dice: Sendable {
     public var assignment: [ProviderAssignment]? { session.assignment }
 
     private let session: ModelSession
-    private let tester: SelfTester
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
-    /// after an installation or update reads all of it to check it: ``Verify`` says more.
+    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
+    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
+    /// ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
-    public convenience init(options: Options = Options()) throws {
-        try self.init(in: .packaged, options: options)
+    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
+        self.init(try Self.files.open(from: source, options))
     }
 
-    /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
-    ///
-    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
-    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
-    public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
+    convenience init(in folder: Folder, options: Options) throws {
+        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
     }
 
-    init(in folder: Folder, options: Options) throws {
-        session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
-        tester = SelfTester(golden: Self.golden, folder: folder, options: options)
+    private init(_ session: ModelSession) {
+        self.session = session
     }
 
     /// Loads the model away from the caller's thread.
     ///
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled before it starts.
-    public static func load(options: Options = Options()) async throws -> Dice {
-        try await ModelSession.loaded { try Dice(options: options) }
-    }
-
-    /// Loads the model from a folder as ``init(contentsOf:options:)`` does, away from the caller's thread.
-    public static func load(contentsOf folder: URL, options: Options = Options()) async throws -> Dice {
-        try await ModelSession.loaded { try Dice(contentsOf: folder, options: options) }
+    /// - Parameters:
+    ///   - source: Where its files come from.
+    ///   - options: How it is run.
+    ///   - onProgress: Is called on another thread when more of a download has come.
+    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
+    ///   next load.
+    public static func load(
+        from source: Source = .bundled, options: Options = Options(),
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
+    ) async throws -> Dice {
+        try await ModelSession.loaded { cancellation in
+            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
+            return Dice(try files.open(from: source, options, loading))
+        }
     }
 
     /// Runs the model on `input`.
@@ -113,6 +114,18 @@ public final class Dice: Sendable {
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
     }
 
+    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
+    /// Runtime's profiling. This model stays as it is.
+    ///
+    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
+    /// - Throws: what a load and a run throw.
+    public func profile(_ input: Input = Input(), runs: Int = 10) throws -> URL {
+        let profiled = Dice(try session.profiling())
+        defer { profiled.close() }
+        try profiled.warmUp(input, runs: runs)
+        return try profiled.session.endProfiling()
+    }
+
     /// Checks that the model computes on this device what it computed on the build machine: runs it on
     /// one sample from the package, and compares every output with its expected values.
     ///
@@ -125,7 +138,8 @@ public final class Dice: Sendable {
     ///
     /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.
     public func selfTest() throws -> SelfTest {
-        try tester.test(info, provider) { sample in
+        let tester = SelfTester(golden: Self.golden, folder: session.opener.folder, options: session.opener.options)
+        return try tester.test(info, provider) { sample in
             let input = Input()
             let output = try run(input)
             sample.compare("eyes", output.eyes, output.eyesShape)
@@ -162,13 +176,13 @@ public final class Dice: Sendable {
         public init() {}
     }
 
-    private static let files = ModelFiles(
+    static let files = ModelFiles(
         className: "Dice",
         name: "dice",
         version: "2.1.0",
         inputs: [],
         outputs: [
-            "eyes"
+            Declared("eyes", String.type, nil)
         ],
         files: [
             ModelFile(
@@ -198,7 +212,8 @@ public final class Dice: Sendable {
                 ],
                 isFloat16: false
             )
-        ]
+        ],
+        samples: golden.map(\.resource)
     )
 
     private static let golden: [Golden] = [

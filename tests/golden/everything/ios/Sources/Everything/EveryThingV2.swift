@@ -31,40 +31,41 @@ public final class EveryThingV2: Sendable {
     public var assignment: [ProviderAssignment]? { session.assignment }
 
     private let session: ModelSession
-    private let tester: SelfTester
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
-    /// after an installation or update reads all of it to check it: ``Verify`` says more.
+    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
+    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
+    /// ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
-    public convenience init(options: Options = Options()) throws {
-        try self.init(in: .packaged, options: options)
+    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
+        self.init(try Self.files.open(from: source, options))
     }
 
-    /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
-    ///
-    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
-    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
-    public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
+    convenience init(in folder: Folder, options: Options) throws {
+        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
     }
 
-    init(in folder: Folder, options: Options) throws {
-        session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
-        tester = SelfTester(golden: Self.golden, folder: folder, options: options)
+    private init(_ session: ModelSession) {
+        self.session = session
     }
 
     /// Loads the model away from the caller's thread.
     ///
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled before it starts.
-    public static func load(options: Options = Options()) async throws -> EveryThingV2 {
-        try await ModelSession.loaded { try EveryThingV2(options: options) }
-    }
-
-    /// Loads the model from a folder as ``init(contentsOf:options:)`` does, away from the caller's thread.
-    public static func load(contentsOf folder: URL, options: Options = Options()) async throws -> EveryThingV2 {
-        try await ModelSession.loaded { try EveryThingV2(contentsOf: folder, options: options) }
+    /// - Parameters:
+    ///   - source: Where its files come from.
+    ///   - options: How it is run.
+    ///   - onProgress: Is called on another thread when more of a download has come.
+    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
+    ///   next load.
+    public static func load(
+        from source: Source = .bundled, options: Options = Options(),
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
+    ) async throws -> EveryThingV2 {
+        try await ModelSession.loaded { cancellation in
+            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
+            return EveryThingV2(try files.open(from: source, options, loading))
+        }
     }
 
     /// Runs the model on `input`.
@@ -114,6 +115,18 @@ public final class EveryThingV2: Sendable {
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
     }
 
+    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
+    /// Runtime's profiling. This model stays as it is.
+    ///
+    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
+    /// - Throws: what a load and a run throw.
+    public func profile(_ input: Input, runs: Int = 10) throws -> URL {
+        let profiled = EveryThingV2(try session.profiling())
+        defer { profiled.close() }
+        try profiled.warmUp(input, runs: runs)
+        return try profiled.session.endProfiling()
+    }
+
     /// Checks that the model computes on this device what it computed on the build machine: runs it on
     /// one sample from the package, and compares every output with its expected values.
     ///
@@ -126,7 +139,8 @@ public final class EveryThingV2: Sendable {
     ///
     /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.
     public func selfTest() throws -> SelfTest {
-        try tester.test(info, provider) { sample in
+        let tester = SelfTester(golden: Self.golden, folder: session.opener.folder, options: session.opener.options)
+        return try tester.test(info, provider) { sample in
             var input = Input(
                 batchSize: sample.size("class", 0),
                 uint8Dim1: sample.size("uint8", 1),
@@ -378,38 +392,38 @@ public final class EveryThingV2: Sendable {
         }
     }
 
-    private static let files = ModelFiles(
+    static let files = ModelFiles(
         className: "EveryThingV2",
         name: "every-thing_v2",
         version: "2.1.0",
         inputs: [
-            "serving_default_input_2:0",
-            "53",
-            "class",
-            "text",
-            "int8",
-            "uint8",
-            "int16",
-            "int32",
-            "float16",
-            "bfloat16",
-            "double",
-            "uint16",
-            "uint32",
-            "uint64"
+            Declared("serving_default_input_2:0", Float.type, [1, 8]),
+            Declared("53", Int64.type, []),
+            Declared("class", Bool.type, [nil, 2]),
+            Declared("text", String.type, [nil]),
+            Declared("int8", Int8.type, [4]),
+            Declared("uint8", UInt8.type, [4, nil]),
+            Declared("int16", Int16.type, [2, 2]),
+            Declared("int32", Int32.type, [nil, nil]),
+            Declared("float16", Half.type, [nil, nil]),
+            Declared("bfloat16", BFloat16.type, [3]),
+            Declared("double", Double.type, [0, 3]),
+            Declared("uint16", UInt16.type, [2]),
+            Declared("uint32", UInt32.type, [2]),
+            Declared("uint64", UInt64.type, [2])
         ],
         outputs: [
-            "float$static",
-            "bool_static",
-            "half_static",
-            "uint16",
-            "uint32",
-            "declared_static",
-            "scores",
-            "scores_shape",
-            "words",
-            "uint64",
-            "bytes"
+            Declared("float$static", Float.type, [1, 4]),
+            Declared("bool_static", Bool.type, [2]),
+            Declared("half_static", Half.type, []),
+            Declared("uint16", UInt16.type, [3]),
+            Declared("uint32", UInt32.type, [3]),
+            Declared("declared_static", Float.type, nil),
+            Declared("scores", Double.type, nil),
+            Declared("scores_shape", Int64.type, nil),
+            Declared("words", String.type, nil),
+            Declared("uint64", UInt64.type, nil),
+            Declared("bytes", UInt8.type, nil)
         ],
         files: [
             ModelFile(
@@ -438,7 +452,8 @@ public final class EveryThingV2: Sendable {
                 weights: [],
                 isFloat16: false
             )
-        ]
+        ],
+        samples: golden.map(\.resource)
     )
 
     private static let golden: [Golden] = [

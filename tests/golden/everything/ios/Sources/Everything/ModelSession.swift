@@ -8,18 +8,17 @@ final class ModelSession: Sendable {
     let provider: Provider
     let fallbacks: [Fallback]
     let assignment: [ProviderAssignment]?
+    let opener: ModelOpener
+    private let file: ModelFile
     private let session: Gate<Session>
     private let queue: DispatchQueue
-    private let name: String
-    private let limit: Int
     /// Asynchronous calls that are under way or wait for their turn.
     private let calls = Shared(0)
 
     init(
-        _ opened: OpenedFile, of model: ModelFiles, file: ModelFile, provider: Provider, fallbacks: [Fallback],
-        queue limit: Int
+        _ opened: OpenedFile, by opener: ModelOpener, file: ModelFile, provider: Provider, fallbacks: [Fallback]
     ) {
-        let session = opened.session
+        let (model, session) = (opener.model, opened.session)
         info = Info(
             name: model.name,
             version: model.version,
@@ -31,15 +30,31 @@ final class ModelSession: Sendable {
         self.provider = provider
         self.fallbacks = fallbacks
         assignment = opened.assignment
+        self.opener = opener
+        self.file = file
         self.session = Gate(session, name: model.className)
         queue = DispatchQueue(label: model.className)
-        self.limit = limit
-        name = model.className
+    }
+
+    deinit {
+        close()
     }
 
     /// Runs on `inputs`, writes outputs of known size to `lent`, and returns the others.
     func run(
         _ inputs: [any Tensor], _ lent: [any Tensor], until cancellation: Cancellation? = nil
+    ) throws -> Results {
+        guard let observer = opener.options.observer else { return try ran(inputs, lent, cancellation) }
+        let queued = cancellation?.sinceCall?.seconds ?? 0
+        return try Stopwatch.time {
+            try ran(inputs, lent, cancellation)
+        } _: { seconds, result in
+            observer.onRun(RunEvent(info.name, provider, queued: queued, duration: seconds, result))
+        }
+    }
+
+    private func ran(
+        _ inputs: [any Tensor], _ lent: [any Tensor], _ cancellation: Cancellation?
     ) throws -> Results {
         try session.use { try $0.run(inputs, lent, until: cancellation) }
     }
@@ -47,27 +62,41 @@ final class ModelSession: Sendable {
     /// Does `work` on this model's own thread, one after the other.
     func queued<Value: Sendable>(_ work: @escaping @Sendable (Cancellation) throws -> Value) async throws -> Value {
         try calls.inTurn { count in
-            guard count < limit else { throw ModelError.busy(model: name) }
+            guard count < opener.options.queue else { throw ModelError.busy(model: opener.model.className) }
             count += 1
         }
         defer { calls.change { $0 -= 1 } }
-        return try await ModelSession.on(queue, work)
+        let sinceCall = opener.options.observer.map { _ in Stopwatch() }
+        return try await ModelSession.on(queue, Cancellation(sinceCall: sinceCall), work)
     }
 
-    /// Does `work` away from the caller's thread.
-    static func loaded<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await on(DispatchQueue.global(qos: .userInitiated)) { _ in try work() }
+    /// Does `work`, which may wait for a server, on a thread of its own.
+    static func loaded<Value: Sendable>(
+        _ work: @escaping @Sendable (Cancellation) throws -> Value
+    ) async throws -> Value {
+        try await on(DispatchQueue(label: "load", qos: .userInitiated), Cancellation(), work)
     }
 
     func close() {
-        session.close { $0.free() }
+        guard session.close({ $0.free() }) else { return }
+        opener.options.observer?.onRelease(ReleaseEvent(model: info.name, reason: .close))
+    }
+
+    /// A second session on the same file and provider, whose runs ONNX Runtime profiles.
+    func profiling() throws -> ModelSession {
+        try session.use { _ in try opener.profiling(file, provider) }
+    }
+
+    /// Writes the profile of a session that was opened for it.
+    func endProfiling() throws -> URL {
+        try session.use { URL(fileURLWithPath: try $0.endProfiling()) }
     }
 
     private static func on<Value: Sendable>(
-        _ queue: DispatchQueue, _ work: @escaping @Sendable (Cancellation) throws -> Value
+        _ queue: DispatchQueue, _ cancellation: Cancellation,
+        _ work: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {
-        let cancellation = Cancellation()
-        return try await withTaskCancellationHandler {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 cancellation.wait { continuation.resume(throwing: CancellationError()) }
                 queue.async {
@@ -88,13 +117,21 @@ struct OpenedFile {
 }
 
 /// Tries the files of a model on this device until one starts.
-struct ModelOpener {
+struct ModelOpener: Sendable {
     let model: ModelFiles
     let folder: Folder
-    let options: Options
+    var options: Options
+    /// What names of files with profiles begin with; nil for none.
+    private var profile: String?
+
+    init(model: ModelFiles, folder: Folder, options: Options) {
+        self.model = model
+        self.folder = folder
+        self.options = options
+    }
 
     /// Tries the files of each provider in turn, a session each, and the CPU last.
-    func open() throws -> ModelSession {
+    func open(_ loading: Loading = Loading()) throws -> ModelSession {
         guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
         guard options.queue > 0 else { throw ModelError.queue(options.queue) }
         let runtime = try Runtime.shared.get()
@@ -106,9 +143,9 @@ struct ModelOpener {
             }
             for file in files {
                 do {
+                    try download(file, provider, runtime, loading)
                     let opened = try start(file, provider, runtime)
-                    return ModelSession(
-                        opened, of: model, file: file, provider: provider, fallbacks: fallbacks, queue: options.queue)
+                    return ModelSession(opened, by: self, file: file, provider: provider, fallbacks: fallbacks)
                 } catch ModelError.runtime(let message, _) {
                     fallbacks.append(Fallback(provider: provider, reason: message))
                 }
@@ -118,15 +155,36 @@ struct ModelOpener {
         throw ModelError.runtime(message: "\(model.className) did not start: \(reason)", code: 1)
     }
 
+    /// Opens a file with ONNX Runtime's profiling on. No observer sees that.
+    func profiling(_ file: ModelFile, _ provider: Provider) throws -> ModelSession {
+        let profiles = Folder.profiles ?? FileManager.default.temporaryDirectory
+        try FileManager.default.createDirectory(at: profiles, withIntermediateDirectories: true)
+        var opener = self
+        opener.options.observer = nil
+        opener.profile = profiles.appendingPathComponent(model.name).path
+        let opened = try opener.start(file, provider, try Runtime.shared.get())
+        return ModelSession(opened, by: opener, file: file, provider: provider, fallbacks: [])
+    }
+
     private var providers: [Provider] {
         var providers: [Provider] = []
         for provider in options.providers + [.cpu] where !providers.contains(provider) { providers.append(provider) }
         return providers
     }
 
+    /// Downloads what the provider opens, unless this runtime lacks the provider.
+    private func download(
+        _ file: ModelFile, _ provider: Provider, _ runtime: Runtime, _ loading: Loading
+    ) throws {
+        guard let downloads = folder.downloads else { return }
+        try add(provider, file, to: try SessionSettings(runtime))
+        try downloads.fetch(file.weights + [file.resource], loading)
+    }
+
     /// A provider that takes no node of the model has not started: ONNX Runtime reports no error for that.
     private func start(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> OpenedFile {
         let session = try openOnThreads(file, provider, runtime)
+        if file.isOwn { try model.check(session) }
         let assignment = try ProviderAssignment.of(session, asked: provider)
         if let assignment, provider != .cpu, !assignment.contains(where: { $0.provider == provider }) {
             session.free()
@@ -155,16 +213,26 @@ struct ModelOpener {
         try add(provider, file, to: settings)
         try settings.set(threads)
         try settings.set("session.record_ep_graph_assignment_info", "1")
+        if let profile { try settings.profile(to: profile) }
         for (key, value) in file.settings { try settings.set(key, value) }
-        for weights in file.weights { _ = try folder.bytes(of: weights, options.verify) }
+        let (inputs, outputs) = (model.inputs.map(\.name), model.outputs.map(\.name))
+        return try Session(settings, try content(of: file, settings), inputs: inputs, outputs: outputs)
+    }
+
+    /// Files in ORT format are opened where they are mapped. ONNX files name others, which lie beside them only where files
+    /// have names.
+    private func content(of file: ModelFile, _ settings: SessionSettings) throws -> Session.Source {
+        let weights = try file.weights.map { try folder.bytes(of: $0, options.verify) }
         let bytes = try folder.bytes(of: file.resource, options.verify)
-        if file.isMapped {
-            try settings.set("session.use_ort_model_bytes_directly", "1")
-            try settings.set("session.use_ort_model_bytes_for_initializers", "1")
-            return try Session(settings, .bytes(bytes), inputs: model.inputs, outputs: model.outputs)
+        if bytes.isInOrtFormat {
+            if bytes.isAligned { try settings.useBytesInPlace() }
+        } else if folder.hasNames {
+            return .path(folder.url(of: file.resource).path)
+        } else if !weights.isEmpty {
+            let names = file.weights.map { URL(fileURLWithPath: $0.path).lastPathComponent }
+            try settings.set(weights: weights, named: names)
         }
-        let path = folder.url(of: file.resource).path
-        return try Session(settings, .path(path), inputs: model.inputs, outputs: model.outputs)
+        return .bytes(bytes)
     }
 
     private func add(_ provider: Provider, _ file: ModelFile, to settings: SessionSettings) throws {

@@ -32,37 +32,40 @@ public final class OptionsModel: Sendable {
 
     private let session: ModelSession
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
-    /// after an installation or update reads all of it to check it: ``Verify`` says more.
+    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
+    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
+    /// ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
-    public convenience init(options: Options = Options()) throws {
-        try self.init(in: .packaged, options: options)
+    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
+        self.init(try Self.files.open(from: source, options))
     }
 
-    /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
-    ///
-    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
-    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
-    public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
+    convenience init(in folder: Folder, options: Options) throws {
+        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
     }
 
-    init(in folder: Folder, options: Options) throws {
-        session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
+    private init(_ session: ModelSession) {
+        self.session = session
     }
 
     /// Loads the model away from the caller's thread.
     ///
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled before it starts.
-    public static func load(options: Options = Options()) async throws -> OptionsModel {
-        try await ModelSession.loaded { try OptionsModel(options: options) }
-    }
-
-    /// Loads the model from a folder as ``init(contentsOf:options:)`` does, away from the caller's thread.
-    public static func load(contentsOf folder: URL, options: Options = Options()) async throws -> OptionsModel {
-        try await ModelSession.loaded { try OptionsModel(contentsOf: folder, options: options) }
+    /// - Parameters:
+    ///   - source: Where its files come from.
+    ///   - options: How it is run.
+    ///   - onProgress: Is called on another thread when more of a download has come.
+    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
+    ///   next load.
+    public static func load(
+        from source: Source = .bundled, options: Options = Options(),
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
+    ) async throws -> OptionsModel {
+        try await ModelSession.loaded { cancellation in
+            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
+            return OptionsModel(try files.open(from: source, options, loading))
+        }
     }
 
     /// Runs the model on `input`.
@@ -110,6 +113,18 @@ public final class OptionsModel: Sendable {
     public func warmUp(_ input: Input = Input(), runs: Int = 1) throws {
         var output = Output()
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
+    }
+
+    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
+    /// Runtime's profiling. This model stays as it is.
+    ///
+    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
+    /// - Throws: what a load and a run throw.
+    public func profile(_ input: Input = Input(), runs: Int = 10) throws -> URL {
+        let profiled = OptionsModel(try session.profiling())
+        defer { profiled.close() }
+        try profiled.warmUp(input, runs: runs)
+        return try profiled.session.endProfiling()
     }
 
     /// Waits for the runs that are under way, then frees the model's memory. A second call does nothing.
@@ -162,15 +177,15 @@ public final class OptionsModel: Sendable {
         }
     }
 
-    private static let files = ModelFiles(
+    static let files = ModelFiles(
         className: "OptionsModel",
         name: "options",
         version: "2.1.0",
         inputs: [
-            "tokens"
+            Declared("tokens", Int32.type, [1, 512])
         ],
         outputs: [
-            "embedding"
+            Declared("embedding", Float.type, [1, 384])
         ],
         files: [
             ModelFile(
@@ -185,6 +200,7 @@ public final class OptionsModel: Sendable {
                 weights: [],
                 isFloat16: false
             )
-        ]
+        ],
+        samples: []
     )
 }

@@ -13,6 +13,8 @@ struct Runtime: @unchecked Sendable {
     static let apiVersion: UInt32 = 15
     /// The oldest table that tells which provider runs which nodes.
     private static let assignmentVersion: UInt32 = 24
+    /// The oldest table that takes weights from memory.
+    private static let weightsVersion: UInt32 = 18
 
     static let shared = Result { try Runtime() }
 
@@ -20,6 +22,8 @@ struct Runtime: @unchecked Sendable {
     let api: UnsafePointer<OrtApi>
     /// The same with ``Session/assigned()``; nil before ONNX Runtime 1.24.
     fileprivate let newerApi: UnsafePointer<OrtApi>?
+    /// The same with ``SessionSettings/set(weights:named:)``; nil before ONNX Runtime 1.18.
+    fileprivate let weightsApi: UnsafePointer<OrtApi>?
     let version: String
     fileprivate let environment: OpaquePointer
     fileprivate let memory: OpaquePointer
@@ -33,6 +37,7 @@ struct Runtime: @unchecked Sendable {
         }
         self.api = api
         newerApi = base.GetApi(Runtime.assignmentVersion)
+        weightsApi = base.GetApi(Runtime.weightsVersion)
         Runtime.disableTelemetry()
         environment = try Runtime.environment(api)
         try Runtime.check(api, api.pointee.DisableTelemetryEvents(environment))
@@ -94,6 +99,8 @@ struct Runtime: @unchecked Sendable {
 final class SessionSettings {
     let runtime: Runtime
     fileprivate let handle: OpaquePointer
+    /// Until a session is open, which copies them.
+    private var weights: [NSData] = []
 
     init(_ runtime: Runtime) throws {
         self.runtime = runtime
@@ -118,6 +125,33 @@ final class SessionSettings {
             try set("session.intra_op.allow_spinning", spinning ? "1" : "0")
             try set("session.inter_op.allow_spinning", spinning ? "1" : "0")
         }
+    }
+
+    /// Has a file in ORT format read where it is, as long as the session is open.
+    func useBytesInPlace() throws {
+        try set("session.use_ort_model_bytes_directly", "1")
+        try set("session.use_ort_model_bytes_for_initializers", "1")
+    }
+
+    /// Gives files of weights to a model that names them.
+    func set(weights: [NSData], named names: [String]) throws {
+        guard let api = runtime.weightsApi else {
+            let message = "weights in files of their own need ONNX Runtime 1.18.0 or later there"
+            throw ModelError.runtime(message: message, code: 1)
+        }
+        let names = Texts(names)
+        let places = weights.map { weights -> UnsafeMutablePointer<CChar>? in
+            UnsafeMutablePointer(mutating: weights.bytes.assumingMemoryBound(to: CChar.self))
+        }
+        try runtime.check(
+            api.pointee.AddExternalInitializersFromFilesInMemory(
+                handle, names.pointer, places, weights.map(\.length), weights.count))
+        self.weights = weights
+    }
+
+    /// Measures every operator of every run, for a file whose path begins with `path`.
+    func profile(to path: String) throws {
+        try runtime.check(runtime.api.pointee.EnableProfiling(handle, path))
     }
 
     /// Adds a provider with its own settings. ONNX Runtime copies the texts.
@@ -151,6 +185,7 @@ final class Session: @unchecked Sendable {
         self.runtime = runtime
         self.inputs = Texts(inputs)
         self.outputs = Texts(outputs)
+        defer { withExtendedLifetime(settings) {} }
         handle = try runtime.made { made in
             switch source {
             case .bytes(let bytes):
@@ -195,6 +230,58 @@ final class Session: @unchecked Sendable {
         }
     }
 
+    /// Writes what was measured of the runs until now, and gives the file's path.
+    func endProfiling() throws -> String {
+        try made { runtime.api.pointee.SessionEndProfiling(handle, $0, $1) } ?? ""
+    }
+
+    /// The inputs that the file has.
+    func declaredInputs() throws -> [Declared] {
+        let api = runtime.api
+        var count = 0
+        try runtime.check(api.pointee.SessionGetInputCount(handle, &count))
+        return try (0..<count).map { index in
+            let name = try made { api.pointee.SessionGetInputName(handle, index, $0, $1) }
+            return try declared(name, try runtime.made { api.pointee.SessionGetInputTypeInfo(handle, index, $0) })
+        }
+    }
+
+    /// The outputs that the file has.
+    func declaredOutputs() throws -> [Declared] {
+        let api = runtime.api
+        var count = 0
+        try runtime.check(api.pointee.SessionGetOutputCount(handle, &count))
+        return try (0..<count).map { index in
+            let name = try made { api.pointee.SessionGetOutputName(handle, index, $0, $1) }
+            return try declared(name, try runtime.made { api.pointee.SessionGetOutputTypeInfo(handle, index, $0) })
+        }
+    }
+
+    /// What is no tensor has no type.
+    private func declared(_ name: String?, _ about: OpaquePointer) throws -> Declared {
+        let api = runtime.api
+        defer { api.pointee.ReleaseTypeInfo(about) }
+        var tensor: OpaquePointer?
+        try runtime.check(api.pointee.CastTypeInfoToTensorInfo(about, &tensor))
+        guard let tensor else { return Declared(name ?? "", ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED, nil) }
+        let (type, sizes) = try runtime.described(tensor)
+        return Declared(name ?? "", type, sizes.map { $0 < 0 ? nil : $0 })
+    }
+
+    /// A text that a function of ONNX Runtime makes.
+    private func made(
+        _ make: (UnsafeMutablePointer<OrtAllocator>?, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>)
+            -> OrtStatusPtr?
+    ) throws -> String? {
+        var allocator: UnsafeMutablePointer<OrtAllocator>?
+        try runtime.check(runtime.api.pointee.GetAllocatorWithDefaultOptions(&allocator))
+        var text: UnsafeMutablePointer<CChar>?
+        try runtime.check(make(allocator, &text))
+        guard let text else { return nil }
+        defer { allocator?.pointee.Free(allocator, text) }
+        return String(cString: text)
+    }
+
     /// A text that belongs to the session.
     private func text(_ read: (UnsafeMutablePointer<UnsafePointer<CChar>?>) -> OrtStatusPtr?) throws -> String {
         var found: UnsafePointer<CChar>?
@@ -207,13 +294,7 @@ final class Session: @unchecked Sendable {
         let api = runtime.api
         let all = try runtime.made { api.pointee.SessionGetModelMetadata(handle, $0) }
         defer { api.pointee.ReleaseModelMetadata(all) }
-        var allocator: UnsafeMutablePointer<OrtAllocator>?
-        try runtime.check(api.pointee.GetAllocatorWithDefaultOptions(&allocator))
-        var found: UnsafeMutablePointer<CChar>?
-        try runtime.check(api.pointee.ModelMetadataLookupCustomMetadataMap(all, allocator, key, &found))
-        guard let found else { return nil }
-        defer { allocator?.pointee.Free(allocator, found) }
-        return String(cString: found)
+        return try made { api.pointee.ModelMetadataLookupCustomMetadataMap(all, $0, key, $1) }
     }
 
     /// Runs on `inputs`, writes to the first outputs, which `lent` are, and returns the others.
@@ -298,20 +379,34 @@ final class Results {
         let api = runtime.api
         let about = try runtime.made { api.pointee.GetTensorTypeAndShape(values[index], $0) }
         defer { api.pointee.ReleaseTensorTypeAndShapeInfo(about) }
-        var type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED
-        try runtime.check(api.pointee.GetTensorElementType(about, &type))
-        var rank = 0
-        try runtime.check(api.pointee.GetDimensionsCount(about, &rank))
-        var sizes = [Int64](repeating: 0, count: rank)
-        try runtime.check(api.pointee.GetDimensions(about, &sizes, rank))
+        let (type, sizes) = try runtime.described(about)
         var count = 0
         try runtime.check(api.pointee.GetTensorShapeElementCount(about, &count))
-        return (type, sizes.map(Int.init), count)
+        return (type, sizes, count)
     }
 
     private func wrongType(_ index: Int, _ type: ONNXTensorElementDataType) -> ModelError {
         let message = "result \(index) has element type \(type.rawValue), which this class does not expect"
         return .runtime(message: message, code: 1)
+    }
+}
+
+extension Runtime {
+    /// The element type and the sizes of a tensor; -1 for sizes that a run decides.
+    fileprivate func described(_ about: OpaquePointer) throws -> (type: ONNXTensorElementDataType, sizes: [Int]) {
+        var type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED
+        try check(api.pointee.GetTensorElementType(about, &type))
+        var rank = 0
+        try check(api.pointee.GetDimensionsCount(about, &rank))
+        var sizes = [Int64](repeating: 0, count: rank)
+        try check(api.pointee.GetDimensions(about, &sizes, rank))
+        return (type, sizes.map(Int.init))
+    }
+}
+
+extension Declared {
+    init(_ name: String, _ type: ONNXTensorElementDataType, _ sizes: [Int?]?) {
+        self.init(name: name, type: type.rawValue, sizes: sizes)
     }
 }
 
@@ -416,10 +511,16 @@ extension Runtime {
 
 /// Ends a run from another thread, or the wait for it.
 final class Cancellation: @unchecked Sendable {
+    /// Runs since the call was made; nil where nobody asks.
+    let sinceCall: Stopwatch?
     private let lock = NSLock()
     private var isCancelled = false
     private var giveUp: (@Sendable () -> Void)?
     private var running: (runtime: Runtime, options: OpaquePointer)?
+
+    init(sinceCall: Stopwatch? = nil) {
+        self.sinceCall = sinceCall
+    }
 
     func cancel() {
         lock.lock()
@@ -451,7 +552,7 @@ final class Cancellation: @unchecked Sendable {
         return !isCancelled
     }
 
-    private func check() throws {
+    func check() throws {
         lock.lock()
         defer { lock.unlock() }
         if isCancelled { throw CancellationError() }
@@ -500,13 +601,16 @@ final class Gate<Thing: Sendable>: @unchecked Sendable {
     }
 
     /// Waits for those that use the thing, then frees it. Callers that come later find it closed.
-    func close(_ free: (Thing) -> Void) {
+    ///
+    /// - Returns: Whether it was open.
+    func close(_ free: (Thing) -> Void) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         let closed = thing
         thing = nil
         while users > 0 { condition.wait() }
         if let closed { free(closed) }
+        return closed != nil
     }
 
     private func enter() throws -> Thing {
@@ -570,6 +674,24 @@ extension NSData {
     var content: Data {
         let start = UnsafeMutableRawPointer(mutating: bytes)
         return Data(bytesNoCopy: start, count: length, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
+    }
+
+    /// Whether it is a file in ORT format.
+    var isInOrtFormat: Bool { content.dropFirst(4).prefix(4).elementsEqual("ORTM".utf8) }
+
+    /// Whether ONNX Runtime can read a file in ORT format where it is.
+    var isAligned: Bool { Int(bitPattern: bytes) % 16 == 0 }
+
+    /// A part of an open file, which may be closed afterwards; nil where it cannot be mapped.
+    static func mapped(_ descriptor: Int32, offset: Int, size: Int?) -> NSData? {
+        var about = stat()
+        guard fstat(descriptor, &about) == 0, offset >= 0, offset < Int(about.st_size) else { return nil }
+        let left = Int(about.st_size) - offset
+        let ahead = offset % Int(getpagesize())
+        guard let size = size ?? left as Int?, (1...left).contains(size) else { return nil }
+        let start = mmap(nil, ahead + size, PROT_READ, MAP_PRIVATE, descriptor, off_t(offset - ahead))
+        guard let start, start != MAP_FAILED else { return nil }
+        return NSData(bytesNoCopy: start + ahead, length: size) { _, _ in munmap(start, ahead + size) }
     }
 
     /// Copies values out, from any place: it need not be aligned for them.

@@ -129,6 +129,7 @@ struct SelfTester: Sendable {
         var outputs: [OutputTest] = []
         for each in golden {
             for tested in each.tested where tested.path == model.file {
+                try folder.downloads?.fetch([each.resource], Loading())
                 let bytes = try folder.bytes(of: each.resource, options.verify)
                 let allowed = tested.allowed.map { $0.atLeast(least) }
                 for (number, sample) in each.samples.enumerated() {

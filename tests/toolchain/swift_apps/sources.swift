@@ -1,0 +1,133 @@
+// One scenario a process: a download, or a model from a source. It prints what came of it.
+
+import Foundation
+
+@testable import SmallNetsKit
+
+/// Prints an object of JSON.
+func show(_ values: [String: Any]) {
+    let text = try? JSONSerialization.data(withJSONObject: values, options: .sortedKeys)
+    print(String(decoding: text ?? Data(), as: UTF8.self))
+}
+
+let words = CommandLine.arguments
+let variables = ProcessInfo.processInfo.environment
+
+func number(_ name: String) -> Double? {
+    variables[name].flatMap(Double.init)
+}
+
+/// The case of an error.
+func kind(_ error: any Error) -> String {
+    error is CancellationError ? "cancelled" : Mirror(reflecting: error).children.first?.label ?? "\(error)"
+}
+
+/// Downloads a file at `ADDRESS` with a SHA-256 and a size to a folder, at a pace for tests, and cancels that where it
+/// is asked to.
+func fetch(_ address: String, _ folder: String, _ sha256: String, _ sizeBytes: Int) {
+    let place = URL(fileURLWithPath: folder, isDirectory: true)
+    var downloads = Downloads(address: URL(string: address)!, folder: place)
+    downloads.pace = Pace(
+        attempts: 4, leastBytes: 5000, firstPause: number("FIRST_PAUSE") ?? 0.01, stall: number("STALL") ?? 1)
+    let resource = Resource(path: "x", sha256: sha256, endsSha256: sha256, sizeBytes: sizeBytes)
+    let progress = Shared<[Int]>([])
+    let cancellation = Cancellation()
+    let loading = Loading(cancellation: cancellation) { found in
+        progress.change { $0.append(found.loadedBytes) }
+        if let bytes = number("CANCEL_BYTES"), found.loadedBytes > Int(bytes) { cancellation.cancel() }
+    }
+    if let seconds = number("CANCEL_SECONDS") {
+        if seconds == 0 { cancellation.cancel() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { cancellation.cancel() }
+    }
+    let start = Date()
+    do {
+        try downloads.fetch([resource], loading)
+        show(["error": "", "progress": progress.inTurn { $0 }])
+    } catch {
+        let seconds = Date().timeIntervalSince(start)
+        show(["error": kind(error), "words": "\(error)", "progress": progress.inTurn { $0 }, "seconds": seconds])
+    }
+}
+
+func source() -> Source {
+    let place = words[3]
+    let sha256 = variables["SHA256"]
+    switch words[2] {
+    case "url": return .url(URL(string: place)!)
+    case "folder": return .folder(URL(fileURLWithPath: place))
+    case "file": return .file(URL(fileURLWithPath: place), sha256: sha256)
+    case "bytes": return .bytes((try? Data(contentsOf: URL(fileURLWithPath: place))) ?? Data(), sha256: sha256)
+    case "descriptor":
+        let size = number("SIZE").map { Int($0) }
+        return .descriptor(open(place, O_RDONLY), offset: Int(number("OFFSET") ?? 0), size: size, sha256: sha256)
+    default: return .bundled
+    }
+}
+
+/// Tells of the load alone.
+struct Printer: ModelObserver {
+    func onLoad(_ event: LoadEvent) { show(["loaded": event.source.rawValue, "fallbacks": event.fallbacks.count]) }
+    func onFailure(_ event: FailureEvent) { show(["failed": "\(event.error)"]) }
+}
+
+let options = Options(providers: [.xnnpack, .cpu], threads: 1, observer: Printer())
+
+func answer(of model: Linear) throws -> [Float] {
+    var input = Linear.Input()
+    for index in input.x.indices { input.x[index] = Float(index) }
+    return try model.run(input).y
+}
+
+func load() async {
+    do {
+        let progress = Shared<[[Int]]>([])
+        let source = source()
+        let model = try await Linear.load(from: source, options: options) { found in
+            progress.change { $0.append([found.loadedBytes, found.totalBytes]) }
+        }
+        if case .descriptor(let descriptor, _, _, _) = source { Foundation.close(descriptor) }
+        let test = try model.selfTest()
+        show([
+            "answer": try answer(of: model).map(Double.init), "file": model.info.file, "sha256": model.info.sha256,
+            "size": model.info.sizeBytes, "passed": test.passed, "samples": test.outputs.count,
+            "profiled": try model.profile(Linear.Input(), runs: 1).pathExtension, "progress": progress.inTurn { $0 }
+        ])
+    } catch {
+        show(["error": kind(error), "words": "\(error)"])
+    }
+}
+
+/// Cancels a load as soon as some of it is there.
+func cancel() async {
+    let task = Shared<Task<Void, any Error>?>(nil)
+    let started = Task {
+        try await Task.sleep(nanoseconds: 100_000_000)
+        _ = try await Linear.load(from: source(), options: options) { progress in
+            if progress.loadedBytes > 0 { task.inTurn { $0 }?.cancel() }
+        }
+    }
+    task.change { $0 = started }
+    do { try await started.value } catch { show(["error": kind(error)]) }
+}
+
+func blocking() {
+    do {
+        let model = try Linear(from: source(), options: options)
+        show(["answer": try answer(of: model).map(Double.init)])
+    } catch {
+        show(["error": kind(error)])
+    }
+}
+
+setvbuf(stdout, nil, _IOLBF, 0)
+switch words[1] {
+case "fetch": fetch(words[2], words[3], words[4], Int(words[5])!)
+case "twice":
+    DispatchQueue.concurrentPerform(iterations: 2) { _ in fetch(words[2], words[3], words[4], Int(words[5])!) }
+case "load": await load()
+case "cancel": await cancel()
+case "remove": try Source.removeDownloads()
+case "remove old": try Source.removeOldDownloads()
+default: blocking()
+}
