@@ -24,7 +24,7 @@ LANGUAGES = {
 }
 TYPESCRIPT = templates_folder() / "react_native" / "src" / "runtime"
 BLOCKS = {
-    "android/kotlin/ModelFile.kt.j2": r"const val BLOCK_BYTES = (\d+) \* (\d+)",
+    "android/kotlin/Checked.kt.j2": r"const val BLOCK_BYTES = (\d+) \* (\d+)",
     "ios/swift/Checksum.swift.j2": r"static let blockBytes = (\d+) \* (\d+)",
     "react_native/cpp/Checked.cpp.j2": r"constexpr std::size_t blockBytes = (\d+) \* (\d+);",
 }
