@@ -214,8 +214,10 @@ def test_more_bytes_than_the_file_has_are_refused(setting: Setting) -> None:
         (servers.status(404), "answers with status 404"),
         (servers.other_bytes, "sends bytes from 0 on, not 1000"),
         (servers.redirect("http://127.0.0.1:1/x"), "redirects to http://127.0.0.1:1/x"),
+        (servers.redirect("https://a b/"), "redirects to https://a b/"),
+        (servers.redirect("gopher://a/"), "redirects to gopher://a/"),
     ],
-    ids=["missing", "other bytes", "redirected"],
+    ids=["missing", "other bytes", "redirected", "to no address", "by another protocol"],
 )
 def test_an_answer_that_is_no_use_ends_the_load(setting: Setting, fault: servers.Fault, message: str) -> None:
     setting.kept.mkdir(parents=True)
@@ -237,6 +239,15 @@ def test_redirections_to_other_places_are_followed(setting: Setting) -> None:
 
     assert setting.run()["load.thrown"] == "null"
     assert setting.server.files.requests[1].range == f"bytes=0-{setting.last}"
+
+
+def test_redirections_without_end_are_given_up(setting: Setting) -> None:
+    setting.server.files.faults.extend([servers.redirect(f"/{setting.digest}")] * 9)
+
+    seen = setting.run()
+
+    assert seen["load.thrown"] == "com.example.models.ModelDownloadException"
+    assert len(setting.ranges) == 6
 
 
 def test_a_server_that_is_not_there_is_a_download_exception(setting: Setting) -> None:

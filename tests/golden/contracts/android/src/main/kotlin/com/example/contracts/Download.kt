@@ -9,6 +9,7 @@ import java.io.RandomAccessFile
 import java.net.HttpURLConnection
 import java.net.HttpURLConnection.HTTP_OK
 import java.net.HttpURLConnection.HTTP_PARTIAL
+import java.net.MalformedURLException
 import java.net.URL
 import java.nio.channels.FileLock
 import java.util.concurrent.ConcurrentHashMap
@@ -81,29 +82,39 @@ internal class Download(
 
     private fun request(offset: Long) {
         requireSpace(asset.sizeBytes - offset)
-        loading.use(connectionTo(address)) { first ->
-            first.setRequestProperty("Range", "bytes=$offset-${asset.sizeBytes - 1}")
-            tag?.let { first.setRequestProperty("If-Range", it) }
-            follow(first, REDIRECTS) { answer -> take(answer, offset) }
+        ask(address, offset, REDIRECTS)
+    }
+
+    /** Follows at most [redirects]. */
+    private fun ask(url: URL, offset: Long, redirects: Int): Unit = loading.use(connectionTo(url, offset)) { answer ->
+        val location = answer.getHeaderField("Location")
+        if (answer.responseCode in REDIRECTION && location != null) {
+            ask(nextAfter(url, location, redirects), offset, redirects - 1)
+        } else {
+            take(answer, offset)
         }
     }
 
-    private fun connectionTo(url: URL): HttpURLConnection = (url.openConnection() as HttpURLConnection).apply {
+    private fun connectionTo(url: URL, offset: Long) = (url.openConnection() as HttpURLConnection).apply {
         instanceFollowRedirects = false
         connectTimeout = TIMEOUT_MS
         readTimeout = TIMEOUT_MS
+        setRequestProperty("Range", "bytes=$offset-${asset.sizeBytes - 1}")
+        tag?.let { setRequestProperty("If-Range", it) }
         // Compressed on its way, a part would be one of the compressed file.
         setRequestProperty("Accept-Encoding", "identity")
     }
 
-    private fun follow(connection: HttpURLConnection, left: Int, work: (HttpURLConnection) -> Unit) {
-        val location = connection.getHeaderField("Location")
-        if (connection.responseCode !in REDIRECTION || location == null) return work(connection)
-        val next = connection.url.toURI().resolve(location).toURL()
-        if (left == 0 || next.protocol != "https") throw refused("redirects to $next")
-        val following = connectionTo(next)
-        for ((name, values) in connection.requestProperties) values.forEach { following.setRequestProperty(name, it) }
-        loading.use(following) { follow(it, left - 1, work) }
+    private fun nextAfter(url: URL, location: String, redirects: Int): URL {
+        val next = try {
+            url.toURI().resolve(location).toURL()
+        } catch (unreadable: IllegalArgumentException) {
+            throw refused("redirects to $location")
+        } catch (unknown: MalformedURLException) {
+            throw refused("redirects to $location")
+        }
+        if (redirects == 0 || next.protocol != "https") throw refused("redirects to $next")
+        return next
     }
 
     private fun take(answer: HttpURLConnection, offset: Long) {

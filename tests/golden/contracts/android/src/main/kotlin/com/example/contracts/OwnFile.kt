@@ -17,13 +17,13 @@ internal abstract class Own(private val path: String, private val sha256: String
     override val isOwn: Boolean get() = true
 
     private val bytes: ByteBuffer by lazy { read().also(::check) }
+    private val asset by lazy { Asset(path, sha256 ?: Checked.digestOf(bytes), "", bytes.capacity().toLong()) }
 
     /** In native byte order and direct, as ONNX Runtime needs them. */
     protected abstract fun read(): ByteBuffer
 
-    override fun meantFor(provider: Provider, model: ModelFiles): List<ModelFile> = listOf(
-        ModelFile(setOf(provider), Asset(path, sha256 ?: Checked.digestOf(bytes), "", bytes.capacity().toLong())),
-    )
+    override fun meantFor(provider: Provider, model: ModelFiles): List<ModelFile> =
+        listOf(ModelFile(setOf(provider), asset))
 
     override fun map(asset: Asset): Mapped = Mapped(bytes, path)
 

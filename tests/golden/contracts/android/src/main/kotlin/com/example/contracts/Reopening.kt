@@ -21,16 +21,20 @@ internal class Reopening(
     private val lock = ReentrantReadWriteLock()
     private var opened: Opened? = first
     private var spare: Opened? = null
+
+    @Volatile
     private var isForHeat = false
     private var isClosed = false
     private val heat = if (mayHaveFewerThreads(options)) Heat(context) else null
-    private val pressure =
-        if (options.policies.releaseOnMemoryPressure) MemoryPressure(context) { release(ReleaseReason.MEMORY) } else null
 
     /** The session that is open, or was last. */
     @Volatile
     var latest: Opened = first
         private set
+
+    // The last, because Android may call at once.
+    private val pressure =
+        if (options.policies.releaseOnMemoryPressure) MemoryPressure(context) { release(ReleaseReason.MEMORY) } else null
 
     /** Does [work] with the session. */
     fun <T> use(work: (Opened) -> T): T {
@@ -47,13 +51,13 @@ internal class Reopening(
 
     /** Does [work] with a session of [start], which stays open beside the usual one. */
     fun <T> useSpare(start: ModelOpener.Start, work: (Opened) -> T): T {
-        lock.write {
-            requireOpen()
-            if (spare == null) spare = start.open(options)
-        }
-        return lock.read {
-            requireOpen()
-            work(spare ?: latest)
+        while (true) {
+            lock.read {
+                requireOpen()
+                spare?.let { return work(it) }
+            }
+            if (latest.start === start) return use(work)
+            lock.write { if (!isClosed && spare == null) spare = start.open(options) }
         }
     }
 
