@@ -352,7 +352,7 @@ def test_a_file_of_the_apps_own_is_compared_with_the_hash_that_it_gives(setting:
     own = tmp_path / "own.ort"
     own.write_bytes(setting.content)
 
-    assert setting.run(source="file", at=own, sha256=setting.digest)["load.thrown"] == "null"
+    assert setting.run(source="file", at=own, sha256=setting.digest.upper())["load.thrown"] == "null"
     wrong = setting.run(source="file", at=own, sha256="0" * 64)
     assert wrong["load.thrown"] == "com.example.models.ModelCorruptedException"
     assert wrong["load.message"] == f"{own} has sha256 {setting.digest}, not {'0' * 64}"

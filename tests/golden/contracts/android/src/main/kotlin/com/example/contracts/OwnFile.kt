@@ -13,9 +13,10 @@ import java.nio.ByteOrder
 import java.nio.channels.FileChannel.MapMode
 
 /** A model of the app's own that stands in for that of the package. */
-internal abstract class Own(private val path: String, private val sha256: String?) : Files {
+internal abstract class Own(private val path: String, sha256: String?) : Files {
     override val isOwn: Boolean get() = true
 
+    private val sha256 = sha256?.lowercase()
     private val bytes: ByteBuffer by lazy { read().also(::check) }
     private val asset by lazy { Asset(path, sha256 ?: Checked.digestOf(bytes), "", bytes.capacity().toLong()) }
 
