@@ -48,7 +48,7 @@ def test_calls_that_wait_are_told_with_the_time_in_the_queue(facts: Mapping[str,
     durations = [float(each) for each in facts["runs.duration"].split(",")]
     assert queued[:2] == [0, 0], "calls that do not wait"
     assert queued[2] < queued[3] < queued[4]
-    assert queued[4] >= durations[2] + durations[3]
+    assert queued[4] > durations[3], "the third waited for the second at least"
 
 
 def test_a_load_that_failed_is_told_with_its_error(facts: Mapping[str, str]) -> None:

@@ -48,6 +48,7 @@ STEPS = {
     "ios",
     "kernels",
     "kotlin",
+    "kotlin-libraries",
     "latency",
     "layers",
     "over",

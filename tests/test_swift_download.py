@@ -282,7 +282,7 @@ def test_a_file_without_a_length_is_not_read_beyond_its_size(setting: Setting) -
         handler.send_response(200)
         handler.end_headers()
         handler.close_connection = True
-        for _ in range(1000):
+        while not handler.files.ended.is_set():
             handler.wfile.write(CONTENT)
 
     setting.server.files.faults.append(endless)
@@ -290,7 +290,7 @@ def test_a_file_without_a_length_is_not_read_beyond_its_size(setting: Setting) -
     seen = setting.run()
 
     assert "sends more than 100000 bytes" in seen["words"]
-    assert servers.wait_until(lambda: setting.server.files.cut_off == [NAME])
+    assert servers.wait_until(lambda: setting.server.files.cut_off == [NAME], seconds=30)
     assert setting.part.stat().st_size <= len(CONTENT)
 
 

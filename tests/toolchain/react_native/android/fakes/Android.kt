@@ -24,4 +24,12 @@ public open class ContextWrapper(private val base: Context) : Context() {
     override fun getApplicationInfo(): ApplicationInfo = base.getApplicationInfo()
 
     override fun getPackageManager(): PackageManager = base.getPackageManager()
+
+    override fun getSystemService(name: String): Any? = base.getSystemService(name)
+
+    override fun registerComponentCallbacks(callback: ComponentCallbacks): Unit =
+        base.registerComponentCallbacks(callback)
+
+    override fun unregisterComponentCallbacks(callback: ComponentCallbacks): Unit =
+        base.unregisterComponentCallbacks(callback)
 }

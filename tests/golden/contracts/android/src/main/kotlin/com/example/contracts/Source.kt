@@ -22,8 +22,8 @@ public abstract class Source private constructor(private val name: String) {
 
         /**
          * From a server: [address] is that of a folder, with `https` and a `/` at its end, in which each file lies under
-         * its SHA-256, as `mobpack extract` lays them out. What is needed is downloaded once, and kept in the app's
-         * private storage; a download that was interrupted goes on where it ended.
+         * its SHA-256, as `mobpack extract` lays them out. What is needed is downloaded once, and kept in the folder
+         * of the app that is not backed up; a download that was interrupted goes on where it ended.
          *
          * @throws IllegalArgumentException for another address
          */
