@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.toolchain import jvm, projects
+from tests.toolchain.device import Library, library
 from tests.toolchain.require import fetched, require
 
 pytest_plugins = ["tests.passes", "tests.durations", "tests.nights"]
@@ -48,3 +49,11 @@ def onnxruntime_android(stand_in_compiler: None) -> jvm.AndroidRuntime:
 def built_aar(kotlin_compiler: None) -> Path:
     """The library that `mobpack build` makes of three real models and one with every element type."""
     return projects.ANDROID.archive()
+
+
+@pytest.fixture(scope="session")
+def models_library(
+    built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Library:
+    """That library and the test apps for it, to be run on ONNX Runtime's Android libraries."""
+    return library(built_aar, tmp_path_factory.mktemp("library"))

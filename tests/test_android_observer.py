@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.toolchain import jvm, projects
-from tests.toolchain.device import device, library
+from tests.toolchain import projects
+from tests.toolchain.device import Library, device
 
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
@@ -18,10 +18,8 @@ WIDTH = 1.1
 
 
 @pytest.fixture(scope="module")
-def facts(
-    built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
-) -> Mapping[str, str]:
-    phone = device(library(built_aar, tmp_path_factory.mktemp("library")), tmp_path_factory.mktemp("phone"))
+def facts(models_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    phone = device(models_library, tmp_path_factory.mktemp("phone"))
     found = phone.run("Observed", {"seconds": SECONDS}, providers="CPU")
     return {**found.facts, "trace.content": Path(found.facts["trace"]).read_text(encoding="utf-8")}
 

@@ -2,20 +2,19 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 from packager.environments import bionic
 from tests.toolchain import jvm, projects
-from tests.toolchain.device import Device, device, library
+from tests.toolchain.device import Device, Library, device
 
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
 
 @pytest.fixture(scope="module")
-def phone(built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory) -> Device:
-    return device(library(built_aar, tmp_path_factory.mktemp("library")), tmp_path_factory.mktemp("phone"))
+def phone(models_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Device:
+    return device(models_library, tmp_path_factory.mktemp("phone"))
 
 
 @pytest.fixture(scope="module")

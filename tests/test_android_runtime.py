@@ -19,8 +19,8 @@ import pytest
 from numpy.typing import NDArray
 
 from packager.files.hashes import sha256_of
-from tests.toolchain import jvm, models, projects
-from tests.toolchain.device import Device, Library, device, library, write_apk
+from tests.toolchain import models, projects
+from tests.toolchain.device import Device, Library, device, write_apk
 
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
@@ -32,13 +32,6 @@ XNNPACK_TOLERANCE = 1e-4
 """other kernels add in another order; measured here: 1.2e-7 for the vision model, the CPU's bits for the other two"""
 
 ORIENTATION_ASSET = "assets/mobpack/models/orientation.ort"
-
-
-@pytest.fixture(scope="session")
-def models_library(
-    built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
-) -> Library:
-    return library(built_aar, tmp_path_factory.mktemp("library"))
 
 
 @pytest.fixture

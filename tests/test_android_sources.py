@@ -19,8 +19,8 @@ from packager.processes import commands
 from packager.release.extract import extract
 from packager.targets.android import kotlin
 from tests.disks import tiny_disk
-from tests.toolchain import jvm, models, projects
-from tests.toolchain.device import Device, Library, device, library
+from tests.toolchain import models, projects
+from tests.toolchain.device import Device, Library, device
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, Certificate, serving
@@ -72,13 +72,6 @@ class Setting:
     @property
     def last(self) -> int:
         return len(self.content) - 1
-
-
-@pytest.fixture(scope="session")
-def models_library(
-    built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
-) -> Library:
-    return library(built_aar, tmp_path_factory.mktemp("library"))
 
 
 @pytest.fixture(scope="session")
