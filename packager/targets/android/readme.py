@@ -116,13 +116,13 @@ def _parameters(model: ModelView) -> Iterator[Parameter]:
 
 def _lines(model: ModelView, parameters: Sequence[Parameter]) -> Iterator[str]:
     if model.typed:
-        yield f"model.{model.typed.verb}({', '.join(each.identifier for each in parameters)})"
+        yield f"model.{model.typed.verb}Async({', '.join(each.identifier for each in parameters)})"
         return
     sizes = ", ".join(f"{each.identifier} = {each.example}" for each in model.dimensions)
     yield f"val input = {model.class_name}.Input.allocate({sizes})"
     for each in model.inputs:
         yield f"// Fill input.{each.identifier}, {_article(each.kotlin_type)}, here."
-    yield "val output = model.run(input)"
+    yield "val output = model.runAsync(input)"
     yield f"output.{model.output_example}"
 
 
