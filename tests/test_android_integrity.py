@@ -19,9 +19,9 @@ pytestmark = [pytest.mark.by_content(of=[weights_apart.LIBRARY]), pytest.mark.ko
 
 Installer = Callable[..., Device]
 
-MODEL = "orientation.ort"
+MODEL = "orientation.ort.tflite"
 """what the CPU opens"""
-GRAPH, WEIGHTS = "orientation-plain.onnx", "orientation-plain/model-1.weights"
+GRAPH, WEIGHTS = "orientation-plain.onnx.tflite", "orientation-plain/model-1.weights.tflite"
 """what XNNPACK opens"""
 CORRUPTED = "com.example.models.ModelCorruptedException"
 KINDS = pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "deflated"])

@@ -169,7 +169,7 @@ def test_the_weights_of_a_stored_model_stay_in_the_package_of_the_app(phone: Dev
     facts = use(phone, providers="XNNPACK").facts
 
     assert (facts["mapped"], facts["opened"], facts["apk.isMapped"]) == ("2", "0", "true")
-    assert not [path for path in phone.kept.rglob("*") if path.suffix in (".ort", ".onnx", ".weights")]
+    assert not [path for path in phone.kept.rglob("*") if path.suffix == ".tflite"]
 
 
 def test_the_weights_of_a_compressed_model_are_copied_once(install: Installer, use: Callable[..., Use]) -> None:
@@ -178,7 +178,7 @@ def test_the_weights_of_a_compressed_model_are_copied_once(install: Installer, u
     copied = [use(phone, providers="XNNPACK").facts["opened"] for _ in range(2)]
 
     assert copied == ["2", "0"]
-    assert sorted(path.name for path in phone.kept.rglob("*.o*t")) == ["orientation.ort"]
+    assert sorted(path.name for path in phone.kept.rglob("*.o*t.tflite")) == ["orientation.ort.tflite"]
 
 
 def test_a_provider_may_open_an_unfused_file_in_ort_format(
@@ -214,7 +214,7 @@ def test_a_file_for_the_chip_that_does_not_start_gives_way_to_the_one_for_all(
 
     assert general.opened == ("XNNPACK", shipped.shared.sha256)
     assert general.facts["fallbacks"] == "XNNPACK"
-    assert "XNNPACK did not start with mobpack/models/orientation-sm0002.onnx: " in general.log
+    assert "XNNPACK did not start with mobpack/models/orientation-sm0002.onnx.tflite: " in general.log
 
 
 def test_a_file_that_providers_share_is_mapped_once(phone: Device, use: Callable[..., Use]) -> None:
@@ -246,10 +246,14 @@ def test_only_the_file_that_was_tampered_with_is_refused(
     install: Installer, use: Callable[..., Use], shipped: Shipped, is_stored: bool
 ) -> None:
     phone = install(is_stored=is_stored)
-    tampered = flipped(phone.library.aar, "assets/mobpack/models/orientation-sm0001.ort", phone.folder / "flipped.aar")
+    tampered = flipped(
+        phone.library.aar, "assets/mobpack/models/orientation-sm0001.ort.tflite", phone.folder / "flipped.aar"
+    )
     write_apk(tampered, phone.apk, is_stored=is_stored)
 
-    with pytest.raises(AssertionError, match=r"ModelCorruptedException: mobpack/models/orientation-sm0001\.ort"):
+    with pytest.raises(
+        AssertionError, match=r"ModelCorruptedException: mobpack/models/orientation-sm0001\.ort\.tflite"
+    ):
         use(phone, providers="NNAPI", chip=OWN_CHIP)
 
     assert use(phone, providers="XNNPACK").opened == ("XNNPACK", shipped.shared.sha256)
@@ -260,13 +264,13 @@ def test_weights_that_were_tampered_with_are_refused(
     install: Installer, use: Callable[..., Use], is_stored: bool
 ) -> None:
     phone = install(is_stored=is_stored)
-    weights = "assets/mobpack/models/orientation-sm0001-2/model-1.weights"
+    weights = "assets/mobpack/models/orientation-sm0001-2/model-1.weights.tflite"
     write_apk(flipped(phone.library.aar, weights, phone.folder / "flipped.aar"), phone.apk, is_stored=is_stored)
 
-    with pytest.raises(AssertionError, match=r"ModelCorruptedException: .*model-1\.weights"):
+    with pytest.raises(AssertionError, match=r"ModelCorruptedException: .*model-1\.weights\.tflite"):
         use(phone, providers="XNNPACK", chip=OWN_CHIP)
 
-    assert not list(phone.kept.rglob("*.weights"))
+    assert not list(phone.kept.rglob("*.weights.tflite"))
     assert not list(phone.kept.rglob("*.weights.ok"))
 
 

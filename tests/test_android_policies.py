@@ -47,8 +47,8 @@ def test_after_three_failures_in_a_row_the_model_stays_on_the_cpu_and_says_why(f
     assert failing["events.3"] == "run CPU"
     assert failing["fallbacks"].startswith("Fallback(provider=NNAPI, reason=3 runs in a row failed: ")
     assert (failing["asset"], failing["asset later"]) == (
-        "mobpack/models/silero-vad-unfused.onnx",
-        "mobpack/models/silero-vad.ort",
+        "mobpack/models/silero-vad-unfused.onnx.tflite",
+        "mobpack/models/silero-vad.ort.tflite",
     )
     assert failing["closed"] == "release CLOSE"
 

@@ -31,7 +31,7 @@ TOLERANCE = 1e-5
 XNNPACK_TOLERANCE = 1e-4
 """other kernels add in another order; measured here: 1.2e-7 for the vision model, the CPU's bits for the other two"""
 
-ORIENTATION_ASSET = "assets/mobpack/models/orientation.ort"
+ORIENTATION_ASSET = "assets/mobpack/models/orientation.ort.tflite"
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_a_stored_asset_is_mapped_where_it_lies_and_a_deflated_one_is_copied_onc
     assert (stored["mapped"], stored["opened"], stored["apk.isMapped"]) == ("1", "0", "true")
     assert (deflated["mapped"], deflated["opened"], deflated["apk.isMapped"]) == ("0", "1", "false")
     assert stored["copies"] == ""
-    assert Path(deflated["copies"]).name == "orientation.ort"
+    assert Path(deflated["copies"]).name == "orientation.ort.tflite"
 
 
 def test_info_says_which_model_and_which_runtime_this_is(phone: Device) -> None:
@@ -360,8 +360,8 @@ def test_an_asset_that_was_tampered_with_is_refused(install: Installer, is_store
     facts = phone.run("LoadOnly", providers="CPU").facts
 
     assert facts["load.thrown"] == "com.example.models.ModelCorruptedException"
-    assert facts["load.message"].startswith("mobpack/models/orientation.ort has sha256 ")
-    assert not any(name.endswith((".ort", ".ok")) for name in facts["files"].split(",")), "nothing may be trusted"
+    assert facts["load.message"].startswith("mobpack/models/orientation.ort.tflite has sha256 ")
+    assert not any(name.endswith((".tflite", ".ok")) for name in facts["files"].split(",")), "nothing may be trusted"
 
 
 def test_an_asset_that_is_missing_is_a_model_exception_that_names_it(phone: Device) -> None:
@@ -371,15 +371,15 @@ def test_an_asset_that_is_missing_is_a_model_exception_that_names_it(phone: Devi
     facts = phone.run("LoadOnly", providers="CPU").facts
 
     assert facts["load.thrown"] == "com.example.models.ModelException"
-    assert facts["load.message"] == "Orientation cannot read its model: mobpack/models/orientation.ort"
+    assert facts["load.message"] == "Orientation cannot read its model: mobpack/models/orientation.ort.tflite"
 
 
 def test_an_update_of_the_app_makes_a_new_copy_that_is_checked_again(install: Installer) -> None:
     phone, case = install(is_stored=False), page_orientation()
     phone.run("LoadOnly", providers="CPU")
-    (copy,) = phone.kept.rglob("*.ort")
+    (copy,) = phone.kept.rglob("*.ort.tflite")
     flip_a_weight(copy)
-    leftover = copy.with_name("reoriented.ort")
+    leftover = copy.with_name("reoriented.ort.tflite")
     leftover.write_bytes(b"the copy of a model that the app has no more")
     shutil.copyfile(f"{copy}.ok", f"{leftover}.ok")
     later = phone.apk.stat().st_mtime + 10
@@ -394,7 +394,7 @@ def test_an_update_of_the_app_makes_a_new_copy_that_is_checked_again(install: In
 def test_a_copy_that_was_interrupted_is_never_used(install: Installer) -> None:
     phone, case = install(is_stored=False), page_orientation()
     phone.run("LoadOnly", providers="CPU", properties={"device.dies-after": 3_000_000}, exit_code=86)
-    assert not list(phone.kept.rglob("*.ort"))
+    assert not list(phone.kept.rglob("*.ort.tflite"))
     (unfinished,) = (path for path in phone.kept.rglob("*") if path.is_file() and path.stat().st_size > 2_000_000)
 
     phone.run(case.app, case.inputs, providers="CPU", **case.sizes)

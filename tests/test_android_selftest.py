@@ -338,10 +338,10 @@ def test_another_word_fails(built: Library, run: Run) -> None:
 
 
 def test_a_model_with_another_weight_fails(built: Library, run: Run) -> None:
-    content = asset(built, "orientation.ort")
+    content = asset(built, "orientation.ort.tflite")
     weights = np.frombuffer(content, np.float32, offset=len(content) // 2 // 4 * 4, count=2000)
     weights *= np.float32(-4)  # in place
-    found = run("orientation", Altered(assets={f"{FOLDER}/orientation.ort": bytes(content)}), providers="CPU")
+    found = run("orientation", Altered(assets={f"{FOLDER}/orientation.ort.tflite": bytes(content)}), providers="CPU")
 
     assert (found["passed"], found["failed"]) == ("false", "fetch_name_0.0")
 

@@ -27,7 +27,7 @@ from tests.toolchain.react_native.download.server import Address, Certificate, s
 
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
-ORT = "mobpack/models/orientation.ort"
+ORT = "mobpack/models/orientation.ort.tflite"
 PASSWORD = "changeit"
 
 

@@ -193,20 +193,20 @@ def files_of(*choices: Choice, name: str = "net") -> tuple[FileView, ...]:
 
 def test_providers_that_share_a_file_share_its_asset() -> None:
     unfused, fixed = files_of(choice("nnapi", Style.UNFUSED), choice("xnnpack", Style.UNFUSED), choice("cpu"))
-    assert (unfused.providers, unfused.asset.path) == (("NNAPI", "XNNPACK"), "mobpack/vision/net-unfused.ort")
-    assert (fixed.providers, fixed.asset.path) == (("CPU",), "mobpack/vision/net.ort")
+    assert (unfused.providers, unfused.asset.path) == (("NNAPI", "XNNPACK"), "mobpack/vision/net-unfused.ort.tflite")
+    assert (fixed.providers, fixed.asset.path) == (("CPU",), "mobpack/vision/net.ort.tflite")
 
 
 def test_one_file_for_all_is_one_asset_under_the_models_name() -> None:
     (file,) = files_of(choice("qnn"), choice("xnnpack"), choice("cpu"))
-    assert (file.providers, file.asset.path) == (("QNN", "XNNPACK", "CPU"), "mobpack/vision/net.ort")
+    assert (file.providers, file.asset.path) == (("QNN", "XNNPACK", "CPU"), "mobpack/vision/net.ort.tflite")
 
 
 def test_a_file_for_chips_says_which_and_is_named_after_the_first() -> None:
     context, general = files_of(
         choice("qnn", Style.CONTEXT, soc_models=("SM8650", "SM8650P"), path=Path("context.onnx")), choice("cpu")
     )
-    assert (context.asset.path, context.chips) == ("mobpack/vision/net-sm8650.onnx", ("SM8650", "SM8650P"))
+    assert (context.asset.path, context.chips) == ("mobpack/vision/net-sm8650.onnx.tflite", ("SM8650", "SM8650P"))
     assert general.chips == ()
 
 
@@ -218,7 +218,7 @@ def test_one_file_for_chips_of_one_provider_and_any_chip_of_another_is_one_asset
         Report(parities=()),
     )
     assert [(file.providers, file.chips) for file in view.models[0].files] == [(("QNN",), ("SM8650",)), (("CPU",), ())]
-    assert [asset.path for asset in view.assets] == ["mobpack/vision/net.ort"]
+    assert [asset.path for asset in view.assets] == ["mobpack/vision/net.ort.tflite"]
 
 
 def test_a_file_is_opened_with_its_own_settings() -> None:
@@ -243,10 +243,10 @@ def settings_of(file: FileView) -> dict[str, str]:
 
 def test_weights_keep_the_names_that_the_graph_knows_them_by_in_a_folder_of_their_own() -> None:
     (file,) = files_of(choice("cpu", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS))
-    assert (file.asset.path, file.asset.size_bytes) == ("mobpack/vision/net.onnx", PLAIN_FILE.stat().st_size)
+    assert (file.asset.path, file.asset.size_bytes) == ("mobpack/vision/net.onnx.tflite", PLAIN_FILE.stat().st_size)
     assert [(each.name, each.asset.path) for each in file.weights] == [
-        ("model-1.weights", "mobpack/vision/net/model-1.weights"),
-        ("model-2.weights", "mobpack/vision/net/model-2.weights"),
+        ("model-1.weights", "mobpack/vision/net/model-1.weights.tflite"),
+        ("model-2.weights", "mobpack/vision/net/model-2.weights.tflite"),
     ]
     assert [each.asset.sha256 for each in file.weights] == [sha256_of(path) for path in WEIGHTS]
 
@@ -260,13 +260,13 @@ def test_weights_that_are_the_cpus_file_ship_once(tmp_path: Path) -> None:
     made = plan("net", Signature(inputs=FLOAT, outputs=FLOAT), unfused, cpu)
     view = Android().view(PACKAGE, (made,), Report(parities=()))
     assert [asset.path for asset in view.assets] == [
-        "mobpack/vision/net-unfused.onnx",
-        "mobpack/vision/net.ort",
-        "mobpack/vision/net-unfused/model-1.weights",
-        "mobpack/vision/net-unfused/model-2.weights",
+        "mobpack/vision/net-unfused.onnx.tflite",
+        "mobpack/vision/net.ort.tflite",
+        "mobpack/vision/net-unfused/model-1.weights.tflite",
+        "mobpack/vision/net-unfused/model-2.weights.tflite",
     ]
     assert view.models[0].files[0].weights[0].name == "model.ort"
-    assert view.models[0].files[0].weights[0].asset.path == "mobpack/vision/net.ort"
+    assert view.models[0].files[0].weights[0].asset.path == "mobpack/vision/net.ort.tflite"
 
 
 def test_no_two_files_of_a_package_have_the_same_name() -> None:
@@ -276,16 +276,16 @@ def test_no_two_files_of_a_package_have_the_same_name() -> None:
         plan("net-unfused", signature, choice("xnnpack", Style.UNFUSED), choice("cpu")),
     )
     paths = [asset.path for asset in Android().view(PACKAGE, plans, Report(parities=())).assets]
-    assert [PurePosixPath(path).stem for path in paths] == [
-        "net-unfused-2",
-        "net",
-        "net-unfused-unfused",
-        "net-unfused",
+    assert [PurePosixPath(path).name for path in paths] == [
+        "net-unfused-2.ort.tflite",
+        "net.ort.tflite",
+        "net-unfused-unfused.ort.tflite",
+        "net-unfused.ort.tflite",
     ]
 
 
 def test_a_file_that_no_java_buffer_maps_is_refused_with_the_format_that_helps() -> None:
-    with pytest.raises(ModelError, match=r"net\.ort has 2,147,483,648 bytes") as caught:
+    with pytest.raises(ModelError, match=r"net\.ort\.tflite has 2,147,483,648 bytes") as caught:
         files_of(choice("cpu", size_bytes=2**31))
     assert 'format = "onnx"' in caught.value.hint
 

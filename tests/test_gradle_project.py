@@ -88,7 +88,6 @@ def test_build_file_publishes_one_variant_with_sources_and_rules() -> None:
     build = text("build.gradle.kts")
     for line in (
         'consumerProguardFiles("consumer-rules.pro")',
-        'noCompress += listOf("ort", "onnx", "weights")',
         'singleVariant("release")',
         "withSourcesJar()",
         "minSdk = 24",

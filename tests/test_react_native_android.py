@@ -17,7 +17,7 @@ from tests.toolchain.react_native import codegen, packages
 pytestmark = [pytest.mark.react_native, pytest.mark.kotlin]
 
 APP = Path(react_native_api.FAKES.parent, "Locate.kt")
-ASSET = "mobpack/PageOrientation/orientation.ort"
+ASSET = "mobpack/PageOrientation/orientation.ort.tflite"
 CONTENT = bytes(range(256)) * 400
 UNALIGNED = 1
 """shifts a zip entry to an odd offset"""
@@ -171,7 +171,7 @@ def test_an_asset_that_is_stored_is_used_where_it_lies(phone: Phone) -> None:
 def test_another_asset_is_copied_once(phone: Phone, is_stored: bool, padding: int) -> None:
     phone.install(is_stored=is_stored, padding=padding)
     first, again = phone.locate(), phone.locate()
-    assert (first["path"], first["offset"]) == (str((phone.kept / "orientation.ort").resolve()), "0")
+    assert (first["path"], first["offset"]) == (str((phone.kept / "orientation.ort.tflite").resolve()), "0")
     assert first["thread"] == "PageOrientation", "not the thread that other modules wait for"
     assert (first["read"], again["read"]) == ("1", "0")
     assert bytes_at(again, len(CONTENT) + 1) == CONTENT
@@ -202,8 +202,8 @@ def test_copies_that_no_version_reads_any_more_are_removed(phone: Phone) -> None
     assert sorted(path.name for path in phone.kept.iterdir()) == [
         "lock",
         "older.ort.note",
-        "orientation.ort",
-        "orientation.ort.copied",
+        "orientation.ort.tflite",
+        "orientation.ort.tflite.copied",
     ]
 
 
@@ -218,7 +218,7 @@ def test_a_copy_of_another_size_is_made_again(phone: Phone) -> None:
 def test_a_copy_that_was_interrupted_is_never_used(phone: Phone) -> None:
     phone.install(is_stored=False)
     phone.run(ASSET, len(CONTENT), 1, {"device.dies-after": 50_000}, exit_code=86)
-    assert not (phone.kept / "orientation.ort").exists()
+    assert not (phone.kept / "orientation.ort.tflite").exists()
     facts = phone.locate()
     assert bytes_at(facts, len(CONTENT) + 1) == CONTENT
     assert not (phone.kept / "orientation.ort.unfinished").exists()

@@ -5,6 +5,7 @@ of others is run instead: autolinking, React Native's own Gradle tasks and CMake
 """
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,11 +22,11 @@ from tests.toolchain.require import fetched
 
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 KOTLIN_PACKAGE = "com.example.pageorientation.reactnative"
-MODEL = "models/both/mobpack/PageOrientation/orientation-unfused.ort"
+MODEL = "models/both/mobpack/PageOrientation/orientation-unfused.ort.tflite"
 WITH_MODEL = """\
-import {{ AppRegistry }} from 'react-native';
+import { AppRegistry } from 'react-native';
 
-AppRegistry.registerComponent('Fixture', () => () => require('{package}/{model}'));
+AppRegistry.registerComponent('Fixture', () => () => require('./own.ort'));
 """
 
 
@@ -244,7 +245,7 @@ def test_the_build_file_brings_models_and_lets_other_libraries_choose_a_later_ru
     assert ("dependencies.implementation.version.require", f"[{version}, 2)") in asked
     assert ("dependencies.implementation.version.prefer", version) in asked
     folders = [words for name, words in asked if name == "android.sourceSets.main.assets.srcDir"]
-    files = [path for folder in folders for path in (build_file.parent / folder).rglob("*.ort")]
+    files = [path for folder in folders for path in (build_file.parent / folder).rglob("*.ort.tflite")]
     assert app.installed / MODEL in [path.resolve() for path in files]
 
 
@@ -293,7 +294,7 @@ def test_metro_bundles_the_readmes_example(app: BareApp, bundle: Callable[[str],
     assert all(path.startswith("lib/") for path in inside)
     assert not [path for path in inside if "web" in path or "onnxruntime" in path]
     assert made.script.read_text(encoding="utf-8").count(".get('PageOrientationCxx')") == 1
-    assert not made.assets.exists() or not list(made.assets.rglob("*.ort"))
+    assert not made.assets.exists() or not list(made.assets.rglob("*.ort.tflite"))
 
 
 @pytest.mark.parametrize("system", PLATFORMS)
@@ -314,15 +315,15 @@ def test_hermes_refuses_what_is_no_javascript(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def app_with_model(app: BareApp) -> BareApp:
-    """An app that also requires a model of the package as an asset."""
-    text = WITH_MODEL.format(package=app.package, model=MODEL)
-    (app.folder / "model.js").write_text(text, encoding="utf-8")
+    """An app that also requires a model of its own as an asset."""
+    shutil.copyfile(app.installed / MODEL, app.folder / "own.ort")
+    (app.folder / "model.js").write_text(WITH_MODEL, encoding="utf-8")
     return app
 
 
 @pytest.mark.parametrize("system", PLATFORMS)
 def test_metro_leaves_a_required_model_as_it_is(app_with_model: BareApp, system: str) -> None:
-    asset = app_with_model.bundle(system, "model.js").asset("unfused.ort")  # Android's resources have no dashes
+    asset = app_with_model.bundle(system, "model.js").asset("own.ort")
     assert sha256_of(asset) == sha256_of(app_with_model.installed / MODEL)
 
 
@@ -330,7 +331,7 @@ def test_metro_takes_no_model_without_the_readmes_settings(app_with_model: BareA
     defaults = "module.exports = require('@react-native/metro-config').getDefaultConfig(__dirname);\n"
     with (
         changed(app_with_model.folder / "metro.config.js", defaults),
-        pytest.raises(AssertionError, match=rf"(?s){app_with_model.package}.*orientation-unfused\.ort"),
+        pytest.raises(AssertionError, match=r"own\.ort"),
     ):
         app_with_model.bundle("android", "model.js")
 

@@ -102,13 +102,17 @@ def test_gradle_and_cocoapods_are_told_where_models_come_from(
 
 
 @pytest.mark.parametrize("place", [*PLACES, "default"])
-def test_gradle_takes_one_onnxruntime_and_compresses_no_model(
-    made: Mapping[str, Mapping[str, bytes]], place: str
-) -> None:
+def test_gradle_takes_one_onnxruntime(made: Mapping[str, Mapping[str, bytes]], place: str) -> None:
     assert "**/libonnxruntime.so" in properties(made[place])[PICK_FIRSTS].split(",")
-    text = made[place]["android/app/build.gradle"].decode()
-    [added] = re.findall(r"androidResources\.noCompress\.addAll\(\[(.*)\]\)", text)
-    assert {"onnx", "ort", "weights"} <= set(re.findall(r'"(\w+)"', added))
+
+
+@pytest.mark.parametrize("place", [*PLACES, "default"])
+def test_the_apps_own_gradle_file_is_left_alone(
+    app: ExpoApp, made: Mapping[str, Mapping[str, bytes]], place: str
+) -> None:
+    """Android's build stores models as they are because of their names' end."""
+    assert app.package.encode() not in made[place]["android/app/build.gradle"]
+    assert {Path(name).suffix for name in models(app, "android")} <= {".tflite", ".safetensors"}
 
 
 def test_the_xcode_project_copies_the_bundle_that_is_there(app: ExpoApp) -> None:

@@ -45,8 +45,8 @@ def values(package: Path, scratch: Path) -> dict[str, object]:
     """The models' files and inputs, and Python's outputs for them."""
     image = np.random.default_rng(7).random((1, 3, 224, 224), dtype=np.float32)
     [result] = onnxruntime.InferenceSession(models.orientation()).run(None, {"x": image})
-    [graph] = package.glob("models/android/mobpack/*/orientation-unfused.onnx")
-    [weights] = package.glob("models/both/mobpack/*/orientation-unfused.ort")
+    [graph] = package.glob("models/android/mobpack/*/orientation-unfused.onnx.tflite")
+    [weights] = package.glob("models/both/mobpack/*/orientation-unfused.ort.tflite")
     return {
         "folders": [str(path) for path in package.glob("models/*/mobpack/*")],
         "pixels": image.ravel().tolist(),

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_nat
 
 ASSETS = "android/app/src/main/assets/mobpack/PageOrientation"
 BUNDLE = f"ios/{expo.NAME}/PageOrientationModels.bundle"
-GRADLE, GRADLE_PROPERTIES = "android/app/build.gradle", "android/gradle.properties"
+GRADLE_PROPERTIES = "android/gradle.properties"
 PBXPROJ, PODFILE_PROPERTIES = f"ios/{expo.NAME}.xcodeproj/project.pbxproj", "ios/Podfile.properties.json"
 PROPERTY = "mobpack.PageOrientation.models"
 PICK_FIRSTS = "android.packagingOptions.pickFirsts"
@@ -69,10 +69,6 @@ def test_models_come_from_the_package_unless_told_otherwise(app: ExpoApp) -> Non
     assert PROPERTY not in properties(files)
     assert PROPERTY not in json.loads(files[PODFILE_PROPERTIES])
     assert properties(files)[PICK_FIRSTS] == "**/libonnxruntime.so"
-    gradle = files[GRADLE].decode()
-    [line] = (line.strip() for line in gradle.splitlines() if "noCompress" in line and not line.startswith("//"))
-    assert line == 'androidResources.noCompress.addAll(["onnx", "ort", "weights"])'
-    assert gradle.index("\nandroid {") < gradle.index(line) < gradle.index("\n}", gradle.index("\nandroid {"))
 
 
 def test_models_are_copied_into_an_app_that_asks_for_it(app: ExpoApp, built: Built) -> None:
@@ -132,14 +128,6 @@ def test_a_mistake_in_the_options_is_told(app: ExpoApp, options: Mapping[str, ob
     done = app.prebuild(options)
     assert done.returncode != 0
     assert f"{app.package}: {words}" in done.output
-
-
-def test_a_gradle_file_in_kotlin_is_refused(app: ExpoApp) -> None:
-    prebuilt(app)
-    (app.folder / GRADLE).rename(app.folder / f"{GRADLE}.kts")
-    done = app.prebuild(None, is_clean=False)
-    assert done.returncode != 0
-    assert "android/app/build.gradle is not written in Groovy, set noCompress there" in done.output
 
 
 def test_the_plugin_says_the_nearest_name(built: Built, tmp_path: Path) -> None:

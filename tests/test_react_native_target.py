@@ -26,6 +26,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.targets import WRAPPERS
 from packager.targets.android import Android
+from packager.targets.apk import without_end
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative, headers, texts, typescript
 from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
@@ -130,9 +131,9 @@ def test_every_file_is_in_the_package_once_and_what_both_platforms_open_is_in_on
     sums = [each.content.sha256 for each in placed]
     assert len(set(sums)) == len(sums)
     folders = {each.content.path: each.folder for each in placed}
-    assert folders["every-thing_v2-sm8650.onnx"] == "android"
-    assert folders["every-thing_v2.ort"] == folders["every-thing_v2-unfused.ort"] == "both"
-    assert folders["dice-model-1.weights"] == "both"
+    assert folders["every-thing_v2-sm8650.onnx.tflite"] == "android"
+    assert folders["every-thing_v2.ort.tflite"] == folders["every-thing_v2-unfused.ort.tflite"] == "both"
+    assert folders["dice-model-1.weights.tflite"] == "both"
     assert folders["every-thing_v2-golden.safetensors"] == "both"
 
 
@@ -143,8 +144,8 @@ def test_a_file_of_one_platform_alone_is_in_its_folder() -> None:
     case = replace(VISION, ios=ios)
     folders = {each.content.path: each.folder for each in case.view().files}
     assert folders == {
-        "classifier.ort": "both",
-        "classifier-unfused.ort": "android",
+        "classifier.ort.tflite": "both",
+        "classifier-unfused.ort.tflite": "android",
         "classifier-plain.ort": "ios",
     }
 
@@ -161,7 +162,7 @@ def test_names_are_unique_even_where_capitals_count_for_nothing(tmp_path: Path) 
     android = replace(VISION.android, plans=plans, golden={})
     ios = replace(VISION.ios, plans=tuple(on_ios(each, *each.choices) for each in plans), golden={})
     names = [each.content.path for each in replace(VISION, android=android, ios=ios).view().files]
-    assert names == ["Net-UNFUSED-2.ort", "net-unfused.ort", "net.ort"]
+    assert names == ["Net-UNFUSED-2.ort.tflite", "net-unfused.ort.tflite", "net.ort.tflite"]
 
 
 def test_weights_of_an_onnx_file_may_be_another_providers_file(tmp_path: Path) -> None:
@@ -208,7 +209,7 @@ def test_files_have_the_settings_they_are_opened_with_and_providers_theirs() -> 
 
 def test_golden_vectors_say_what_files_of_both_platforms_must_compute() -> None:
     (golden,) = VISION.view().names.models[0].golden
-    assert {each.path for each in golden.files} == {"classifier.ort", "classifier-unfused.ort"}
+    assert {each.path for each in golden.files} == {"classifier.ort.tflite", "classifier-unfused.ort.tflite"}
     assert golden.file.path == "classifier-golden.safetensors"
     assert VISION.view().names.has_self_test
 
@@ -487,7 +488,9 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize(("ios_providers", "holder_name"), [(["coreml"], "net-unfused.ort"), ([], "net.ort")])
+@pytest.mark.parametrize(
+    ("ios_providers", "holder_name"), [(["coreml"], "net-unfused.ort.tflite"), ([], "net.ort.tflite")]
+)
 def test_a_package_holds_the_weights_once_and_both_platforms_compute_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ios_providers: list[str], holder_name: str
 ) -> None:
@@ -512,22 +515,26 @@ def test_a_package_holds_the_weights_once_and_both_platforms_compute_with_them(
     assert sum(map(len, models.values())) < 1.1 * len(weights)
     expected = linear_outputs(tmp_path / "net.onnx")
     aar = read_zip(tmp_path / "dist" / kinds["aar"])
-    assert [path.name for path, content in aar.items() if weights in content] == ["net.ort"], "as without npm"
+    assert [path.name for path, content in aar.items() if weights in content] == ["net.ort.tflite"], "as without npm"
     manifest = json.loads((tmp_path / "dist/manifest.json").read_text())
     insides = [(each["target"], each["inside"]) for each in manifest["plans"] if each["inside"]]
     assert insides == ([("android", "react_native")] if ios_providers else [])
-    opened_files = [path for path in models if path.suffix in {".ort", ".onnx"}]
+    opened_files = [path for path in models if without_end(path.name).endswith((".ort", ".onnx"))]
     assert len(opened_files) > 1
     for path in opened_files:
         assert (linear_outputs(lone(tmp_path / "opened", path, models, holder)) == expected).all(), path
 
 
 def lone(folder: Path, path: PurePosixPath, models: Mapping[PurePosixPath, bytes], holder: PurePosixPath) -> Path:
-    """A file of a package, beside the weights under the name that an ONNX graph has for them."""
+    """A file of a package, beside the weights under the name that an ONNX graph has for them.
+
+    Its own name ends in its format: ONNX Runtime reads ORT format from a path only where that ends in `.ort`.
+    """
     folder.mkdir(exist_ok=True)
     (folder / "model.ort").write_bytes(models[holder])
-    (folder / path.name).write_bytes(models[path])
-    return folder / path.name
+    own = folder / without_end(path.name)
+    own.write_bytes(models[path])
+    return own
 
 
 def linear_outputs(path: Path) -> numpy.typing.NDArray[numpy.float32]:

@@ -13,6 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 from tests.toolchain import jvm
 
 ALIGNMENT = 4  # zipalign's
+STORED = (".tflite", ".jpg", ".mp3", ".ogg", ".png", ".wav", ".webp")
+"""ends of names that the Android Gradle plugin never compresses, as far as a library may have them"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,20 +93,21 @@ def device(library: Library, folder: Path, *, is_stored: bool = True) -> Device:
 
 
 def write_apk(aar: Path, apk: Path, *, is_stored: bool) -> Path:
-    """An APK-like zip with the `assets/` of `aar`.
+    """An APK-like zip with the `assets/` of `aar`, as the Android Gradle plugin packages them without settings.
 
-    Stored entries start at a multiple of 4 bytes, as zipalign makes them; deflated ones cannot be mapped. A filler
-    entry stands first, so no asset starts where the file does.
+    With `is_stored=False` all are deflated, as by a tool that does not know the plugin's list. Stored entries start at
+    a multiple of 4 bytes, as zipalign makes them; deflated ones cannot be mapped. A filler entry stands first, so no
+    asset starts where the file does.
     """
-    method = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
     with zipfile.ZipFile(aar) as library, zipfile.ZipFile(apk, "w") as package:
         package.writestr("AndroidManifest.xml", b"\0" * 61)
         for name in sorted(name for name in library.namelist() if name.startswith("assets/")):
             if name.endswith("/"):
                 continue
             entry = zipfile.ZipInfo(name)
-            entry.compress_type = method
-            if is_stored:
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            if is_stored and name.lower().endswith(STORED):
+                entry.compress_type = zipfile.ZIP_STORED
                 entry.extra = _padding(package, entry)
             entry.file_size = library.getinfo(name).file_size
             with package.open(entry, "w") as target, library.open(name) as source:

@@ -8,6 +8,7 @@ from packager.core.errors import ModelError
 from packager.core.values import Choice, Package, Plan
 from packager.files.hashes import sha256_of
 from packager.targets.android.view import Asset, FileView, OptionView, WeightsView
+from packager.targets.apk import stored
 from packager.targets.ends import ends_sha256
 
 MAX_ASSET_BYTES = 2**31 - 1
@@ -66,7 +67,7 @@ def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPa
         users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice)), []).append(choice)
     assets = {
         each.sha256: Asset(
-            path=f"{folder / names[plan.model.name, each.sha256]}.{each.format}",
+            path=stored(f"{folder / names[plan.model.name, each.sha256]}.{each.format}"),
             file=each.path,
             sha256=each.sha256,
             ends_sha256=ends_sha256(each.path),
@@ -99,7 +100,7 @@ def _weights(file: Path, folder: PurePosixPath, assets: dict[str, Asset]) -> Ass
     """The asset with the bytes of `file`: an existing one, often the CPU's file, or a new one."""
     sha256 = sha256_of(file)
     if sha256 not in assets:
-        path = str(folder / file.name)
+        path = stored(str(folder / file.name))
         assets[sha256] = Asset(
             path=path, file=file, sha256=sha256, ends_sha256=ends_sha256(file), size_bytes=file.stat().st_size
         )

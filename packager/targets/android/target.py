@@ -20,6 +20,7 @@ from packager.targets.android import aar, files, gradle, kotlin, native, tensors
 from packager.targets.android.golden import golden_views
 from packager.targets.android.readme import readme
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
+from packager.targets.apk import without_end
 from packager.targets.target import Built, DefaultProviders, PackagedRuntime, RuntimeRange, artifact, runtime_range
 from packager.vectors import NO_VECTORS, Golden
 
@@ -420,7 +421,7 @@ def _package_part(name: str) -> str:
 def _has_assignment(laid_out: Iterable[files.Files]) -> bool:
     """Whether ONNX Runtime can say which nodes a provider runs: it does not of files in ORT format (ADR 34)."""
     views = [view for each in laid_out for view in each.views]
-    return any(view.asset.path.endswith(".onnx") and set(view.providers) != {"CPU"} for view in views)
+    return any(without_end(view.asset.path).endswith(".onnx") and set(view.providers) != {"CPU"} for view in views)
 
 
 def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...], *, has_assignment: bool) -> RuntimeView:

@@ -1,16 +1,19 @@
 """Lays out the files of a package's models: the same bytes have one name on all platforms."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packager.core.values import Choice, Compiled, Plan, Precision
 from packager.files.hashes import sha256_of
+from packager.targets.apk import stored
 from packager.targets.ends import ends_sha256
 from packager.targets.react_native.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
 from packager.targets.target import Built
 from packager.vectors import GoldenFile
 
+ANDROID = "android"
+"""target whose files lie in an APK"""
 BOTH = "both"
 """folder of files that several platforms open"""
 
@@ -33,6 +36,12 @@ class Layout:
                 path=name, file=file, sha256=sha256, ends_sha256=ends_sha256(file), size_bytes=size_bytes
             )
         return self.files[sha256]
+
+    def store(self, platform: str) -> None:
+        """Renames the files that `platform` opens, so that Android's build stores them as they are."""
+        for sha256, file in self.files.items():
+            if platform in self.users[sha256]:
+                self.files[sha256] = replace(file, path=stored(file.path))
 
     def placed(self) -> tuple[PlacedFile, ...]:
         """Every file with its folder, sorted by name."""
@@ -61,6 +70,7 @@ def lay_out(built: Sequence[Built], layout: Layout) -> dict[str, dict[str, tuple
         _add_opened(plan, layout)
     for plan in plans:
         _add_weights(plan, layout)
+    layout.store(ANDROID)
     return {each.target: {plan.model.name: tuple(_views(plan, layout)) for plan in each.plans} for each in built}
 
 

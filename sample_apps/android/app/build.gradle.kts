@@ -29,11 +29,6 @@ android {
         targetCompatibility = JavaVersion.VERSION_11
     }
 
-    // Models lie in the APK as they are, and are mapped from there instead of being copied.
-    androidResources {
-        noCompress += listOf("ort", "onnx", "weights")
-    }
-
     // With the provider QNN, add packaging { jniLibs { useLegacyPackaging = true } }: Qualcomm's libraries open others
     // as files, which this line makes of them when the app is installed.
 }

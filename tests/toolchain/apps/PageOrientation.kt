@@ -20,6 +20,6 @@ fun main(arguments: Array<String>) {
         report("opened", AssetManager.opened.size)
         report("mapped", AssetManager.mapped.size)
         report("apk.isMapped", isMapped(task.app.getPackageCodePath()))
-        report("copies", task.app.getNoBackupFilesDir().walk().filter { it.extension == "ort" }.joinToString(",", transform = File::getPath))
+        report("copies", task.app.getNoBackupFilesDir().walk().filter { it.extension == "tflite" }.joinToString(",", transform = File::getPath))
     }
 }

@@ -157,7 +157,7 @@ test('a component that comes right after the last one went finds the model there
   const second = await render(<Orient />);
   await ready();
   expect(lastModel()).toBe(model);
-  expect(reads.filter((name) => name.endsWith('.ort')).length).toBe(1);
+  expect(reads.filter((name) => name.endsWith('.ort.tflite')).length).toBe(1);
   await second.unmount();
 });
 

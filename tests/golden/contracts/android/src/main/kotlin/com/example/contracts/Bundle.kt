@@ -10,8 +10,8 @@ import java.io.IOException
 /**
  * The files among the app's assets.
  *
- * An asset that is stored as it is (`androidResources { noCompress += listOf("ort", "onnx", "weights") }`) is mapped
- * where it lies, a compressed one is first copied to the app's private storage.
+ * An asset that is stored as it is, as Android's Gradle plugin does with all whose names end in `.tflite`, is mapped where
+ * it lies; a compressed one is first copied to the app's private storage.
  */
 internal class Bundle(private val context: Context, private val verify: Verify) : Files {
     override fun map(asset: Asset): Mapped = synchronized(asset) {

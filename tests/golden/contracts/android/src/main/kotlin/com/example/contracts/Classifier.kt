@@ -340,7 +340,7 @@ public class Classifier private constructor(
                 ModelFile(
                     providers = setOf(Provider.CPU),
                     asset = Asset(
-                        path = "mobpack/contracts/classifier.ort",
+                        path = "mobpack/contracts/classifier.ort.tflite",
                         sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
                         endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
@@ -358,7 +358,7 @@ public class Classifier private constructor(
                     sizeBytes = 1556L,
                 ),
                 allowed = mapOf(
-                    "mobpack/contracts/classifier.ort" to mapOf(
+                    "mobpack/contracts/classifier.ort.tflite" to mapOf(
                         "logits.scores" to Allowed(0.001, 1e-05, 2.5, 0),
                     ),
                 ),

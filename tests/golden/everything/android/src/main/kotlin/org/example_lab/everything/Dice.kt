@@ -179,7 +179,7 @@ public class Dice private constructor(
                 ModelFile(
                     providers = setOf(Provider.CPU),
                     asset = Asset(
-                        path = "mobpack/every-thing/dice.onnx",
+                        path = "mobpack/every-thing/dice.onnx.tflite",
                         sha256 = "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7",
                         endsSha256 = "abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511",
                         sizeBytes = 18L,
@@ -189,13 +189,13 @@ public class Dice private constructor(
                     ),
                     weights = mapOf(
                         "model-1.weights" to Asset(
-                            path = "mobpack/every-thing/dice/model-1.weights",
+                            path = "mobpack/every-thing/dice/model-1.weights.tflite",
                             sha256 = "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
                             endsSha256 = "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
                             sizeBytes = 24L,
                         ),
                         "model-2.weights" to Asset(
-                            path = "mobpack/every-thing/dice/model-2.weights",
+                            path = "mobpack/every-thing/dice/model-2.weights.tflite",
                             sha256 = "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
                             endsSha256 = "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
                             sizeBytes = 24L,
@@ -214,7 +214,7 @@ public class Dice private constructor(
                     sizeBytes = 516L,
                 ),
                 allowed = mapOf(
-                    "mobpack/every-thing/dice.onnx" to mapOf(
+                    "mobpack/every-thing/dice.onnx.tflite" to mapOf(
                         "eyes" to Allowed(0.0, 0.0, 1.0, 0),
                     ),
                 ),

@@ -437,7 +437,7 @@ public class EveryThingV2 private constructor(
                 ModelFile(
                     providers = setOf(Provider.QNN),
                     asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2-sm8650.onnx",
+                        path = "mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite",
                         sha256 = "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f",
                         endsSha256 = "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63",
                         sizeBytes = 5120L,
@@ -447,7 +447,7 @@ public class EveryThingV2 private constructor(
                 ModelFile(
                     providers = setOf(Provider.QNN),
                     asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2-sm8750.onnx",
+                        path = "mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite",
                         sha256 = "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db",
                         endsSha256 = "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63",
                         sizeBytes = 5120L,
@@ -457,7 +457,7 @@ public class EveryThingV2 private constructor(
                 ModelFile(
                     providers = setOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU),
                     asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2-unfused.ort",
+                        path = "mobpack/every-thing/every-thing_v2-unfused.ort.tflite",
                         sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
                         endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
@@ -469,7 +469,7 @@ public class EveryThingV2 private constructor(
                 ModelFile(
                     providers = setOf(Provider.CPU),
                     asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2.ort",
+                        path = "mobpack/every-thing/every-thing_v2.ort.tflite",
                         sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
                         endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
@@ -487,7 +487,7 @@ public class EveryThingV2 private constructor(
                     sizeBytes = 1180L,
                 ),
                 allowed = mapOf(
-                    "mobpack/every-thing/every-thing_v2-sm8650.onnx" to mapOf(
+                    "mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite" to mapOf(
                         "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
                         "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
                         "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
@@ -500,7 +500,7 @@ public class EveryThingV2 private constructor(
                         "uint64" to Allowed(0.0, 0.0, 1.0, 0),
                         "words" to Allowed(0.0, 0.0, 1.0, 0),
                     ),
-                    "mobpack/every-thing/every-thing_v2-sm8750.onnx" to mapOf(
+                    "mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite" to mapOf(
                         "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
                         "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
                         "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
@@ -513,7 +513,7 @@ public class EveryThingV2 private constructor(
                         "uint64" to Allowed(0.0, 0.0, 1.0, 0),
                         "words" to Allowed(0.0, 0.0, 1.0, 0),
                     ),
-                    "mobpack/every-thing/every-thing_v2-unfused.ort" to mapOf(
+                    "mobpack/every-thing/every-thing_v2-unfused.ort.tflite" to mapOf(
                         "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
                         "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
                         "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
@@ -526,7 +526,7 @@ public class EveryThingV2 private constructor(
                         "uint64" to Allowed(0.0, 0.0, 1.0, 0),
                         "words" to Allowed(0.0, 0.0, 1.0, 0),
                     ),
-                    "mobpack/every-thing/every-thing_v2.ort" to mapOf(
+                    "mobpack/every-thing/every-thing_v2.ort.tflite" to mapOf(
                         "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
                         "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
                         "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),

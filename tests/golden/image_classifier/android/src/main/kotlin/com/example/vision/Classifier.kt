@@ -206,7 +206,7 @@ public class Classifier private constructor(
                 ModelFile(
                     providers = setOf(Provider.XNNPACK),
                     asset = Asset(
-                        path = "mobpack/vision/classifier-unfused.ort",
+                        path = "mobpack/vision/classifier-unfused.ort.tflite",
                         sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
                         endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
@@ -218,7 +218,7 @@ public class Classifier private constructor(
                 ModelFile(
                     providers = setOf(Provider.CPU),
                     asset = Asset(
-                        path = "mobpack/vision/classifier.ort",
+                        path = "mobpack/vision/classifier.ort.tflite",
                         sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
                         endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
@@ -236,10 +236,10 @@ public class Classifier private constructor(
                     sizeBytes = 6021792L,
                 ),
                 allowed = mapOf(
-                    "mobpack/vision/classifier-unfused.ort" to mapOf(
+                    "mobpack/vision/classifier-unfused.ort.tflite" to mapOf(
                         "logits" to Allowed(0.001, 1e-05, 2.5, 0),
                     ),
-                    "mobpack/vision/classifier.ort" to mapOf(
+                    "mobpack/vision/classifier.ort.tflite" to mapOf(
                         "logits" to Allowed(0.001, 1e-05, 2.5, 0),
                     ),
                 ),
