@@ -12,7 +12,8 @@ from packager.core.findings import Report
 from packager.files.store import Store
 from packager.processes import downloads
 from packager.render import write_sources
-from packager.targets.ios import Ios, framework
+from packager.targets import swift_runtime
+from packager.targets.ios import Ios
 from packager.targets.ios.view import IosView
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
@@ -57,7 +58,7 @@ def _own(tmp_path: Path) -> PackagedFramework:
 
 def test_the_published_runtime_is_the_pinned_archive() -> None:
     view, pinned = view_with(), downloads.pins()["ios"]
-    manifest = framework.sources(view).texts[MANIFEST]
+    manifest = swift_runtime.sources(view.own).texts[MANIFEST]
     assert manifest.startswith(f"// swift-tools-version: {pinned['swift-tools']}\n")
     assert f'url: "{pinned["archive"]}",\n        checksum: "{pinned["checksum"]}"' in manifest
     assert pinned["version"] in pinned["archive"]
@@ -74,7 +75,7 @@ def test_the_package_itself_names_no_binary() -> None:
 
 def test_a_runtime_of_ones_own_lies_in_its_package(own: PackagedFramework) -> None:
     view = view_with(own)
-    printed, runtime = Ios().render(view), framework.sources(view)
+    printed, runtime = Ios().render(view), swift_runtime.sources(view.own)
     assert view.dependency.place == "../onnxruntime-binary-1.2.3-c0ffeec0"
     assert 'path: "acme.xcframework"' in runtime.texts[MANIFEST]
     assert "url:" not in runtime.texts[MANIFEST]
@@ -90,7 +91,7 @@ def test_a_runtime_of_ones_own_lies_in_its_package(own: PackagedFramework) -> No
 
 
 def test_other_bytes_of_one_version_are_another_package(own: PackagedFramework) -> None:
-    assert framework.folder_name(own) != framework.folder_name(replace(own, sha256="d" * 64))
+    assert swift_runtime.folder_name(own) != swift_runtime.folder_name(replace(own, sha256="d" * 64))
 
 
 def test_a_runtime_that_runs_on_older_systems_than_the_published_one_moves_nothing(own: PackagedFramework) -> None:
@@ -113,7 +114,7 @@ def test_the_runtime_keeps_its_links_wherever_it_is_written(own: PackagedFramewo
 def test_a_runtime_at_an_address_is_named_and_its_privacy_is_that_of_the_published_one() -> None:
     view = view_with(ADDRESS)
     assert view.dependency.identity == "onnxruntime-binary-aaaaaaaa"
-    assert f'url: "{ADDRESS.url}",\n        checksum: "{"a" * 64}"' in framework.sources(view).texts[MANIFEST]
+    assert f'url: "{ADDRESS.url}",\n        checksum: "{"a" * 64}"' in swift_runtime.sources(view.own).texts[MANIFEST]
     privacy = plistlib.loads(Ios().render(view).texts[PRIVACY].encode())
     assert privacy["NSPrivacyAccessedAPITypes"], "what nobody opened is taken for the published one"
 

@@ -41,7 +41,7 @@ PLUGIN_FAMILIES = {
         "scores",
         "pictures",
     ),
-    "targets": ("target", "apple", "dimensions", "ends", "golden", "partials"),
+    "targets": ("target", "apk", "apple", "dimensions", "ends", "golden", "partials", "swift_runtime"),
 }
 """Folder -> the file with its plug-ins' protocol and shared parts."""
 

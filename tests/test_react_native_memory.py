@@ -11,7 +11,7 @@ from tests.toolchain.react_native import native
 pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.react_native]
 
 ENGINES = ("plain", "lending")
-MODEL = "orientation.ort"
+MODEL = "orientation.ort.tflite"
 MIB = 1 << 20
 PAGE_BYTES = 4 * 3 * 224 * 224
 

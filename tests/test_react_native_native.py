@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.re
 
 ARRAYS = {"float32": "Float32Array", "int64": "BigInt64Array"}
 PARITY = 1e-5
-MODEL = "orientation.ort"
+MODEL = "orientation.ort.tflite"
 GOLDEN = "orientation-golden.safetensors"
 MIB = 1 << 20
 OLD_RUNTIME = """\
@@ -240,6 +240,11 @@ def test_models_have_their_own_threads_where_another_library_has_started_onnx_ru
     found = app.run("threadsOfLoads", environment={"LD_PRELOAD": str(library)})
     worker, others = 1, found["threads"] - 1
     assert found["added"] == [worker + others, worker + 2, worker + others]
+
+
+def test_models_are_found_in_the_bundle_that_swiftpm_makes(app: native.App) -> None:
+    app.bundle.rename(app.bundle.with_name(f"{native.MODULE}_{native.MODULE}Resources.bundle"))
+    assert app.run("loads")["provider"] == "cpu"
 
 
 def test_a_file_that_is_not_there_is_missing(app: native.App) -> None:

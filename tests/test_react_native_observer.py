@@ -46,7 +46,7 @@ def test_an_observer_is_told_of_loading_runs_failures_and_disposal(app: native.A
     assert (load["source"], [each["provider"] for each in load["fallbacks"]]) == ("bundled", ["xnnpack"])
     assert 0 < load["duration"] <= found["load"]
     assert found["resident"] / 4 < load["memory"] < found["resident"] * 4
-    assert load["sizeBytes"] == (app.bundle / "orientation.ort").stat().st_size
+    assert load["sizeBytes"] == (app.bundle / "orientation.ort.tflite").stat().st_size
 
     assert [each["what"] for each in (first, second, sync, cancelled)] == ["run"] * 4
     assert [each["error"] for each in (first, second, sync, cancelled)] == [None, None, None, "cancelled"]

@@ -225,7 +225,7 @@ def test_npm_installs_it_into_an_empty_project(each: Built, tmp_path: Path) -> N
 def test_what_is_exported_is_there(each: Built, tmp_path: Path) -> None:
     """A Node app finds it by each of the exported names."""
     app = each.app(tmp_path / "app")
-    asset = next(path for path in (each.package / "models").rglob("*.ort")).relative_to(each.package).as_posix()
+    asset = next(path for path in (each.package / "models").rglob("*.ort.tflite")).relative_to(each.package).as_posix()
     names = [asset if "*" in name else name.removeprefix("./") for name in each.description["exports"]]
     (app / "all.mjs").write_text(
         "for (const name of process.argv.slice(2)) console.log(import.meta.resolve(name))", encoding="utf-8"

@@ -94,7 +94,7 @@ def test_expo_makes_both_native_projects_and_links_the_package(
     done = app.prebuild({"models": "app"})
     assert done.returncode == 0, done.output
     models = {path.rpartition("/")[2] for path in app.native_files() if "/assets/mobpack/Models/" in path}
-    assert "orientation.ort" in models
+    assert "orientation.ort.tflite" in models
     assert b"mobpack.Models.models=app" in app.native_files()["android/gradle.properties"]
     for system in bare.PLATFORMS:
         assert bare.dependency(app.linked(system), app.package, system) is not None

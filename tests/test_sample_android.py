@@ -252,7 +252,7 @@ def coffee() -> NDArray[np.uint8]:
 
 def python_scores(aar: Path, picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Scores of the packaged model in desktop ONNX Runtime."""
-    model = read_zip(aar)[PurePosixPath("assets/mobpack/vision/classifier.ort")]
+    model = read_zip(aar)[PurePosixPath("assets/mobpack/vision/classifier.ort.tflite")]
     feeds = {
         "image.pixels": picture,
         "image.channels": np.array([0, 1, 2]),

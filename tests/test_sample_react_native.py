@@ -164,8 +164,8 @@ def page(site: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> It
 
 def computed(app: Path, picture: Path) -> list[float]:
     """The five best scores that Python computes with the package's file, in percent."""
-    [model] = (app / "node_modules" / sample_app.PACKAGE / "models").rglob("classifier-unfused.ort")
-    session = onnxruntime.InferenceSession(model)
+    [model] = (app / "node_modules" / sample_app.PACKAGE / "models").rglob("classifier-unfused.ort.tflite")
+    session = onnxruntime.InferenceSession(model.read_bytes())
     pixels = numpy.asarray(Image.open(picture).convert("RGB"))
     inputs = {
         "image.pixels": pixels,

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from packager.render import write_sources
-from packager.targets.ios import Ios, framework
+from packager.targets import swift_runtime
+from packager.targets.ios import Ios
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
 from tests.toolchain.swift import PROGRAMS, Finished, swift
@@ -131,7 +132,7 @@ def print_with(both: Path, name: str, target: Ios, own: PackagedFramework | None
     text = target.render(view).texts
     (both / name / "Package.swift").write_text(next(text[path] for path in text if path.name == "Package.swift"))
     if view.has_runtime:
-        write_sources(framework.sources(view), both / view.dependency.identity)
+        write_sources(swift_runtime.sources(view.own), both / view.dependency.identity)
 
 
 def test_an_app_with_two_packages_and_microsofts_builds_and_runs(both: Path) -> None:

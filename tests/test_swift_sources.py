@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from packager.processes import downloads
-from packager.targets.ios.framework import BINARY, PRODUCT
+from packager.targets.swift_runtime import BINARY, PRODUCT
 from tests.toolchain.swift import Finished, swift
 from tests.toolchain.swift_golden import golden_package
 from tests.toolchain.swift_packages import runtimes

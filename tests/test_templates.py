@@ -14,10 +14,9 @@ from packager.release import maven
 from packager.render import environment
 from packager.reporting import views
 from packager.runtimes import recipe
-from packager.targets import dimensions, golden
+from packager.targets import dimensions, golden, swift_runtime
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
-from packager.targets.ios import framework as swift_framework
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
@@ -46,8 +45,8 @@ VIEWS: dict[str, type] = {
     "ios/README.md.j2": swift.ReadmeView,
     "ios/SelfTests.swift.j2": swift.TestsView,
     "ios/make-xcframework.sh.j2": swift_package.ScriptView,
-    "ios/runtime/Package.swift.j2": swift_framework.ManifestView,
-    "ios/runtime/README.md.j2": swift_framework.ReadmeView,
+    "ios/runtime/Package.swift.j2": swift_runtime.ManifestView,
+    "ios/runtime/README.md.j2": swift_runtime.ReadmeView,
     "ios/swift/Model.swift.j2": swift.ModelView,
     "report/report.html.j2": views.PageView,
     "report/quantization.html.j2": page.PageView,
@@ -124,7 +123,7 @@ NESTED = (
     npm.TensorView,
     npm.WeightsView,
     swift.CoremlView,
-    swift.DependencyView,
+    swift_runtime.DependencyView,
     swift.FileView,
     swift.GoldenView,
     swift.InputView,

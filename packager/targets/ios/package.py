@@ -5,7 +5,8 @@ from pathlib import PurePosixPath
 
 from packager.processes import downloads
 from packager.render import render
-from packager.targets.ios.view import DependencyView, IosView
+from packager.targets.ios.view import IosView
+from packager.targets.swift_runtime import DependencyView
 
 MANIFEST = PurePosixPath("Package.swift")
 RESOURCES = PurePosixPath("Resources")

@@ -16,7 +16,8 @@ from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
-from packager.targets.ios import files, framework, package, privacy, swift, tensors, texts
+from packager.targets import swift_runtime
+from packager.targets.ios import files, package, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
@@ -84,7 +85,7 @@ class Ios:
             swift.module_name("", self.module)
         for key in ("min_ios", "min_macos"):
             _refuse_too_old(key.replace("_", "-"), getattr(self, key), downloads.pins()["ios"][key.replace("_", "-")])
-        framework.refuse_settings(self.runtime_package, self.runtime_product, self.runtime_from)
+        swift_runtime.refuse_settings(self.runtime_package, self.runtime_product, self.runtime_from)
 
     @property
     def soc_models(self) -> tuple[str, ...]:
@@ -113,7 +114,7 @@ class Ios:
         pinned = downloads.pins()["ios"]
         module = swift.module_name(package.name, self.module)
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
-        linked = framework.framework_view(runtime)
+        linked = swift_runtime.framework_view(runtime)
         taken = (module, *texts.ALWAYS, *(swift.RESERVED_BY_CONTRACTS if contracts else ()))
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
         shared = runtime_view(module, self.providers, contracts, tuple(class_names.values()))
@@ -124,12 +125,12 @@ class Ios:
             package=package,
             runtime=shared,
             framework=linked,
-            dependency=framework.dependency(
+            dependency=swift_runtime.dependency(
                 runtime, named=self.runtime_package, product=self.runtime_product, oldest=self.runtime_from
             ),
             has_runtime=not self.runtime_package,
             own=runtime,
-            min_ios=self.min_ios or framework.oldest_ios(runtime),
+            min_ios=self.min_ios or swift_runtime.oldest_ios(runtime),
             min_macos=self.min_macos or pinned["min-macos"],
             models=tuple(
                 tensors.model_view(
@@ -191,7 +192,7 @@ class Ios:
             return replace(sources, texts=texts)
         home = PurePosixPath(view.dependency.identity)
         inside = replace(view, dependency=replace(view.dependency, place=home.as_posix()))
-        runtime = framework.sources(view)
+        runtime = swift_runtime.sources(view.own)
         return Sources(
             texts={
                 **texts,
@@ -208,7 +209,7 @@ class Ios:
         own = artifact(made, target=self.NAME, kind="swift-package")
         if not view.has_runtime:
             return (own,)
-        runtime = _archive(view.dependency.identity, framework.sources(view), store)
+        runtime = _archive(view.dependency.identity, swift_runtime.sources(view.own), store)
         return (own, artifact(runtime, target=self.NAME, kind="swift-runtime"))
 
 
@@ -249,7 +250,7 @@ def _refuse_too_old(key: str, asked: str, oldest: str) -> None:
 
 def _refuse_double(shared: RuntimeView) -> None:
     """Raises ConfigError if a target of the package has the name of one in the runtime's package."""
-    runtime = {name.lower() for name in (framework.PRODUCT, framework.BINARY)}
+    runtime = {name.lower() for name in (swift_runtime.PRODUCT, swift_runtime.BINARY)}
     for name in (shared.module, shared.c_module):
         if name.lower() in runtime:
             raise ConfigError(

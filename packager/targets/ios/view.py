@@ -8,6 +8,7 @@ from packager.core.values import Package
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.ios.typed_view import TypedView
+from packager.targets.swift_runtime import DependencyView, FrameworkView
 from packager.xcframework.packaged import PackagedFramework
 
 
@@ -210,32 +211,6 @@ class DocumentationView:
 class License:
     name: str
     file: Path
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrameworkView:
-    """Source of ONNX Runtime for SwiftPM, in a package of its own."""
-
-    version: str
-    url: str
-    """address of an archive; empty if the runtime's package contains the framework"""
-    checksum: str
-    path: str
-    """path in the runtime's package: `onnxruntime.xcframework`; empty if `url` is set"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DependencyView:
-    """Dependency on the Swift package of ONNX Runtime."""
-
-    kind: str
-    """label of its place in Package.swift: `path`, `url` or `id`"""
-    place: str
-    identity: str
-    """SwiftPM's name of the package"""
-    product: str
-    oldest: str
-    """oldest version that SwiftPM may choose; empty for a path"""
 
 
 @dataclass(frozen=True, kw_only=True)

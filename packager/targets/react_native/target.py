@@ -13,10 +13,10 @@ from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
+from packager.targets.react_native import files, naming, runtime, swift_package, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
 from packager.targets.react_native.headers import without_comments
-from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView
+from packager.targets.react_native.view import License, ModelView, NamesView, PlacedFile, PlatformView, ReactNativeView
 from packager.targets.target import Built, OwnRuntime, artifact
 from packager.vectors import NO_VECTORS, Golden
 
@@ -64,7 +64,7 @@ class ReactNative:
         libraries = {**runtime.linked(android).files, **runtime.framework_files(ios)}
         return ReactNativeView(
             package=package,
-            names=self._names(package, android, ios, models),
+            names=self._names(package, android, ios, models, layout),
             files=layout.placed(),
             licenses=tuple(
                 License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
@@ -72,7 +72,11 @@ class ReactNative:
                 if plan.model.license_file
             ),
             libraries=libraries,
-            own_texts={**runtime.framework_plist(ios), **runtime.pod(ios)},
+            own_texts={
+                **runtime.framework_plist(ios),
+                **runtime.pod(ios),
+                **swift_package.runtime_texts(ios),
+            },
         )
 
     def _models(
@@ -103,11 +107,15 @@ class ReactNative:
             )
         return tuple(views)
 
-    def _names(self, package: Package, android: Built, ios: Built, models: tuple[ModelView, ...]) -> NamesView:
+    def _names(
+        self, package: Package, android: Built, ios: Built, models: tuple[ModelView, ...], layout: files.Layout
+    ) -> NamesView:
         module = naming.module_name(package.name, self.module)
+        npm_name = naming.npm_name(package.name, self.package)
+        asset_folder = f"mobpack/{module}"
         onnxruntime = runtime.linked(android)
         return NamesView(
-            npm_name=naming.npm_name(package.name, self.package),
+            npm_name=npm_name,
             version=package.version,
             description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
             license=package.license or UNLICENSED,
@@ -116,7 +124,7 @@ class ReactNative:
             cpp_namespace=naming.cpp_namespace(module),
             cmake_target=naming.cmake_target(module),
             kotlin_package=f"{android.namespace}.reactnative",
-            asset_folder=f"mobpack/{module}",
+            asset_folder=asset_folder,
             bundle=f"{module}Models",
             spec=f"{module}Spec",
             library=onnxruntime.library,
@@ -128,6 +136,12 @@ class ReactNative:
             ios_oldest=runtime.oldest(ios),
             ios_framework=runtime.framework_path(ios),
             min_ios=ios.oldest_system,
+            swift=swift_package.swift_package(
+                module,
+                npm_name,
+                ios,
+                (_path(each, asset_folder) for each in layout.placed() if each.folder != files.ANDROID),
+            ),
             min_sdk=int(android.oldest_system),
             compile_sdk=downloads.pins()["android"]["compile-sdk"],
             react_native=downloads.pins()["react-native"]["oldest"],
@@ -143,9 +157,7 @@ class ReactNative:
 
     def render(self, view: ReactNativeView) -> Sources:
         """All files of the npm package."""
-        models = {
-            MODELS / each.folder / view.names.asset_folder / each.content.path: each.content.file for each in view.files
-        }
+        models = {_path(each, view.names.asset_folder): each.content.file for each in view.files}
         licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
         return Sources(
             texts=dict(sorted({**texts.texts(view), **_headers(), **view.own_texts}.items())),
@@ -178,6 +190,10 @@ class ReactNative:
 
         made = store.results(ASSEMBLY, inputs, make)
         return (artifact(made / name, target=self.NAME, kind="npm-package"),)
+
+
+def _path(file: PlacedFile, asset_folder: str) -> PurePosixPath:
+    return MODELS / file.folder / asset_folder / file.content.path
 
 
 def _headers() -> dict[PurePosixPath, str]:

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from packager.core.values import Package
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.react_native.typed_view import ExportView, TypedView
+from packager.targets.swift_runtime import DependencyView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +158,18 @@ class ModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SwiftPackageView:
+    """The package's manifest for SwiftPM."""
+
+    product: str
+    """name under which React Native looks for the library"""
+    resources: tuple[str, ...]
+    """paths of the files in the library's bundle"""
+    runtime: DependencyView | None
+    """the package of ONNX Runtime; None if this one contains its own"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NamesView:
     """Names and dependencies of the package, for all other files."""
 
@@ -193,6 +206,7 @@ class NamesView:
     ios_framework: str
     """ONNX Runtime's .xcframework in the package; empty for the pod onnxruntime-c"""
     min_ios: str
+    swift: SwiftPackageView
     min_sdk: int
     compile_sdk: int
     react_native: str

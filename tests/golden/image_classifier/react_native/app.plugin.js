@@ -18,7 +18,6 @@ const BUNDLE = 'VisionModelsModels.bundle';
 const MODELS_PROPERTY = 'mobpack.VisionModels.models';
 const PICK_FIRSTS = 'android.packagingOptions.pickFirsts';
 const LIBRARY = '**/libonnxruntime.so';
-const UNCOMPRESSED = ['onnx', 'ort', 'weights'];
 const PLACES = ['package', 'app', 'none'];
 const OPTIONS = ['models'];
 
@@ -31,7 +30,7 @@ function withModels(config, options) {
   const root = config._internal?.projectRoot ?? process.cwd();
   const plugins = expoPlugins(root);
   const models = readModels(options ?? {});
-  const forAndroid = [withAssets, withNoCompress, withGradleProperties];
+  const forAndroid = [withAssets, withGradleProperties];
   const forIos = [withBundle, withBundleReference, withPodfileProperties];
   const withSteps = (plain) => [...forAndroid, ...forIos].reduce((made, step) => step(made, models, plugins), plain);
   return plugins.createRunOncePlugin(withSteps, PACKAGE, VERSION)(config);
@@ -93,24 +92,6 @@ function withAssets(config, models, { withDangerousMod }) {
       return mod;
     },
   ]);
-}
-
-/** Files that Android does not compress are mapped into memory where they lie, others are copied on first use. */
-function withNoCompress(config, _models, { CodeGenerator, withAppBuildGradle }) {
-  return withAppBuildGradle(config, (mod) => {
-    if (mod.modResults.language !== 'groovy') {
-      refuse('android/app/build.gradle is not written in Groovy, set noCompress there as README.md says');
-    }
-    mod.modResults.contents = CodeGenerator.mergeContents({
-      tag: `${PACKAGE}-no-compress`,
-      src: mod.modResults.contents,
-      newSrc: `    androidResources.noCompress.addAll([${UNCOMPRESSED.map((each) => `"${each}"`).join(', ')}])`,
-      anchor: /^android\s*\{/,
-      offset: 1,
-      comment: '//',
-    }).contents;
-    return mod;
-  });
 }
 
 function withGradleProperties(config, models, { withGradleProperties: withProperties }) {

@@ -33,15 +33,20 @@ std::string systemCaches() {
 }  // namespace
 
 std::string bundleFolder() {
-  static constexpr const char* name = "VisionModelsModels.bundle";
+  // CocoaPods makes the first, SwiftPM the second.
+  static constexpr const char* names[] = {
+      "VisionModelsModels.bundle", "VisionModels_VisionModelsResources.bundle"};
   Dl_info about;
   if (dladdr(reinterpret_cast<const void*>(&bundleFolder), &about) == 0) return "";
   std::error_code error;
   const auto folder = fs::canonical(about.dli_fname, error).parent_path();
-  const auto beside = folder / name;
   // Code in a framework lies in App.app/Frameworks/Name.framework, resources of the app in App.app.
-  const auto above = folder.parent_path().parent_path() / name;
-  return (!fs::is_directory(beside, error) && fs::is_directory(above, error) ? above : beside).string();
+  for (const auto& place : {folder, folder.parent_path().parent_path()}) {
+    for (const auto* name : names) {
+      if (fs::is_directory(place / name, error)) return (place / name).string();
+    }
+  }
+  return (folder / names[0]).string();
 }
 
 std::string cacheFolder() { return systemCaches() + "/mobpack/" + "VisionModels"; }

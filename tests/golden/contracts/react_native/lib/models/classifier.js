@@ -78,7 +78,7 @@ const descriptor = {
             ...android,
             files: [
                 {
-                    path: 'classifier.ort',
+                    path: 'classifier.ort.tflite',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
                     endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
@@ -94,7 +94,7 @@ const descriptor = {
             ...ios,
             files: [
                 {
-                    path: 'classifier.ort',
+                    path: 'classifier.ort.tflite',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
                     endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
@@ -117,7 +117,7 @@ const descriptor = {
             },
             tested: [
                 {
-                    path: 'classifier.ort',
+                    path: 'classifier.ort.tflite',
                     tolerances: [
                         { output: 'logits.scores', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
                     ],

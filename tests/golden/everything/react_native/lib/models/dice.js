@@ -20,7 +20,7 @@ const descriptor = {
             ...android,
             files: [
                 {
-                    path: 'dice.onnx',
+                    path: 'dice.onnx.tflite',
                     sha256: 'f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7',
                     endsSha256: 'abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511',
                     sizeBytes: 18,
@@ -32,14 +32,14 @@ const descriptor = {
                     weights: [
                         {
                             name: 'model-1.weights',
-                            path: 'dice-model-1.weights',
+                            path: 'dice-model-1.weights.tflite',
                             sha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
                             endsSha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
                             sizeBytes: 24,
                         },
                         {
                             name: 'model-2.weights',
-                            path: 'dice-model-2.weights',
+                            path: 'dice-model-2.weights.tflite',
                             sha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
                             endsSha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
                             sizeBytes: 24,
@@ -53,7 +53,7 @@ const descriptor = {
             ...ios,
             files: [
                 {
-                    path: 'dice.onnx',
+                    path: 'dice.onnx.tflite',
                     sha256: 'f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7',
                     endsSha256: 'abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511',
                     sizeBytes: 18,
@@ -65,14 +65,14 @@ const descriptor = {
                     weights: [
                         {
                             name: 'model-1.weights',
-                            path: 'dice-model-1.weights',
+                            path: 'dice-model-1.weights.tflite',
                             sha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
                             endsSha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
                             sizeBytes: 24,
                         },
                         {
                             name: 'model-2.weights',
-                            path: 'dice-model-2.weights',
+                            path: 'dice-model-2.weights.tflite',
                             sha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
                             endsSha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
                             sizeBytes: 24,
@@ -93,7 +93,7 @@ const descriptor = {
             },
             tested: [
                 {
-                    path: 'dice.onnx',
+                    path: 'dice.onnx.tflite',
                     tolerances: [
                         { output: 'eyes', rtol: 0.0, atol: 0.0, scale: 1.0, mismatches: 0 },
                     ],

@@ -46,7 +46,7 @@ const descriptor: ModelDescriptor = {
       ...android,
       files: [
         {
-          path: 'dice.onnx',
+          path: 'dice.onnx.tflite',
           sha256: 'f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7',
           endsSha256: 'abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511',
           sizeBytes: 18,
@@ -58,14 +58,14 @@ const descriptor: ModelDescriptor = {
           weights: [
             {
               name: 'model-1.weights',
-              path: 'dice-model-1.weights',
+              path: 'dice-model-1.weights.tflite',
               sha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
               endsSha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
               sizeBytes: 24,
             },
             {
               name: 'model-2.weights',
-              path: 'dice-model-2.weights',
+              path: 'dice-model-2.weights.tflite',
               sha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
               endsSha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
               sizeBytes: 24,
@@ -79,7 +79,7 @@ const descriptor: ModelDescriptor = {
       ...ios,
       files: [
         {
-          path: 'dice.onnx',
+          path: 'dice.onnx.tflite',
           sha256: 'f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7',
           endsSha256: 'abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511',
           sizeBytes: 18,
@@ -91,14 +91,14 @@ const descriptor: ModelDescriptor = {
           weights: [
             {
               name: 'model-1.weights',
-              path: 'dice-model-1.weights',
+              path: 'dice-model-1.weights.tflite',
               sha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
               endsSha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
               sizeBytes: 24,
             },
             {
               name: 'model-2.weights',
-              path: 'dice-model-2.weights',
+              path: 'dice-model-2.weights.tflite',
               sha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
               endsSha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
               sizeBytes: 24,
@@ -119,7 +119,7 @@ const descriptor: ModelDescriptor = {
       },
       tested: [
         {
-          path: 'dice.onnx',
+          path: 'dice.onnx.tflite',
           tolerances: [
             { output: 'eyes', rtol: 0.0, atol: 0.0, scale: 1.0, mismatches: 0 },
           ],

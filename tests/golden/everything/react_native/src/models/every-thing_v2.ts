@@ -133,7 +133,7 @@ const descriptor: ModelDescriptor = {
       ...android,
       files: [
         {
-          path: 'every-thing_v2-sm8650.onnx',
+          path: 'every-thing_v2-sm8650.onnx.tflite',
           sha256: 'de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f',
           endsSha256: '1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63',
           sizeBytes: 5120,
@@ -144,7 +144,7 @@ const descriptor: ModelDescriptor = {
           isFloat16: false,
         },
         {
-          path: 'every-thing_v2-sm8750.onnx',
+          path: 'every-thing_v2-sm8750.onnx.tflite',
           sha256: '35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db',
           endsSha256: '1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63',
           sizeBytes: 5120,
@@ -155,7 +155,7 @@ const descriptor: ModelDescriptor = {
           isFloat16: false,
         },
         {
-          path: 'every-thing_v2-unfused.ort',
+          path: 'every-thing_v2-unfused.ort.tflite',
           sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
           endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
@@ -168,7 +168,7 @@ const descriptor: ModelDescriptor = {
           isFloat16: false,
         },
         {
-          path: 'every-thing_v2.ort',
+          path: 'every-thing_v2.ort.tflite',
           sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
           endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
@@ -184,7 +184,7 @@ const descriptor: ModelDescriptor = {
       ...ios,
       files: [
         {
-          path: 'every-thing_v2-unfused.ort',
+          path: 'every-thing_v2-unfused.ort.tflite',
           sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
           endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
@@ -197,7 +197,7 @@ const descriptor: ModelDescriptor = {
           isFloat16: false,
         },
         {
-          path: 'every-thing_v2.ort',
+          path: 'every-thing_v2.ort.tflite',
           sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
           endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
@@ -220,7 +220,7 @@ const descriptor: ModelDescriptor = {
       },
       tested: [
         {
-          path: 'every-thing_v2-sm8650.onnx',
+          path: 'every-thing_v2-sm8650.onnx.tflite',
           tolerances: [
             { output: 'bool_static', rtol: 0.0, atol: 0.0, scale: 1.0, mismatches: 0 },
             { output: 'bytes', rtol: 0.05, atol: 0.0005, scale: 2.5, mismatches: 0 },
@@ -236,7 +236,7 @@ const descriptor: ModelDescriptor = {
           ],
         },
         {
-          path: 'every-thing_v2-sm8750.onnx',
+          path: 'every-thing_v2-sm8750.onnx.tflite',
           tolerances: [
             { output: 'bool_static', rtol: 0.0, atol: 0.0, scale: 1.0, mismatches: 0 },
             { output: 'bytes', rtol: 0.05, atol: 0.0005, scale: 2.5, mismatches: 0 },
@@ -252,7 +252,7 @@ const descriptor: ModelDescriptor = {
           ],
         },
         {
-          path: 'every-thing_v2-unfused.ort',
+          path: 'every-thing_v2-unfused.ort.tflite',
           tolerances: [
             { output: 'bool_static', rtol: 0.0, atol: 0.0, scale: 1.0, mismatches: 0 },
             { output: 'bytes', rtol: 0.05, atol: 0.0005, scale: 2.5, mismatches: 0 },
@@ -268,7 +268,7 @@ const descriptor: ModelDescriptor = {
           ],
         },
         {
-          path: 'every-thing_v2.ort',
+          path: 'every-thing_v2.ort.tflite',
           tolerances: [
             { output: 'bool_static', rtol: 0.0, atol: 0.0, scale: 1.0, mismatches: 0 },
             { output: 'bytes', rtol: 0.05, atol: 0.0005, scale: 2.5, mismatches: 0 },

@@ -22,7 +22,7 @@ const descriptor = {
             ...android,
             files: [
                 {
-                    path: 'classifier-unfused.ort',
+                    path: 'classifier-unfused.ort.tflite',
                     sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
                     endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
@@ -35,7 +35,7 @@ const descriptor = {
                     isFloat16: false,
                 },
                 {
-                    path: 'classifier.ort',
+                    path: 'classifier.ort.tflite',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
                     endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
@@ -51,7 +51,7 @@ const descriptor = {
             ...ios,
             files: [
                 {
-                    path: 'classifier-unfused.ort',
+                    path: 'classifier-unfused.ort.tflite',
                     sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
                     endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
@@ -64,7 +64,7 @@ const descriptor = {
                     isFloat16: false,
                 },
                 {
-                    path: 'classifier.ort',
+                    path: 'classifier.ort.tflite',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
                     endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
@@ -87,13 +87,13 @@ const descriptor = {
             },
             tested: [
                 {
-                    path: 'classifier-unfused.ort',
+                    path: 'classifier-unfused.ort.tflite',
                     tolerances: [
                         { output: 'logits', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
                     ],
                 },
                 {
-                    path: 'classifier.ort',
+                    path: 'classifier.ort.tflite',
                     tolerances: [
                         { output: 'logits', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
                     ],

@@ -18,8 +18,8 @@ internal class Asset(private val context: Context, private val name: String, pri
     /**
      * The place of the bytes.
      *
-     * An asset that is stored as it is (`androidResources.noCompress`) is used where it lies, a compressed one is first
-     * copied to the app's private storage, again after each update of the app.
+     * An asset that is stored as it is, as Android's Gradle plugin does with all whose names end in `.tflite`, is used
+     * where it lies; a compressed one is first copied to the app's private storage, again after each update of the app.
      */
     fun locate(): Place {
         if (name.split('/').any { it == ".." || it.isEmpty() }) {

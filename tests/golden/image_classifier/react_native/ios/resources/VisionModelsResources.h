@@ -1,0 +1,1 @@
+// Empty: a target of SwiftPM needs a file of each kind, one that has resources alone, too.
