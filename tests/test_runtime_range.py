@@ -1,7 +1,7 @@
 """The releases of ONNX Runtime that an app may bring instead of the one that a package names."""
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -15,6 +15,8 @@ from packager.files.store import Store
 from packager.processes.downloads import pins
 from packager.release.maven import Coordinates, Scope, dependency, write_repository
 from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
 from packager.targets.target import Built, RuntimeRange
 from packager.verification.ranges import prove_ranges
 from tests.onnx_text import linear, loaded, onnx_model
@@ -87,7 +89,38 @@ def test_the_project_for_gradle_and_wrappers_get_the_range(tmp_path: Path) -> No
     assert built.runtime_range == target.allowed_runtimes()
 
 
-def planned(folder: Path, target: Android, opset: int) -> Plan:
+def test_swiftpm_and_the_pod_of_react_native_begin_with_the_range(tmp_path: Path) -> None:
+    address = "https://github.com/microsoft/onnxruntime-swift-package-manager"
+    target = Ios(providers=(), runtime_range="1.28", runtime_package=address)
+    package = Package(name="p", version="1.0.0", license="")
+    ios = planned(tmp_path, target, 21)
+    view = target.view(package, (ios,), Report(parities=()))
+    manifest = target.render(view).texts[PurePosixPath("Package.swift")]
+    assert f'.package(url: "{address}", from: "1.28.0")' in manifest
+
+    android = Android(providers=())
+    plans = (planned(tmp_path, android, 21),)
+    built = {
+        "ios": target.built(view, (ios,)),
+        "android": android.built(android.view(package, plans, Report(parities=())), plans),
+    }
+    texts = ReactNative().render(ReactNative().view(package, built, Report(parities=()))).texts
+    assert 's.dependency "onnxruntime-c", ">= 1.28.0", "< 2"' in texts[PurePosixPath("P.podspec")]
+
+
+def test_two_settings_for_the_oldest_runtime_are_refused() -> None:
+    address = "https://github.com/microsoft/onnxruntime-swift-package-manager"
+    with pytest.raises(SettingError, match="'runtime-from' and 'runtime-range' both name the oldest"):
+        Ios(runtime_range="1.28", runtime_package=address, runtime_from="1.28.0")
+
+
+@pytest.mark.parametrize("version", ["1.30", "1.28.0"])
+def test_a_range_on_ios_begins_with_a_version_that_can_be_proved(version: str) -> None:
+    with pytest.raises(SettingError, match=f'runtime-range "{version}" is no version'):
+        Ios(runtime_range=version)
+
+
+def planned(folder: Path, target: Android | Ios, opset: int) -> Plan:
     model = onnx_model(RELU, opsets={"": opset}, ir_version=10)
     return plan.make(baseline(loaded(folder, model)), target, Store(folder / "store"), lambda part: None)
 
@@ -100,6 +133,14 @@ class TestProved:
         proofs = list(prove_ranges([made], {"android": target}, Store(tmp_path / "s"), Console(quiet=True)))
         expected = [f"onnxruntime {each}" for each in ("1.31.1", "1.30.0", "1.29.0", "1.28.0") for _ in range(2)]
         assert [proof.runtime for proof in proofs] == expected
+        assert all(proof.node_count and not proof.skipped for proof in proofs)
+
+    def test_files_for_ios_are_opened_too(self, tmp_path: Path) -> None:
+        target = Ios(providers=("coreml",), runtime_range="1.29")
+        made = plan.make(baseline(loaded(tmp_path, linear())), target, Store(tmp_path / "s"), lambda part: None)
+        proofs = list(prove_ranges([made], {"ios": target}, Store(tmp_path / "s"), Console(quiet=True)))
+        assert {proof.runtime for proof in proofs} == {f"onnxruntime {each}" for each in ("1.31.1", "1.30.0", "1.29.0")}
+        assert len(proofs) == 3 * len({choice.compiled.sha256 for choice in made.choices})
         assert all(proof.node_count and not proof.skipped for proof in proofs)
 
     def test_a_release_that_does_not_load_a_file_names_the_oldest_that_does(self, tmp_path: Path) -> None:

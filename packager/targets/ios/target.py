@@ -21,7 +21,7 @@ from packager.targets.ios import files, package, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
-from packager.targets.target import Built, DefaultProviders, artifact
+from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact, runtime_range
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
@@ -69,8 +69,12 @@ class Ios:
     runtime_product: str = ""
     """product of `runtime-package` to depend on: `onnxruntime` for Microsoft's; default: that of mobpack's package"""
     runtime_from: str = ""
-    """oldest version of `runtime-package` that SwiftPM may choose, below the next major one; default: the version that
-    the models were checked with"""
+    """oldest version of `runtime-package` that SwiftPM may choose, below the next major one; default: the first of
+    `runtime-range`, else the version that the models were checked with"""
+    runtime_range: str = ""
+    """oldest minor version of ONNX Runtime that an app may bring, for example `1.27`: the build loads every file in
+    each release from there on; `runtime-from` and the pod of a React Native package begin with it; default: the release
+    that mobpack pins, or a newer one"""
 
     def __post_init__(self) -> None:
         """Raises SettingError for invalid values."""
@@ -86,6 +90,11 @@ class Ios:
         for key in ("min_ios", "min_macos"):
             _refuse_too_old(key.replace("_", "-"), getattr(self, key), downloads.pins()["ios"][key.replace("_", "-")])
         swift_runtime.refuse_settings(self.runtime_package, self.runtime_product, self.runtime_from)
+        if self.allowed_runtimes() and self.runtime_from:
+            raise SettingError(
+                "'runtime-from' and 'runtime-range' both name the oldest ONNX Runtime",
+                hint="keep runtime-range: the build proves it",
+            )
 
     @property
     def soc_models(self) -> tuple[str, ...]:
@@ -96,8 +105,9 @@ class Ios:
         """CocoaPods name of the ONNX Runtime that the package depends on."""
         return str(downloads.pins()["ios"]["onnxruntime"])
 
-    def allowed_runtimes(self) -> None:
-        """The release that the package names."""
+    def allowed_runtimes(self) -> RuntimeRange | None:
+        """Raises SettingError for a range that cannot be proved."""
+        return runtime_range(self.runtime_range, downloads.pins()["ios"]["version"])
 
     def outside(self) -> str:
         """Packages are laid out here."""
@@ -126,7 +136,7 @@ class Ios:
             runtime=shared,
             framework=linked,
             dependency=swift_runtime.dependency(
-                runtime, named=self.runtime_package, product=self.runtime_product, oldest=self.runtime_from
+                runtime, named=self.runtime_package, product=self.runtime_product, oldest=self._oldest_runtime()
             ),
             has_runtime=not self.runtime_package,
             own=runtime,
@@ -168,7 +178,12 @@ class Ios:
             runtime_version=view.own.version if view.own else view.framework.version,
             dependency=self.runtime(),
             own=view.own,
+            runtime_range=None if view.own else self.allowed_runtimes(),
         )
+
+    def _oldest_runtime(self) -> str:
+        allowed = self.allowed_runtimes()
+        return allowed.releases[0] if allowed else self.runtime_from
 
     def render(self, view: IosView) -> Sources:
         """All files of the Swift package."""
