@@ -165,7 +165,7 @@ final class SessionSettings {
     }
 }
 
-/// A model that is open. ``free()`` must not meet a run: ``Gate`` sees to that.
+/// A model that is open. ``free()`` must not meet a run: ``Reopening`` sees to that.
 final class Session: @unchecked Sendable {
     enum Source {
         /// Kept for as long as the session is open, because ONNX Runtime reads them in place.
@@ -582,43 +582,48 @@ final class Cancellation: @unchecked Sendable {
     }
 }
 
-/// Lets any number of callers use a thing at once, until it is closed.
-final class Gate<Thing: Sendable>: @unchecked Sendable {
+/// A value that any number of callers use at once, and one alone changes.
+final class Gate<Value>: @unchecked Sendable {
     private let condition = NSCondition()
-    private let name: String
-    private var thing: Thing?
+    private var value: Value
     private var users = 0
+    private var isChanging = false
 
-    init(_ thing: Thing, name: String) {
-        self.thing = thing
-        self.name = name
+    init(_ value: Value) {
+        self.value = value
     }
 
-    func use<Value>(_ body: (Thing) throws -> Value) throws -> Value {
-        let thing = try enter()
+    /// Calls `body` with the value, and whether nobody else uses it.
+    func use<Made>(_ body: (Value, Bool) throws -> Made) rethrows -> Made {
+        let (value, isAlone) = enter()
         defer { leave() }
-        return try body(thing)
+        return try body(value, isAlone)
     }
 
-    /// Waits for those that use the thing, then frees it. Callers that come later find it closed.
-    ///
-    /// - Returns: Whether it was open.
-    func close(_ free: (Thing) -> Void) -> Bool {
+    /// Changes the value when nobody uses it any more. Callers that come in the meantime wait.
+    func change<Made>(_ change: (inout Value) throws -> Made) rethrows -> Made {
         condition.lock()
-        defer { condition.unlock() }
-        let closed = thing
-        thing = nil
+        while isChanging { condition.wait() }
+        isChanging = true
         while users > 0 { condition.wait() }
-        if let closed { free(closed) }
-        return closed != nil
+        condition.unlock()
+        defer { end() }
+        return try change(&value)
     }
 
-    private func enter() throws -> Thing {
+    /// Changes the value, unless somebody uses or changes it: nil then.
+    func changeIfUnused<Made>(_ change: (inout Value) throws -> Made) rethrows -> Made? {
+        guard beginIfUnused() else { return nil }
+        defer { end() }
+        return try change(&value)
+    }
+
+    private func enter() -> (Value, isAlone: Bool) {
         condition.lock()
         defer { condition.unlock() }
-        guard let thing else { throw ModelError.closed(model: name) }
+        while isChanging { condition.wait() }
         users += 1
-        return thing
+        return (value, users == 1)
     }
 
     private func leave() {
@@ -626,6 +631,21 @@ final class Gate<Thing: Sendable>: @unchecked Sendable {
         defer { condition.unlock() }
         users -= 1
         if users == 0 { condition.broadcast() }
+    }
+
+    private func beginIfUnused() -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        guard users == 0, !isChanging else { return false }
+        isChanging = true
+        return true
+    }
+
+    private func end() {
+        condition.lock()
+        defer { condition.unlock() }
+        isChanging = false
+        condition.broadcast()
     }
 }
 
