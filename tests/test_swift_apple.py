@@ -138,7 +138,7 @@ def test_it_compiles_as_a_pod(tmp_path: Path) -> None:
     [
         ("Info.swift", "\npublic struct", f"{TOO_NEW}\npublic struct", "only available in iOS 16"),
         ("Info.swift", "\npublic struct", f"{RACE}\npublic struct", "mutable"),
-        ("ModelSession.swift", "options.coreML.settings", "options.coreMl.settings", "no member 'coreMl'"),
+        ("ModelOpener.swift", "options.coreML.settings", "options.coreMl.settings", "no member 'coreMl'"),
         ("Checksum.swift", "SHA256.hash", "SHA257.hash", "SHA257"),
     ],
 )

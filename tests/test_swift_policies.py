@@ -12,8 +12,10 @@ import pytest
 
 from packager.release.extract import extract
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain.react_native.download.running import certificate
+from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.swift import swift
-from tests.toolchain.swift_app import HOME, App, build
+from tests.toolchain.swift_app import HOME, App, build, trusting
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
@@ -66,9 +68,11 @@ def failing(app: App, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, 
     return facts(app, tmp_path_factory.mktemp("failing"), "provider")
 
 
-def facts(app: App, scratch: Path, *words: str, mounts: tuple[Path, ...] = ()) -> Mapping[str, str]:
+def facts(
+    app: App, scratch: Path, *words: str, mounts: tuple[Path, ...] = (), etc: Path | None = None
+) -> Mapping[str, str]:
     """What a scenario found, by name."""
-    done = app.run(*words, scratch=scratch, mounts=mounts)
+    done = app.run(*words, scratch=scratch, mounts=mounts, etc=etc)
     assert done.returncode == 0, done.output
     lines = [line.split("\t") for line in done.output.splitlines() if line.startswith("fact\t")]
     names = [name for _, name, _ in lines]
@@ -145,6 +149,12 @@ def test_a_model_that_is_loaded_on_a_hot_device_has_half_the_threads_at_once(app
     assert int(seen["loaded hot.threads"]) < int(seen["cool.threads"])
 
 
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
+def test_a_run_beside_others_waits_for_no_other_threads(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "heat while it runs")
+    assert (seen["beside"], seen["afterwards"]) == ("run XNNPACK", "release thermal,load XNNPACK,run XNNPACK")
+
+
 def test_threads_of_the_apps_own_and_models_without_the_policy_stay_as_they_are(app: App, tmp_path: Path) -> None:
     seen = facts(app, tmp_path / "run", "heat")
 
@@ -196,6 +206,20 @@ def test_files_are_checked_when_a_model_is_opened_again(app: App, project: Path,
     assert "the package was built with" in seen["changed"]
     assert "is missing" in seen["gone"]
     assert seen["back"] == "nothing"
+
+
+def test_files_of_a_server_are_fetched_when_a_session_needs_them(app: App, project: Path, tmp_path: Path) -> None:
+    extract(project / "dist", tmp_path / "models")
+    pair = certificate(tmp_path)
+    with serving(pair) as address:
+        address.files.by_path |= {f"/{path.name}": path.read_bytes() for path in (tmp_path / "models").iterdir()}
+        seen = facts(app, tmp_path / "run", "server", address.url, etc=trusting(pair.certificate, tmp_path / "etc"))
+        asked = [request.path for request in address.files.requests]
+
+    assert (seen["right"], seen["right later"]) == ("true", "true")
+    assert seen["events"] == "load XNNPACK,run XNNPACK failed,retry CPU,release memory,load XNNPACK,run XNNPACK"
+    weights, graph = asked[:2]
+    assert asked[2:] == [weights, graph], "the CPU's, which are these weights, and the provider's graph"
 
 
 def test_runs_on_several_threads_are_right_while_everything_goes_wrong(app: App, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,8 @@ static OrtApi changed;
 
 void mobpack_fail(bool is_failing) { fails = is_failing; }
 
-/// Has the provider's runs wait until they are to end, and fail then.
-void mobpack_wait(bool is_waiting) { waits = is_waiting; }
+/// Has the provider's next run wait until it is to end, and fail then.
+void mobpack_wait(void) { waits = true; }
 
 int mobpack_open_sessions(void) { return open_sessions; }
 
@@ -117,8 +118,10 @@ static OrtStatusPtr ORT_API_CALL terminate(OrtRunOptions *options) {
 static OrtStatusPtr ORT_API_CALL run(OrtSession *session, const OrtRunOptions *options, const char *const *input_names,
                                      const OrtValue *const *inputs, size_t input_count,
                                      const char *const *output_names, size_t output_count, OrtValue **outputs) {
-    bool is_failing = is_providers(session, 1) && (fails || waits);
-    while (is_failing && waits && !terminated) usleep(1000);
+    bool is_of_provider = is_providers(session, 1);
+    bool is_waiting = is_of_provider && atomic_exchange(&waits, false);
+    bool is_failing = is_waiting || (is_of_provider && fails);
+    while (is_waiting && !terminated) usleep(1000);
     OrtStatusPtr status = is_failing ? real->CreateStatus(ORT_FAIL, "the GPU was taken away")
                                      : real->Run(session, options, input_names, inputs, input_count, output_names,
                                                  output_count, outputs);

@@ -5,7 +5,7 @@ import Foundation
 @testable import SmallNetsKit
 
 @_silgen_name("mobpack_fail") func fail(_ isFailing: Bool)
-@_silgen_name("mobpack_wait") func wait(_ isWaiting: Bool)
+@_silgen_name("mobpack_wait") func wait()
 @_silgen_name("mobpack_allocations") func allocations() -> Int
 @_silgen_name("mobpack_open_sessions") func openSessions() -> Int32
 
@@ -120,14 +120,10 @@ func input() throws {
 
 func cancelled() async throws {
     let model = try Chain(options: failing)
-    _ = events.since()
-    wait(true)
-    let task = Task { try await model.run(Chain.Input()) }
-    try await Task.sleep(nanoseconds: 100_000_000)
+    let task = try await running(model)
     task.cancel()
     do { _ = try await task.value } catch { show("thrown", error) }
     show("events", events.since())
-    wait(false)
     show("right", try model.answer == usual())
     show("events later", events.since())
 }
@@ -171,6 +167,19 @@ func heat() throws {
     }
 }
 
+func heatWhileItRuns() async throws {
+    let model = try Chain(options: failing)
+    let task = try await running(model)
+    Heat.shared.set(isHot: true)
+    _ = try model.answer
+    show("beside", events.since())
+    task.cancel()
+    _ = try? await task.value
+    _ = events.since()
+    _ = try model.answer
+    show("afterwards", events.since())
+}
+
 func memory() async throws {
     let usual = try usual()
     let model = try Chain(options: cpu)
@@ -207,17 +216,21 @@ func memory() async throws {
 }
 
 /// A run of the provider's that goes on until it is cancelled.
-func whileItRuns() async throws {
-    let model = try Chain(options: failing)
+func running(_ model: Chain) async throws -> Task<Chain.Output, any Error> {
     _ = events.since()
-    wait(true)
+    wait()
     let task = Task { try await model.run(Chain.Input()) }
     try await Task.sleep(nanoseconds: 100_000_000)
+    return task
+}
+
+func whileItRuns() async throws {
+    let model = try Chain(options: failing)
+    let task = try await running(model)
     MemoryPressure.shared.tell()
     show("while it runs", events.since())
     task.cancel()
     _ = try? await task.value
-    wait(false)
     MemoryPressure.shared.tell()
     show("afterwards", events.since())
 }
@@ -268,6 +281,19 @@ func cost() throws {
     }
 }
 
+/// A model from a server, whose files are removed before it fails.
+func server(_ address: String) async throws {
+    guard let url = URL(string: address) else { return }
+    let model = try await Chain.load(from: .url(url), options: failing)
+    try Source.removeDownloads()
+    fail(true)
+    show("right", try model.answer == usual())
+    MemoryPressure.shared.tell()
+    fail(false)
+    show("right later", try model.answer == usual())
+    show("events", events.since())
+}
+
 /// Runs on several threads while everything goes wrong all the time.
 func everything() throws {
     let usual = try usual()
@@ -310,10 +336,12 @@ case "without the policy": try withoutThePolicy()
 case "input": try input()
 case "cancelled": try await cancelled()
 case "heat": try heat()
+case "heat while it runs": try await heatWhileItRuns()
 case "memory": try await memory()
 case "state": try state()
 case "bytes": try bytes(CommandLine.arguments[2])
 case "changed": try changed(CommandLine.arguments[2])
+case "server": try await server(CommandLine.arguments[2])
 case "cost": try cost()
 default: try everything()
 }
