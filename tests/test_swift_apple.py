@@ -116,6 +116,12 @@ def test_apples_sha256_is_used_on_apples_systems(code: Compiled) -> None:
     assert any("CryptoKit" in name for name in compiled(code).undefined)
 
 
+def test_apples_systems_are_asked_for_heat_and_memory(code: Compiled) -> None:
+    used = " ".join(compiled(code).undefined)
+    for name in ("ThermalStateO7serious", "thermalStateDidChangeNotification", "makeMemoryPressure", "EventV8critical"):
+        assert name in used, name
+
+
 def test_apples_pictures_are_in_packages_that_take_pictures_alone(package: Path, code: Compiled) -> None:
     used = " ".join(compiled(code).undefined)
     for name in ("CVPixelBufferLockBaseAddress", "CGContext", "CGImagePropertyOrientation", "UIImage"):
