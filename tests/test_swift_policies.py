@@ -180,6 +180,11 @@ def test_a_run_keeps_its_session(app: App, tmp_path: Path) -> None:
     assert (seen["while it runs"], seen["afterwards"]) == ("", "run XNNPACK failed,release memory")
 
 
+def test_a_model_that_is_closed_waits_for_its_run(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "closed while it runs")
+    assert (seen["while it runs"], seen["thrown"], seen["sessions"]) == ("1", "CancellationError()", "0")
+
+
 def test_a_model_that_is_closed_or_let_go_of_is_told_of_no_memory(app: App, tmp_path: Path) -> None:
     seen = facts(app, tmp_path / "run", "memory")
 

@@ -11,11 +11,14 @@ from packager.xcframework.packaged import PackagedFramework
 
 SHARED = (
     "Assignment",
+    "Cancellation",
     "Checksum",
     "Download",
     "Frames",
     "Half",
     "Info",
+    "Locks",
+    "MappedBytes",
     "Metrics",
     "ModelError",
     "ModelFile",
@@ -29,8 +32,13 @@ SHARED = (
     "Provider",
     "Reopening",
     "Resources",
+    "Results",
+    "Session",
+    "SessionSettings",
     "Shape",
     "Source",
+    "Tensor",
+    "Texts",
     "Threads",
     "Transfer",
 )

@@ -235,6 +235,18 @@ func whileItRuns() async throws {
     show("afterwards", events.since())
 }
 
+func closedWhileItRuns() async throws {
+    let model = try Chain(options: failing)
+    let task = try await running(model)
+    let closing = Task.detached { model.close() }
+    try await Task.sleep(nanoseconds: 100_000_000)
+    show("while it runs", "\(openSessions())\(events.since())")
+    task.cancel()
+    do { _ = try await task.value } catch { show("thrown", error) }
+    await closing.value
+    show("sessions", openSessions())
+}
+
 func state() throws {
     let model = try Counter(options: cpu)
     for number in 1...3 {
@@ -338,6 +350,7 @@ case "cancelled": try await cancelled()
 case "heat": try heat()
 case "heat while it runs": try await heatWhileItRuns()
 case "memory": try await memory()
+case "closed while it runs": try await closedWhileItRuns()
 case "state": try state()
 case "bytes": try bytes(CommandLine.arguments[2])
 case "changed": try changed(CommandLine.arguments[2])
