@@ -116,6 +116,12 @@ def test_apples_sha256_is_used_on_apples_systems(code: Compiled) -> None:
     assert any("CryptoKit" in name for name in compiled(code).undefined)
 
 
+def test_apples_systems_are_asked_for_heat_and_memory(code: Compiled) -> None:
+    used = " ".join(compiled(code).undefined)
+    for name in ("ThermalStateO7serious", "thermalStateDidChangeNotification", "makeMemoryPressure", "EventV8critical"):
+        assert name in used, name
+
+
 def test_apples_pictures_are_in_packages_that_take_pictures_alone(package: Path, code: Compiled) -> None:
     used = " ".join(compiled(code).undefined)
     for name in ("CVPixelBufferLockBaseAddress", "CGContext", "CGImagePropertyOrientation", "UIImage"):
@@ -138,7 +144,7 @@ def test_it_compiles_as_a_pod(tmp_path: Path) -> None:
     [
         ("Info.swift", "\npublic struct", f"{TOO_NEW}\npublic struct", "only available in iOS 16"),
         ("Info.swift", "\npublic struct", f"{RACE}\npublic struct", "mutable"),
-        ("ModelSession.swift", "options.coreML.settings", "options.coreMl.settings", "no member 'coreMl'"),
+        ("ModelOpener.swift", "options.coreML.settings", "options.coreMl.settings", "no member 'coreMl'"),
         ("Checksum.swift", "SHA256.hash", "SHA257.hash", "SHA257"),
     ],
 )

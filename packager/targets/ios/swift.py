@@ -18,25 +18,26 @@ UNUSABLE_MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
 # Names that the generated files use: a model's class must not hide them.
 RESERVED_CLASSES = frozenset(
     """
-    Allowed Anchor Answer Array ArraySlice AsyncIteratorProtocol AsyncSequence AsyncThrowingStream BFloat16 Bool
-    Bundle Cancellation CancellationError CaseIterable CChar Checksum CocoaError Codable ComputeUnits Connection
-    CoreMLOptions CustomStringConvertible Data Declared Dictionary DispatchQueue DispatchSemaphore DispatchTime
-    Distance Double Download Downloads Durations Element Equatable Error ExpressibleByFloatLiteral
-    ExpressibleByIntegerLiteral FailureEvent Fallback Fed FedStrings Feeding Figures FileChanged FileHandle
-    FileManager FixedWidthInteger Float Float16 Folder FoundationNetworking Frames Gate Golden GoldenSample
-    GoldenTensor Half Hashable Histogram HTTPURLResponse Identifiable Info Input Int Int16 Int32 Int64 Int8
-    Interruption Iterator Lent LoadEvent Loading LoadProgress LocalizedError MemoryLayout MetricValue ModelError
-    ModelFile ModelFiles ModelFormat ModelMetrics ModelObserver ModelOpener ModelSession ModelSnapshot Never
-    NSCocoaErrorDomain NSCondition NSData NSError NSLock NSObject NSPOSIXErrorDomain NSRange NSString
-    NSUnderlyingErrorKey Number ONNXTensorElementDataType OpaquePointer OpenedFile Optional Options OrtAllocator
-    OrtApi OrtDeviceAllocator OrtGetApiBase OrtMemTypeDefault OrtStatusPtr Output OutputTest Pace Part POSIXError
-    POSIXErrorCode ProcessInfo Provider ProviderAssignment Recipe Record ReleaseEvent ReleaseReason Resource Result
-    Results RunEvent Runtime Sampled SampleTest Self SelfTest SelfTester Sendable Sequence Session SessionSettings
-    Set SHA256 Shape Shared Source SourceKind Specialization Stopwatch String Swift Task Tensor TestedFile Texts
-    Thing Threads Transfer Type UInt16 UInt32 UInt64 UInt8 UnsafeBufferPointer UnsafeMutableBufferPointer
-    UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafePointer UnsafeRawBufferPointer
-    UnsafeRawPointer URL URLRequest URLResourceValues URLResponse URLSession URLSessionConfiguration
-    URLSessionDataDelegate URLSessionDataTask URLSessionTask UTF8 Value Verify Void
+    Allowed Anchor Answer AnyObject Array ArraySlice AsyncIteratorProtocol AsyncSequence AsyncThrowingStream
+    BFloat16 Bool Bundle Cancellation CancellationError CaseIterable CChar Checksum CocoaError Codable ComputeUnits
+    Connection CoreMLOptions CustomStringConvertible Data Declared Dictionary DispatchQueue DispatchSemaphore
+    DispatchSource DispatchSourceMemoryPressure DispatchTime Distance Double Download Downloads Durations Element
+    Equatable Error ExpressibleByFloatLiteral ExpressibleByIntegerLiteral FailureEvent Fallback Fed FedStrings
+    Feeding Figures FileChanged FileHandle FileManager FixedWidthInteger Float Float16 Folder FoundationNetworking
+    Frames Gate Golden GoldenSample GoldenTensor Half Hashable Heat Histogram HTTPURLResponse Identifiable Info
+    Input Int Int16 Int32 Int64 Int8 Interruption Iterator Known Lent LoadEvent Loading LoadProgress LocalizedError
+    MemoryLayout MemoryPressure MetricValue ModelError ModelFile ModelFiles ModelFormat ModelMetrics ModelObserver
+    ModelOpener ModelSession ModelSnapshot Never NotificationCenter NSCocoaErrorDomain NSCondition NSData NSError
+    NSLock NSObject NSPOSIXErrorDomain NSRange NSString NSUnderlyingErrorKey Number ObjectIdentifier
+    ONNXTensorElementDataType OpaquePointer OpenedFile Optional Options OrtAllocator OrtApi OrtDeviceAllocator
+    OrtGetApiBase OrtMemTypeDefault OrtStatusPtr Output OutputTest Pace Part Policies POSIXError POSIXErrorCode
+    ProcessInfo Provider ProviderAssignment Recipe Record ReleaseEvent ReleaseReason Reopening Resource Result
+    Results RunEvent Runtime Sampled SampleTest Self SelfTest SelfTester Sendable Sequence Session Sessions
+    SessionSettings Set SHA256 Shape Shared Source SourceKind Specialization Start Stopwatch String Swift Task
+    Tensor TestedFile Texts Threads Transfer Type UInt16 UInt32 UInt64 UInt8 UnsafeBufferPointer
+    UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer
+    UnsafePointer UnsafeRawBufferPointer UnsafeRawPointer URL URLRequest URLResourceValues URLResponse URLSession
+    URLSessionConfiguration URLSessionDataDelegate URLSessionDataTask URLSessionTask UTF8 Value Verify Void
     """.split()
 )
 

@@ -129,7 +129,7 @@ func metrics() throws {
 func clocks() throws {
     for observer in [nil, Silent()] as [(any ModelObserver)?] {
         let before = clockReads()
-        let model = try Chain(options: Options(providers: [.cpu], threads: 1, observer: observer))
+        let model = try Chain(options: Options(providers: [.cpu], observer: observer))
         blocking(model)
         model.close()
         print("reads", clockReads() - before)

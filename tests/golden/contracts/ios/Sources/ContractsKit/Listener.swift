@@ -17,11 +17,11 @@ public final class Listener: Sendable {
     /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
     public var info: Info { session.info }
 
-    /// The provider that started. Operators that it does not support run on the CPU. Where ``assignment`` is known, it
-    /// runs at least one node of the model.
+    /// The provider that started; the CPU if that one failed at several runs, see ``Policies/retryOnCPU``. Operators that
+    /// it does not support run on the CPU. Where ``assignment`` is known, it runs at least one node of the model.
     public var provider: Provider { session.provider }
 
-    /// Providers that were tried before ``provider`` and did not start, in this order, with the reasons.
+    /// Providers that were tried before ``provider`` and did not start, or failed later, in this order, with the reasons.
     public var fallbacks: [Fallback] { session.fallbacks }
 
     /// How many nodes each provider runs, the CPU included; nil where ONNX Runtime cannot say: before version 1.24, and

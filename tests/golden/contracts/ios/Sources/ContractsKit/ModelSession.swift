@@ -2,61 +2,78 @@
 
 import Foundation
 
-/// A loaded model: keeps ``close()`` and the calls that are running apart.
+/// A loaded model: runs it, again on the CPU where its provider fails, and tells its observer of that.
 final class ModelSession: Sendable {
-    let info: Info
-    let provider: Provider
-    let fallbacks: [Fallback]
-    let assignment: [ProviderAssignment]?
+    /// Runs in a row that a provider may fail at before the model stays on the CPU.
+    private static let failuresAllowed = 3
+
     let opener: ModelOpener
-    private let file: ModelFile
-    private let session: Gate<Session>
+    private let sessions: Reopening
+    private let failuresInARow = Shared(0)
     private let queue: DispatchQueue
     /// Asynchronous calls that are under way or wait for their turn.
     private let calls = Shared(0)
 
-    init(
-        _ opened: OpenedFile, by opener: ModelOpener, file: ModelFile, provider: Provider, fallbacks: [Fallback]
-    ) {
-        let (model, session) = (opener.model, opened.session)
-        info = Info(
-            name: model.name,
-            version: model.version,
-            file: file.resource.path,
-            sha256: file.resource.sha256,
-            sizeBytes: file.sizeBytes,
-            onnxRuntimeVersion: session.runtime.version
-        )
-        self.provider = provider
-        self.fallbacks = fallbacks
-        assignment = opened.assignment
+    init(_ opened: OpenedFile, by opener: ModelOpener, fallbacks: [Fallback]) {
         self.opener = opener
-        self.file = file
-        self.session = Gate(session, name: model.className)
-        queue = DispatchQueue(label: model.className)
+        sessions = Reopening(opened, by: opener, fallbacks: fallbacks)
+        queue = DispatchQueue(label: opener.model.className)
     }
 
     deinit {
         close()
     }
 
+    var info: Info { sessions.latest.info }
+    var provider: Provider { sessions.latest.start.provider }
+    var fallbacks: [Fallback] { sessions.fallbacks }
+    var assignment: [ProviderAssignment]? { sessions.latest.assignment }
+
     /// Runs on `inputs`, writes outputs of known size to `lent`, and returns the others.
     func run(
         _ inputs: [any Tensor], _ lent: [any Tensor], until cancellation: Cancellation? = nil
     ) throws -> Results {
-        guard let observer = opener.options.observer else { return try ran(inputs, lent, cancellation) }
-        let queued = cancellation?.sinceCall?.seconds ?? 0
-        return try Stopwatch.time {
-            try ran(inputs, lent, cancellation)
-        } _: { seconds, result in
-            observer.onRun(RunEvent(info.name, provider, queued: queued, duration: seconds, result))
+        func run(_ opened: OpenedFile) throws -> Results {
+            try opened.session.run(inputs, lent, until: cancellation)
+        }
+        let provider = provider
+        do {
+            let results = try observed(provider, cancellation?.sinceCall) { try sessions.use(cancellation, run) }
+            if provider != .cpu { failuresInARow.change { $0 = 0 } }
+            return results
+        } catch let failure as ModelError {
+            guard case .runtime(let message, _) = failure, let onCPU = retry(of: provider) else { throw failure }
+            let results = try observed(.cpu, nil, isRetry: true) { try sessions.useSpare(onCPU, cancellation, run) }
+            blame(provider, message)
+            return results
         }
     }
 
-    private func ran(
-        _ inputs: [any Tensor], _ lent: [any Tensor], _ cancellation: Cancellation?
+    /// What repeats a run that `provider` failed at; nil for nothing.
+    private func retry(of provider: Provider) -> Start? {
+        provider != .cpu && opener.options.policies.retryOnCPU ? opener.onCPU : nil
+    }
+
+    /// Counts a run that the CPU did in the place of `provider`: what fails there as well is the input's fault.
+    private func blame(_ provider: Provider, _ message: String) {
+        let failures = failuresInARow.inTurn { count in
+            count += 1
+            return count
+        }
+        guard failures >= ModelSession.failuresAllowed else { return }
+        let reason = "\(failures) runs in a row failed: \(message)"
+        sessions.stayOnSpare(because: Fallback(provider: provider, reason: reason))
+    }
+
+    private func observed(
+        _ provider: Provider, _ sinceCall: Stopwatch?, isRetry: Bool = false, _ run: () throws -> Results
     ) throws -> Results {
-        try session.use { try $0.run(inputs, lent, until: cancellation) }
+        guard let observer = opener.options.observer else { return try run() }
+        let queued = sinceCall?.seconds ?? 0
+        return try Stopwatch.time(run) { seconds, result in
+            observer.onRun(
+                RunEvent(info.name, provider, queued: queued, duration: seconds, result, isRetry: isRetry))
+        }
     }
 
     /// Does `work` on this model's own thread, one after the other.
@@ -78,18 +95,17 @@ final class ModelSession: Sendable {
     }
 
     func close() {
-        guard session.close({ $0.free() }) else { return }
-        opener.options.observer?.onRelease(ReleaseEvent(model: info.name, reason: .close))
+        sessions.close()
     }
 
     /// A second session on the same file and provider, whose runs ONNX Runtime profiles.
     func profiling() throws -> ModelSession {
-        try session.use { _ in try opener.profiling(file, provider) }
+        try sessions.use(nil) { try opener.profiling($0.start) }
     }
 
     /// Writes the profile of a session that was opened for it.
     func endProfiling() throws -> URL {
-        try session.use { URL(fileURLWithPath: try $0.endProfiling()) }
+        try sessions.use(nil) { URL(fileURLWithPath: try $0.session.endProfiling()) }
     }
 
     private static func on<Value: Sendable>(
@@ -106,139 +122,6 @@ final class ModelSession: Sendable {
             }
         } onCancel: {
             cancellation.cancel()
-        }
-    }
-}
-
-/// A file of a model that a provider has started.
-struct OpenedFile {
-    let session: Session
-    let assignment: [ProviderAssignment]?
-}
-
-/// Tries the files of a model on this device until one starts.
-struct ModelOpener: Sendable {
-    let model: ModelFiles
-    let folder: Folder
-    var options: Options
-    /// What names of files with profiles begin with; nil for none.
-    private var profile: String?
-
-    init(model: ModelFiles, folder: Folder, options: Options) {
-        self.model = model
-        self.folder = folder
-        self.options = options
-    }
-
-    /// Tries the files of each provider in turn, a session each, and the CPU last.
-    func open(_ loading: Loading = Loading()) throws -> ModelSession {
-        guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
-        guard options.queue > 0 else { throw ModelError.queue(options.queue) }
-        let runtime = try Runtime.shared.get()
-        var fallbacks: [Fallback] = []
-        for provider in providers {
-            let files = model.files.filter { $0.providers.contains(provider) }
-            if files.isEmpty {
-                fallbacks.append(Fallback(provider: provider, reason: "the package has no file of the model for it"))
-            }
-            for file in files {
-                do {
-                    try download(file, provider, runtime, loading)
-                    let opened = try start(file, provider, runtime)
-                    return ModelSession(opened, by: self, file: file, provider: provider, fallbacks: fallbacks)
-                } catch ModelError.runtime(let message, _) {
-                    fallbacks.append(Fallback(provider: provider, reason: message))
-                }
-            }
-        }
-        let reason = fallbacks.last?.reason ?? ""
-        throw ModelError.runtime(message: "\(model.className) did not start: \(reason)", code: 1)
-    }
-
-    /// Opens a file with ONNX Runtime's profiling on. No observer sees that.
-    func profiling(_ file: ModelFile, _ provider: Provider) throws -> ModelSession {
-        let profiles = Folder.profiles ?? FileManager.default.temporaryDirectory
-        try FileManager.default.createDirectory(at: profiles, withIntermediateDirectories: true)
-        var opener = self
-        opener.options.observer = nil
-        opener.profile = profiles.appendingPathComponent(model.name).path
-        let opened = try opener.start(file, provider, try Runtime.shared.get())
-        return ModelSession(opened, by: opener, file: file, provider: provider, fallbacks: [])
-    }
-
-    private var providers: [Provider] {
-        var providers: [Provider] = []
-        for provider in options.providers + [.cpu] where !providers.contains(provider) { providers.append(provider) }
-        return providers
-    }
-
-    /// Downloads what the provider opens, unless this runtime lacks the provider.
-    private func download(
-        _ file: ModelFile, _ provider: Provider, _ runtime: Runtime, _ loading: Loading
-    ) throws {
-        guard let downloads = folder.downloads else { return }
-        try add(provider, file, to: try SessionSettings(runtime))
-        try downloads.fetch(file.weights + [file.resource], loading)
-    }
-
-    /// A provider that takes no node of the model has not started: ONNX Runtime reports no error for that.
-    private func start(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> OpenedFile {
-        let session = try openOnThreads(file, provider, runtime)
-        if file.isOwn { try model.check(session) }
-        let assignment = try ProviderAssignment.of(session, asked: provider)
-        if let assignment, provider != .cpu, !assignment.contains(where: { $0.provider == provider }) {
-            session.free()
-            throw ModelError.runtime(message: "took no node of the model", code: 1)
-        }
-        return OpenedFile(session: session, assignment: assignment)
-    }
-
-    /// Threads for all sessions are missing where another library made ONNX Runtime's environment without them.
-    private func openOnThreads(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> Session {
-        let threads = Threads(options)
-        do {
-            return try open(file, provider, threads, runtime)
-        } catch ModelError.runtime(let message, _)
-            where threads == .shared && message.contains("CreateEnvWithGlobalThreadPools")
-        {
-            return try open(file, provider, .ownOnes(for: options), runtime)
-        }
-    }
-
-    private func open(
-        _ file: ModelFile, _ provider: Provider, _ threads: Threads, _ runtime: Runtime
-    ) throws -> Session {
-        let settings = try SessionSettings(runtime)
-        // First, because a provider that this runtime lacks ends here, before its file is read.
-        try add(provider, file, to: settings)
-        try settings.set(threads)
-        try settings.set("session.record_ep_graph_assignment_info", "1")
-        if let profile { try settings.profile(to: profile) }
-        for (key, value) in file.settings { try settings.set(key, value) }
-        let (inputs, outputs) = (model.inputs.map(\.name), model.outputs.map(\.name))
-        return try Session(settings, try content(of: file, settings), inputs: inputs, outputs: outputs)
-    }
-
-    /// Files in ORT format are opened where they are mapped. ONNX files name others, which lie beside them only where files
-    /// have names.
-    private func content(of file: ModelFile, _ settings: SessionSettings) throws -> Session.Source {
-        let weights = try file.weights.map { try folder.bytes(of: $0, options.verify) }
-        let bytes = try folder.bytes(of: file.resource, options.verify)
-        if bytes.isInOrtFormat {
-            if bytes.isAligned { try settings.useBytesInPlace() }
-        } else if folder.hasNames {
-            return .path(folder.url(of: file.resource).path)
-        } else if !weights.isEmpty {
-            let names = file.weights.map { URL(fileURLWithPath: $0.path).lastPathComponent }
-            try settings.set(weights: weights, named: names)
-        }
-        return .bytes(bytes)
-    }
-
-    private func add(_ provider: Provider, _ file: ModelFile, to settings: SessionSettings) throws {
-        switch provider {
-        case .cpu:
-            break
         }
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// A model calls it on the thread that did the work, which waits for it: be quick. A model without an observer reads no
 /// clock.
 public protocol ModelObserver: Sendable {
-    /// A model was loaded.
+    /// A model was loaded, or opened again after it was released.
     func onLoad(_ event: LoadEvent)
     /// A run ended, well or not. A call that never began is no run: one that was refused because the queue was full, or
     /// cancelled while it waited.
@@ -29,7 +29,7 @@ extension ModelObserver {
     public func onRelease(_ event: ReleaseEvent) {}
 }
 
-/// A model was loaded.
+/// A model was loaded, or opened again after it was released.
 public struct LoadEvent: Sendable {
     /// Name of the model.
     public let model: String
@@ -37,7 +37,7 @@ public struct LoadEvent: Sendable {
     public let version: String
     /// The provider that started.
     public let provider: Provider
-    /// Providers that did not start.
+    /// Providers that did not start, or failed later.
     public let fallbacks: [Fallback]
     /// Where the files come from.
     public let source: SourceKind
@@ -87,6 +87,10 @@ public struct ReleaseEvent: Sendable {
 public enum ReleaseReason: String, Sendable {
     /// The app closed the model, or let go of it.
     case close
+    /// The system was short of memory: the next run opens the model again.
+    case memory
+    /// The device became hot, or cool again: the run that is next opens the model with other threads.
+    case thermal
 }
 
 /// Measures a time, in seconds.
@@ -113,7 +117,8 @@ extension Options {
         return try Stopwatch.time(open) { seconds, result in
             switch result {
             case .success(let session):
-                observer.onLoad(LoadEvent(session, source: source, duration: seconds))
+                observer.onLoad(
+                    LoadEvent(session.info, session.provider, session.fallbacks, source, duration: seconds))
             case .failure(let error):
                 observer.onFailure(FailureEvent(model: model, error: error, duration: seconds))
             }
@@ -122,14 +127,14 @@ extension Options {
 }
 
 extension LoadEvent {
-    fileprivate init(_ session: ModelSession, source: SourceKind, duration: Double) {
+    init(_ info: Info, _ provider: Provider, _ fallbacks: [Fallback], _ source: SourceKind, duration: Double) {
         self.init(
-            model: session.info.name,
-            version: session.info.version,
-            provider: session.provider,
-            fallbacks: session.fallbacks,
+            model: info.name,
+            version: info.version,
+            provider: provider,
+            fallbacks: fallbacks,
             source: source,
-            sizeBytes: session.info.sizeBytes,
+            sizeBytes: info.sizeBytes,
             duration: duration,
             memoryBytes: residentBytes()
         )
@@ -138,12 +143,13 @@ extension LoadEvent {
 
 extension RunEvent {
     init(
-        _ model: String, _ provider: Provider, queued: Double, duration: Double, _ result: Result<Results, any Error>
+        _ model: String, _ provider: Provider, queued: Double, duration: Double, _ result: Result<Results, any Error>,
+        isRetry: Bool
     ) {
         var error: (any Error)?
         if case .failure(let reason) = result { error = reason }
         self.init(
-            model: model, provider: provider, queued: queued, duration: duration, error: error, isRetry: false)
+            model: model, provider: provider, queued: queued, duration: duration, error: error, isRetry: isRetry)
     }
 }
 

@@ -16,6 +16,8 @@ public struct Options: Sendable {
     public var providerOptions: [Provider: [String: String]]
     /// How the files of a model are checked when it is loaded.
     public var verify: Verify
+    /// What the model does by itself when the system gets into trouble.
+    public var policies: Policies
     /// Is told what the model does; nil costs nothing. ``ModelMetrics`` is one.
     public var observer: (any ModelObserver)?
 
@@ -27,6 +29,7 @@ public struct Options: Sendable {
         queue: Int = 64,
         providerOptions: [Provider: [String: String]] = [:],
         verify: Verify = .once,
+        policies: Policies = Policies(),
         observer: (any ModelObserver)? = nil
     ) {
         self.providers = providers
@@ -35,6 +38,7 @@ public struct Options: Sendable {
         self.queue = queue
         self.providerOptions = providerOptions
         self.verify = verify
+        self.policies = policies
         self.observer = observer
     }
 }

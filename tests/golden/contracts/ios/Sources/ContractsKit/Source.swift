@@ -67,7 +67,11 @@ struct Loading: Sendable {
 extension ModelFiles {
     /// Opens the model, and tells the observer.
     func open(from source: Source, _ options: Options, _ loading: Loading = Loading()) throws -> ModelSession {
-        let session = try options.observed(name, source.kind) { try opener(source, options).open(loading) }
+        let session = try options.observed(name, source.kind) {
+            var opener = try opener(source, options)
+            opener.source = source.kind
+            return try opener.open(loading)
+        }
         try loading.cancellation?.check()
         return session
     }

@@ -18,6 +18,8 @@ public struct Options: Sendable {
     public var providerOptions: [Provider: [String: String]]
     /// How the files of a model are checked when it is loaded.
     public var verify: Verify
+    /// What the model does by itself when the system gets into trouble.
+    public var policies: Policies
     /// Is told what the model does; nil costs nothing. ``ModelMetrics`` is one.
     public var observer: (any ModelObserver)?
 
@@ -30,6 +32,7 @@ public struct Options: Sendable {
         coreML: CoreMLOptions = CoreMLOptions(),
         providerOptions: [Provider: [String: String]] = [:],
         verify: Verify = .once,
+        policies: Policies = Policies(),
         observer: (any ModelObserver)? = nil
     ) {
         self.providers = providers
@@ -39,6 +42,7 @@ public struct Options: Sendable {
         self.coreML = coreML
         self.providerOptions = providerOptions
         self.verify = verify
+        self.policies = policies
         self.observer = observer
     }
 }

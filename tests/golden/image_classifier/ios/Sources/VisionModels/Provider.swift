@@ -11,9 +11,9 @@ public enum Provider: String, Sendable, CaseIterable {
     case cpu = "CPU"
 }
 
-/// A provider that was requested and did not start.
+/// A provider that was requested and did not start, or failed later.
 public struct Fallback: Sendable, Equatable, CustomStringConvertible {
-    /// The one that did not start.
+    /// The one that did not start, or failed.
     public let provider: Provider
     /// In most cases ONNX Runtime's message.
     public let reason: String

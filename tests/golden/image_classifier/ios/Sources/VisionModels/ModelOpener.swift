@@ -2,118 +2,39 @@
 
 import Foundation
 
-/// A loaded model: keeps ``close()`` and the calls that are running apart.
-final class ModelSession: Sendable {
-    let info: Info
+/// A file of a model, and the provider that opens it.
+struct Start: Sendable {
+    let file: ModelFile
     let provider: Provider
-    let fallbacks: [Fallback]
-    let assignment: [ProviderAssignment]?
-    let opener: ModelOpener
-    private let file: ModelFile
-    private let session: Gate<Session>
-    private let queue: DispatchQueue
-    /// Asynchronous calls that are under way or wait for their turn.
-    private let calls = Shared(0)
-
-    init(
-        _ opened: OpenedFile, by opener: ModelOpener, file: ModelFile, provider: Provider, fallbacks: [Fallback]
-    ) {
-        let (model, session) = (opener.model, opened.session)
-        info = Info(
-            name: model.name,
-            version: model.version,
-            file: file.resource.path,
-            sha256: file.resource.sha256,
-            sizeBytes: file.sizeBytes,
-            onnxRuntimeVersion: session.runtime.version
-        )
-        self.provider = provider
-        self.fallbacks = fallbacks
-        assignment = opened.assignment
-        self.opener = opener
-        self.file = file
-        self.session = Gate(session, name: model.className)
-        queue = DispatchQueue(label: model.className)
-    }
-
-    deinit {
-        close()
-    }
-
-    /// Runs on `inputs`, writes outputs of known size to `lent`, and returns the others.
-    func run(
-        _ inputs: [any Tensor], _ lent: [any Tensor], until cancellation: Cancellation? = nil
-    ) throws -> Results {
-        guard let observer = opener.options.observer else { return try ran(inputs, lent, cancellation) }
-        let queued = cancellation?.sinceCall?.seconds ?? 0
-        return try Stopwatch.time {
-            try ran(inputs, lent, cancellation)
-        } _: { seconds, result in
-            observer.onRun(RunEvent(info.name, provider, queued: queued, duration: seconds, result))
-        }
-    }
-
-    private func ran(
-        _ inputs: [any Tensor], _ lent: [any Tensor], _ cancellation: Cancellation?
-    ) throws -> Results {
-        try session.use { try $0.run(inputs, lent, until: cancellation) }
-    }
-
-    /// Does `work` on this model's own thread, one after the other.
-    func queued<Value: Sendable>(_ work: @escaping @Sendable (Cancellation) throws -> Value) async throws -> Value {
-        try calls.inTurn { count in
-            guard count < opener.options.queue else { throw ModelError.busy(model: opener.model.className) }
-            count += 1
-        }
-        defer { calls.change { $0 -= 1 } }
-        let sinceCall = opener.options.observer.map { _ in Stopwatch() }
-        return try await ModelSession.on(queue, Cancellation(sinceCall: sinceCall), work)
-    }
-
-    /// Does `work`, which may wait for a server, on a thread of its own.
-    static func loaded<Value: Sendable>(
-        _ work: @escaping @Sendable (Cancellation) throws -> Value
-    ) async throws -> Value {
-        try await on(DispatchQueue(label: "load", qos: .userInitiated), Cancellation(), work)
-    }
-
-    func close() {
-        guard session.close({ $0.free() }) else { return }
-        opener.options.observer?.onRelease(ReleaseEvent(model: info.name, reason: .close))
-    }
-
-    /// A second session on the same file and provider, whose runs ONNX Runtime profiles.
-    func profiling() throws -> ModelSession {
-        try session.use { _ in try opener.profiling(file, provider) }
-    }
-
-    /// Writes the profile of a session that was opened for it.
-    func endProfiling() throws -> URL {
-        try session.use { URL(fileURLWithPath: try $0.endProfiling()) }
-    }
-
-    private static func on<Value: Sendable>(
-        _ queue: DispatchQueue, _ cancellation: Cancellation,
-        _ work: @escaping @Sendable (Cancellation) throws -> Value
-    ) async throws -> Value {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                cancellation.wait { continuation.resume(throwing: CancellationError()) }
-                queue.async {
-                    guard cancellation.begin() else { return }
-                    continuation.resume(with: Result { try work(cancellation) })
-                }
-            }
-        } onCancel: {
-            cancellation.cancel()
-        }
-    }
 }
 
 /// A file of a model that a provider has started.
-struct OpenedFile {
+final class OpenedFile: Sendable {
+    let start: Start
+    let info: Info
     let session: Session
     let assignment: [ProviderAssignment]?
+    /// Whether it has fewer threads than usual, because the device was hot.
+    let isForHeat: Bool
+
+    init(_ start: Start, of model: ModelFiles, _ session: Session, isForHeat: Bool) throws {
+        self.start = start
+        info = Info(
+            name: model.name,
+            version: model.version,
+            file: start.file.resource.path,
+            sha256: start.file.resource.sha256,
+            sizeBytes: start.file.sizeBytes,
+            onnxRuntimeVersion: session.runtime.version
+        )
+        self.session = session
+        assignment = try ProviderAssignment.of(session, asked: start.provider)
+        self.isForHeat = isForHeat
+        // ONNX Runtime reports no error for a provider that has not started.
+        guard start.provider == .cpu || assignment?.contains(where: { $0.provider == start.provider }) ?? true else {
+            throw ModelError.runtime(message: "took no node of the model", code: 1)
+        }
+    }
 }
 
 /// Tries the files of a model on this device until one starts.
@@ -121,6 +42,8 @@ struct ModelOpener: Sendable {
     let model: ModelFiles
     let folder: Folder
     var options: Options
+    /// For the observer.
+    var source = SourceKind.bundled
     /// What names of files with profiles begin with; nil for none.
     private var profile: String?
 
@@ -134,7 +57,6 @@ struct ModelOpener: Sendable {
     func open(_ loading: Loading = Loading()) throws -> ModelSession {
         guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
         guard options.queue > 0 else { throw ModelError.queue(options.queue) }
-        let runtime = try Runtime.shared.get()
         var fallbacks: [Fallback] = []
         for provider in providers {
             let files = model.files.filter { $0.providers.contains(provider) }
@@ -143,9 +65,8 @@ struct ModelOpener: Sendable {
             }
             for file in files {
                 do {
-                    try download(file, provider, runtime, loading)
-                    let opened = try start(file, provider, runtime)
-                    return ModelSession(opened, by: self, file: file, provider: provider, fallbacks: fallbacks)
+                    let opened = try open(Start(file: file, provider: provider), loading)
+                    return ModelSession(opened, by: self, fallbacks: fallbacks)
                 } catch ModelError.runtime(let message, _) {
                     fallbacks.append(Fallback(provider: provider, reason: message))
                 }
@@ -155,15 +76,32 @@ struct ModelOpener: Sendable {
         throw ModelError.runtime(message: "\(model.className) did not start: \(reason)", code: 1)
     }
 
-    /// Opens a file with ONNX Runtime's profiling on. No observer sees that.
-    func profiling(_ file: ModelFile, _ provider: Provider) throws -> ModelSession {
+    /// The same on the CPU, for a run that another provider fails at.
+    var onCPU: Start? {
+        model.files.first { $0.providers.contains(.cpu) }.map { Start(file: $0, provider: .cpu) }
+    }
+
+    /// Opens a session, with fewer threads while the device is hot.
+    func open(_ start: Start, _ loading: Loading = Loading()) throws -> OpenedFile {
+        var opener = self
+        let isTooHot = options.isTooHot
+        if isTooHot { opener.options = options.whenHot }
+        let runtime = try Runtime.shared.get()
+        try opener.download(start.file, start.provider, runtime, loading)
+        let session = try opener.openOnThreads(start.file, start.provider, runtime)
+        if start.file.isOwn { try model.check(session) }
+        return try OpenedFile(start, of: model, session, isForHeat: isTooHot)
+    }
+
+    /// Opens a file with ONNX Runtime's profiling on. No observer sees that, and no policy changes it.
+    func profiling(_ start: Start) throws -> ModelSession {
         let profiles = Folder.profiles ?? FileManager.default.temporaryDirectory
         try FileManager.default.createDirectory(at: profiles, withIntermediateDirectories: true)
         var opener = self
         opener.options.observer = nil
+        opener.options.policies = .none
         opener.profile = profiles.appendingPathComponent(model.name).path
-        let opened = try opener.start(file, provider, try Runtime.shared.get())
-        return ModelSession(opened, by: opener, file: file, provider: provider, fallbacks: [])
+        return ModelSession(try opener.open(start), by: opener, fallbacks: [])
     }
 
     private var providers: [Provider] {
@@ -179,18 +117,6 @@ struct ModelOpener: Sendable {
         guard let downloads = folder.downloads else { return }
         try add(provider, file, to: try SessionSettings(runtime))
         try downloads.fetch(file.weights + [file.resource], loading)
-    }
-
-    /// A provider that takes no node of the model has not started: ONNX Runtime reports no error for that.
-    private func start(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> OpenedFile {
-        let session = try openOnThreads(file, provider, runtime)
-        if file.isOwn { try model.check(session) }
-        let assignment = try ProviderAssignment.of(session, asked: provider)
-        if let assignment, provider != .cpu, !assignment.contains(where: { $0.provider == provider }) {
-            session.free()
-            throw ModelError.runtime(message: "took no node of the model", code: 1)
-        }
-        return OpenedFile(session: session, assignment: assignment)
     }
 
     /// Threads for all sessions are missing where another library made ONNX Runtime's environment without them.

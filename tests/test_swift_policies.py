@@ -1,0 +1,242 @@
+"""In Swift: models whose provider fails, on a hot device, and with little memory.
+
+The provider that fails is a stand-in at the boundary of ONNX Runtime's C functions; everything else of it is real.
+Linux tells neither heat nor short memory: the app says in its place what Apple's systems would.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from packager.release.extract import extract
+from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain.react_native.download.running import certificate
+from tests.toolchain.react_native.download.server import serving
+from tests.toolchain.swift import swift
+from tests.toolchain.swift_app import HOME, App, build, trusting
+
+pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+
+PROJECT = """\
+[package]
+name = "small-nets"
+
+[model.chain]
+path = "chain.onnx"
+
+[model.picker]
+path = "picker.onnx"
+
+[model.counter]
+path = "counter.onnx"
+
+[model.counter.inputs.state]
+kind = "state"
+output = "next"
+
+[target.ios]
+providers = ["xnnpack"]
+"""
+CHAIN = "(float[64, 64] x) => (float[64, 64] y) { h = MatMul (x, w) r = Relu (h) y = MatMul (r, w) }"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a model that computes, one that fails for some inputs, and one with a state."""
+    folder = tmp_path_factory.mktemp("policies")
+    saved(folder / "chain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64)}))
+    picker = "(int64[1] ids) => (float[1, 4] row) { row = Gather (table, ids) }"
+    saved(folder / "picker.onnx", onnx_model(picker, weights={"table": weight(4, 4)}))
+    counter = "(float[1] state) => (float[1] count, float[1] next) { next = Add (state, one) count = Add (next, zero) }"
+    numbers = {"one": weight(1) * 0 + 1, "zero": weight(1) * 0}
+    saved(folder / "counter.onnx", onnx_model(counter, weights=numbers))
+    (folder / "mobpack.toml").write_text(PROJECT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def app(project: Path) -> App:
+    swift()
+    c_files = {f"{name}.c": HOME / f"{name}.c" for name in ("failing_runtime", "allocations")}
+    return build(project, "SmallNetsKit", {"main.swift": HOME / "trouble.swift", **c_files}, lambda package: None)
+
+
+@pytest.fixture(scope="module")
+def failing(app: App, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    return facts(app, tmp_path_factory.mktemp("failing"), "provider")
+
+
+def facts(
+    app: App, scratch: Path, *words: str, mounts: tuple[Path, ...] = (), etc: Path | None = None
+) -> Mapping[str, str]:
+    """What a scenario found, by name."""
+    done = app.run(*words, scratch=scratch, mounts=mounts, etc=etc)
+    assert done.returncode == 0, done.output
+    lines = [line.split("\t") for line in done.output.splitlines() if line.startswith("fact\t")]
+    names = [name for _, name, _ in lines]
+    assert len(set(names)) == len(names)
+    return {name: value for _, name, value in lines}
+
+
+def test_a_run_that_the_provider_fails_at_is_repeated_on_the_cpu(failing: Mapping[str, str]) -> None:
+    assert failing["loaded"] == "load XNNPACK"
+    assert [failing[f"right.{number}"] for number in range(4)] == ["true"] * 4
+    assert [failing[f"events.{number}"] for number in range(3)] == ["run XNNPACK failed,retry CPU"] * 3
+
+
+def test_after_three_failures_in_a_row_the_model_stays_on_the_cpu_and_says_why(failing: Mapping[str, str]) -> None:
+    assert [failing[f"provider.{number}"] for number in range(4)] == ["XNNPACK", "XNNPACK", "CPU", "CPU"]
+    assert failing["events.3"] == "run CPU"
+    assert failing["fallbacks"] == "[XNNPACK: 3 runs in a row failed: the GPU was taken away]"
+    assert (failing["file"], failing["file later"]) == ("chain/unfused.onnx", "chain/model.ort")
+    assert failing["sessions"] == "1", "the provider's was freed"
+    assert (failing["right later"], failing["events later"]) == ("true", "release memory,load CPU,run CPU")
+    assert (failing["closed"], failing["sessions after close"]) == ("release close", "0")
+
+
+def test_a_run_that_succeeds_in_between_begins_a_new_row(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "in a row")
+    assert (seen["provider"], seen["provider later"]) == ("XNNPACK", "CPU")
+
+
+def test_without_the_policy_the_failure_is_the_apps(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "without the policy")
+
+    assert seen["refused"] == "the GPU was taken away"
+    assert (seen["events"], seen["provider"]) == ("load XNNPACK,run XNNPACK failed", "XNNPACK")
+
+
+def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "input")
+
+    assert all("indices element out of data bounds" in seen[f"wrong.{number}"] for number in range(4))
+    assert seen["events"] == ",".join(["run XNNPACK failed", "retry CPU failed"] * 4)
+    assert seen["provider"] == "XNNPACK"
+
+
+def test_an_input_that_has_another_shape_is_not_tried_again(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "input")
+
+    assert seen["shape"].startswith("`ids` holds 2 values")
+    assert seen["events of the shape"] == "run XNNPACK failed"
+
+
+def test_a_run_that_is_cancelled_is_not_tried_again(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "cancelled")
+
+    assert (seen["thrown"], seen["events"]) == ("CancellationError()", "run XNNPACK failed")
+    assert (seen["right"], seen["events later"]) == ("true", "run XNNPACK")
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
+def test_on_a_hot_device_runs_have_half_the_threads_until_it_is_cool(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "heat")
+
+    assert seen["cool.right"] == seen["hot.right"] == seen["cool again.right"] == "true"
+    assert seen["cool.events"] == "run CPU,run CPU"
+    assert seen["hot.before the run"] == "", "the next run opens it"
+    assert seen["hot.events"] == seen["cool again.events"] == "release thermal,load CPU,run CPU,run CPU"
+    assert int(seen["hot.threads"]) < int(seen["cool.threads"]) == int(seen["cool again.threads"])
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
+def test_a_model_that_is_loaded_on_a_hot_device_has_half_the_threads_at_once(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "heat")
+
+    assert seen["loaded hot.events"] == "load CPU,run CPU"
+    assert int(seen["loaded hot.threads"]) < int(seen["cool.threads"])
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
+def test_a_run_beside_others_waits_for_no_other_threads(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "heat while it runs")
+    assert (seen["beside"], seen["afterwards"]) == ("run XNNPACK", "release thermal,load XNNPACK,run XNNPACK")
+
+
+def test_threads_of_the_apps_own_and_models_without_the_policy_stay_as_they_are(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "heat")
+
+    assert seen["own.events"] == seen["off.events"] == "run CPU"
+    assert seen["own.threads"] == "1", "beside the caller's"
+    assert seen["off.threads"] == seen["cool.threads"]
+
+
+def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_the_next_run(
+    app: App, tmp_path: Path
+) -> None:
+    seen = facts(app, tmp_path / "run", "memory")
+
+    assert (seen["released"], seen["sessions"]) == ("release memory", "0"), "once, though it was told twice"
+    assert seen["known"] == "cpu chain 0 true"
+    assert (seen["opened"], seen["right"]) == ("load CPU,run CPU", "true")
+    assert (seen["profile"], seen["profiled"]) == ("json", "release memory,load CPU")
+    assert seen["without the policy"] == ""
+
+
+def test_a_run_keeps_its_session(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "memory")
+    assert (seen["while it runs"], seen["afterwards"]) == ("", "run XNNPACK failed,release memory")
+
+
+def test_a_model_that_is_closed_waits_for_its_run(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "closed while it runs")
+    assert (seen["while it runs"], seen["thrown"], seen["sessions"]) == ("1", "CancellationError()", "0")
+
+
+def test_a_model_that_is_closed_or_let_go_of_is_told_of_no_memory(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "memory")
+
+    assert (seen["closed"], seen["after close"]) == ("release memory,release close", "Chain is closed")
+    assert (seen["dropped"], seen["listeners"]) == ("release close", "0")
+
+
+def test_a_model_keeps_its_state(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "state")
+
+    assert [seen[f"count.{number}"] for number in (1, 2, 3)] == ["[1.0]", "[2.0]", "[3.0]"]
+    assert seen["events"] == ",".join(["load CPU", "run CPU", "release memory"] * 3)
+
+
+def test_a_model_from_memory_is_opened_again(app: App, project: Path, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "bytes", str(project / "chain.onnx"), mounts=(project,))
+    assert (seen["right"], seen["events"]) == ("true", "load CPU,run CPU,release memory,load CPU,run CPU")
+
+
+def test_files_are_checked_when_a_model_is_opened_again(app: App, project: Path, tmp_path: Path) -> None:
+    extract(project / "dist", tmp_path / "models")
+    seen = facts(app, tmp_path / "run", "changed", str(tmp_path / "models"), mounts=(tmp_path,))
+
+    assert "the package was built with" in seen["changed"]
+    assert "is missing" in seen["gone"]
+    assert seen["back"] == "nothing"
+
+
+def test_files_of_a_server_are_fetched_when_a_session_needs_them(app: App, project: Path, tmp_path: Path) -> None:
+    extract(project / "dist", tmp_path / "models")
+    pair = certificate(tmp_path)
+    with serving(pair) as address:
+        address.files.by_path |= {f"/{path.name}": path.read_bytes() for path in (tmp_path / "models").iterdir()}
+        seen = facts(app, tmp_path / "run", "server", address.url, etc=trusting(pair.certificate, tmp_path / "etc"))
+        asked = [request.path for request in address.files.requests]
+
+    assert (seen["right"], seen["right later"]) == ("true", "true")
+    assert seen["events"] == "load XNNPACK,run XNNPACK failed,retry CPU,release memory,load XNNPACK,run XNNPACK"
+    weights, graph = asked[:2]
+    assert asked[2:] == [weights, graph], "the CPU's, which are these weights, and the provider's graph"
+
+
+def test_runs_on_several_threads_are_right_while_everything_goes_wrong(app: App, tmp_path: Path) -> None:
+    """The stand-in ends the program if a run meets a session that was freed, or one is freed that runs."""
+    seen = facts(app, tmp_path / "run", "everything")
+
+    assert (seen["wrong"], seen["runs"], seen["sessions"]) == ("0", "400", "0")
+    assert int(seen["release memory"]) > 10
+    assert int(seen["retry CPU"]) >= 3
+    assert int(seen["load"]) > 10
+
+
+def test_policies_allocate_nothing_for_a_run_where_nothing_goes_wrong(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "cost")
+    assert seen["allocations with"] == seen["allocations without"] != "0"
