@@ -39,7 +39,8 @@ def failing(
 def test_a_run_that_the_provider_fails_at_is_repeated_on_the_cpu(failing: Mapping[str, str]) -> None:
     assert failing["loaded"] == "load NNAPI"
     assert [failing[f"answer.{number}"] for number in range(4)] == [failing["usual"]] * 4
-    assert failing["events.0"] == failing["events.1"] == failing["events.2"] == "run NNAPI failed,retry CPU"
+    assert failing["events.0"] == "run NNAPI failed,load CPU,retry CPU"
+    assert failing["events.1"] == failing["events.2"] == "run NNAPI failed,retry CPU"
 
 
 def test_after_three_failures_in_a_row_the_model_stays_on_the_cpu_and_says_why(failing: Mapping[str, str]) -> None:
@@ -50,6 +51,8 @@ def test_after_three_failures_in_a_row_the_model_stays_on_the_cpu_and_says_why(f
         "mobpack/models/silero-vad-unfused.onnx.tflite",
         "mobpack/models/silero-vad.ort.tflite",
     )
+    assert failing["again"] == "release MEMORY,load CPU,run CPU"
+    assert failing["fallbacks again"] == failing["fallbacks"], "a later load tells of it, too"
     assert failing["closed"] == "release CLOSE"
 
 
@@ -64,7 +67,8 @@ def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(phone: De
     seen = phone.run("Trouble", do="input").facts
 
     assert seen["wrong.thrown"] == "com.example.models.ModelException"
-    assert seen["events"] == ",".join(["run XNNPACK failed", "retry CPU failed"] * 4)
+    retried = ["run XNNPACK failed", "retry CPU failed"]
+    assert seen["events"] == ",".join([retried[0], "load CPU", retried[1], *retried * 3])
     assert seen["provider"] == "XNNPACK"
 
 

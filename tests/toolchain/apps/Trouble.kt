@@ -36,7 +36,14 @@ fun main(arguments: Array<String>) {
 private class Events : ModelObserver {
     private val events: MutableList<String> = Collections.synchronizedList(mutableListOf())
 
-    override fun onLoad(event: LoadEvent) = keep("load ${event.provider}")
+    /** Of the last load. */
+    @Volatile
+    var fallbacks = ""
+
+    override fun onLoad(event: LoadEvent) {
+        fallbacks = event.fallbacks.joinToString()
+        keep("load ${event.provider}")
+    }
 
     override fun onRun(event: RunEvent) =
         keep("${if (event.isRetry) "retry" else "run"} ${event.provider}${if (event.error == null) "" else " failed"}")
@@ -82,6 +89,10 @@ private fun provider(task: Task) {
         }
         report("fallbacks", model.fallbacks.joinToString())
         report("asset later", model.info.asset)
+        (task.app.callbacks.single() as ComponentCallbacks2).onTrimMemory(80)
+        model.speech()
+        report("again", events.since())
+        report("fallbacks again", events.fallbacks)
     }
     report("closed", events.since())
     SileroVad.loadBlocking(task.app, options.copy(policies = Policies(retryOnCpu = false))).use { model ->

@@ -67,26 +67,28 @@ internal class ModelSession(
     private val className: String,
     private val context: Context,
     private val options: Options,
-    fallbacks: List<Fallback>,
+    givenUp: List<Fallback>,
     first: Opened,
     /** The same model on the CPU. */
     private val onCpu: ModelOpener.Start,
-    /** Is told of a session that was opened again, and how long that took. */
-    onOpen: (Opened, Double) -> Unit,
+    /** Is told of each session that was opened later, of [fallbacks], and how many seconds it took. */
+    onOpen: (Opened, List<Fallback>, Double) -> Unit,
 ) : AutoCloseable {
+    @Volatile
+    var fallbacks: List<Fallback> = givenUp
+        private set
+
     private val observer = options.observer
     private val failuresInARow = AtomicInteger()
-    private val sessions = Reopening(className, context, options, first, onOpen)
+    private val sessions = Reopening(className, context, options, first) { opened, duration ->
+        onOpen(opened, fallbacks, duration)
+    }
 
     /** For the model's asynchronous methods. */
     val calls = Calls(className, options.queue, isTimed = observer != null)
     val info: Info get() = sessions.latest.info
     val provider: Provider get() = sessions.latest.start.provider
     val assignment: List<ProviderAssignment>? get() = sessions.latest.assignment
-
-    @Volatile
-    var fallbacks: List<Fallback> = fallbacks
-        private set
 
     fun run(run: ModelRun) {
         val provider = provider

@@ -57,7 +57,7 @@ internal class Reopening(
                 spare?.let { return work(it) }
             }
             if (latest.start === start) return use(work)
-            lock.write { if (!isClosed && spare == null) spare = start.open(options) }
+            openSpare(start)
         }
     }
 
@@ -101,6 +101,15 @@ internal class Reopening(
             opened = latest.start.open(fitting).also { latest = it }
         }
         onOpen(latest, secondsSince(began))
+    }
+
+    private fun openSpare(start: ModelOpener.Start) {
+        val began = System.nanoTime()
+        val made = lock.write {
+            if (isClosed || spare != null) return
+            start.open(options).also { spare = it }
+        }
+        onOpen(made, secondsSince(began))
     }
 
     private fun mayHaveFewerThreads(options: Options) =

@@ -28,10 +28,8 @@ internal class ModelOpener(
         try {
             val first = first()
             val onCpu = Start(files.meantFor(Provider.CPU, model).first(), Provider.CPU)
-            tell(options.observer, ModelObserver::onLoad) { loaded(first, secondsSince(began)) }
-            return ModelSession(model.className, context, options, fallbacks, first, onCpu) { again, duration ->
-                tell(options.observer, ModelObserver::onLoad) { loaded(again, duration) }
-            }
+            loaded(first, fallbacks, secondsSince(began))
+            return ModelSession(model.className, context, options, fallbacks, first, onCpu, ::loaded)
         } catch (failure: Exception) {
             tell(options.observer, ModelObserver::onFailure) {
                 FailureEvent(model.name, failure, secondsSince(began))
@@ -40,16 +38,19 @@ internal class ModelOpener(
         }
     }
 
-    private fun loaded(opened: Opened, duration: Double) = LoadEvent(
-        model = model.name,
-        version = model.version,
-        provider = opened.start.provider,
-        fallbacks = fallbacks,
-        source = source,
-        sizeBytes = opened.info.sizeBytes,
-        duration = duration,
-        memoryBytes = residentBytes(),
-    )
+    private fun loaded(opened: Opened, fallbacks: List<Fallback>, duration: Double) =
+        tell(options.observer, ModelObserver::onLoad) {
+            LoadEvent(
+                model = model.name,
+                version = model.version,
+                provider = opened.start.provider,
+                fallbacks = fallbacks,
+                source = source,
+                sizeBytes = opened.info.sizeBytes,
+                duration = duration,
+                memoryBytes = residentBytes(),
+            )
+        }
 
     /** Tries the files of each provider in turn, a session each, and CPU last. */
     private fun first(): Opened {
