@@ -108,6 +108,13 @@ def test_without_the_policy_the_failure_is_the_apps(app: App, tmp_path: Path) ->
     assert (seen["events"], seen["provider"]) == ("load XNNPACK,run XNNPACK failed", "XNNPACK")
 
 
+def test_a_self_test_is_of_the_provider_itself(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "self-test")
+
+    assert (seen["passed"], seen["failed"]) == ("true", "the GPU was taken away")
+    assert seen["events"] == "run XNNPACK failed"
+
+
 def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(app: App, tmp_path: Path) -> None:
     seen = facts(app, tmp_path / "run", "input")
 
