@@ -71,7 +71,7 @@ def failing(app: App, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, 
 def facts(
     app: App, scratch: Path, *words: str, mounts: tuple[Path, ...] = (), etc: Path | None = None
 ) -> Mapping[str, str]:
-    """What a scenario found, by name."""
+    """Facts that a scenario found, by name."""
     done = app.run(*words, scratch=scratch, mounts=mounts, etc=etc)
     assert done.returncode == 0, done.output
     lines = [line.split("\t") for line in done.output.splitlines() if line.startswith("fact\t")]

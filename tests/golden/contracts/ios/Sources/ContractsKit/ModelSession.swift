@@ -51,7 +51,7 @@ final class ModelSession: Sendable {
         }
     }
 
-    /// What repeats a run that `provider` failed at; nil for nothing.
+    /// The start of a session that repeats a run that `provider` failed at; nil where none does.
     private func retry(of provider: Provider) -> Start? {
         let isWanted = opener.options.policies.retryOnCPU && !ModelSession.isTesting.get()
         return isWanted && provider != .cpu ? opener.onCPU : nil
