@@ -71,7 +71,7 @@ def failing(app: App, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, 
 def facts(
     app: App, scratch: Path, *words: str, mounts: tuple[Path, ...] = (), etc: Path | None = None
 ) -> Mapping[str, str]:
-    """What a scenario found, by name."""
+    """Facts that a scenario found, by name."""
     done = app.run(*words, scratch=scratch, mounts=mounts, etc=etc)
     assert done.returncode == 0, done.output
     lines = [line.split("\t") for line in done.output.splitlines() if line.startswith("fact\t")]
@@ -106,6 +106,13 @@ def test_without_the_policy_the_failure_is_the_apps(app: App, tmp_path: Path) ->
 
     assert seen["refused"] == "the GPU was taken away"
     assert (seen["events"], seen["provider"]) == ("load XNNPACK,run XNNPACK failed", "XNNPACK")
+
+
+def test_a_self_test_is_of_the_provider_itself(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "self-test")
+
+    assert (seen["passed"], seen["failed"]) == ("true", "the GPU was taken away")
+    assert seen["events"] == "run XNNPACK failed"
 
 
 def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(app: App, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ RESERVED_CLASSES = frozenset(
     ProcessInfo Provider ProviderAssignment Recipe Record ReleaseEvent ReleaseReason Reopening Resource Result
     Results RunEvent Runtime Sampled SampleTest Self SelfTest SelfTester Sendable Sequence Session Sessions
     SessionSettings Set SHA256 Shape Shared Source SourceKind Specialization Start Stopwatch String Swift Task
-    Tensor TestedFile Texts Threads Transfer Type UInt16 UInt32 UInt64 UInt8 UnsafeBufferPointer
+    TaskLocal Tensor TestedFile Texts Threads Transfer Type UInt16 UInt32 UInt64 UInt8 UnsafeBufferPointer
     UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer
     UnsafePointer UnsafeRawBufferPointer UnsafeRawPointer URL URLRequest URLResourceValues URLResponse URLSession
     URLSessionConfiguration URLSessionDataDelegate URLSessionDataTask URLSessionTask UTF8 Value Verify Void

@@ -107,6 +107,15 @@ func withoutThePolicy() throws {
     show("provider", model.provider.rawValue)
 }
 
+func selfTest() throws {
+    let model = try Chain(options: failing)
+    show("passed", try model.selfTest().passed)
+    fail(true)
+    _ = events.since()
+    show("failed") { _ = try model.selfTest() }
+    show("events", events.since())
+}
+
 /// Runs that fail on the CPU as well, which is not the provider's fault, and runs that never come to a provider.
 func input() throws {
     let model = try Picker(options: failing)
@@ -345,6 +354,7 @@ switch CommandLine.arguments[1] {
 case "provider": try provider()
 case "in a row": try inARow()
 case "without the policy": try withoutThePolicy()
+case "self-test": try selfTest()
 case "input": try input()
 case "cancelled": try await cancelled()
 case "heat": try heat()

@@ -6,6 +6,8 @@ import Foundation
 final class ModelSession: Sendable {
     /// Runs in a row that a provider may fail at before the model stays on the CPU.
     private static let failuresAllowed = 3
+    /// Whether this is a self-test, which asks what the provider itself computes: then no run is repeated.
+    static let isTesting = TaskLocal(wrappedValue: false)
 
     let opener: ModelOpener
     private let sessions: Reopening
@@ -49,9 +51,10 @@ final class ModelSession: Sendable {
         }
     }
 
-    /// What repeats a run that `provider` failed at; nil for nothing.
+    /// The start of a session that repeats a run that `provider` failed at; nil where none does.
     private func retry(of provider: Provider) -> Start? {
-        provider != .cpu && opener.options.policies.retryOnCPU ? opener.onCPU : nil
+        let isWanted = opener.options.policies.retryOnCPU && !ModelSession.isTesting.get()
+        return isWanted && provider != .cpu ? opener.onCPU : nil
     }
 
     /// Counts a run that the CPU did in the place of `provider`: what fails there as well is the input's fault.

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What a model does by itself when the system gets into trouble.
+/// How a model helps itself when the system gets into trouble.
 public struct Policies: Sendable, Equatable {
     /// A run that fails on another provider than the CPU is repeated on the CPU: a GPU may be taken away from an app in the
     /// background. After three such runs in a row the model stays there.

@@ -133,7 +133,7 @@ private struct Sessions: Sendable {
     }
 }
 
-/// What is known of a model, open or not.
+/// The facts of a model, open or not.
 private struct Known: Sendable {
     var latest: OpenedFile
     var fallbacks: [Fallback]

@@ -18,7 +18,7 @@ public struct Options: Sendable {
     public var providerOptions: [Provider: [String: String]]
     /// How the files of a model are checked when it is loaded.
     public var verify: Verify
-    /// What the model does by itself when the system gets into trouble.
+    /// How the model helps itself when the system gets into trouble.
     public var policies: Policies
     /// Is told what the model does; nil costs nothing. ``ModelMetrics`` is one.
     public var observer: (any ModelObserver)?
