@@ -106,6 +106,7 @@ class ReactNative:
     def _names(self, package: Package, android: Built, ios: Built, models: tuple[ModelView, ...]) -> NamesView:
         module = naming.module_name(package.name, self.module)
         onnxruntime = runtime.linked(android)
+        exports = typed.exports([plan.model.contract for plan in android.plans if plan.model.contract])
         return NamesView(
             npm_name=naming.npm_name(package.name, self.package),
             version=package.version,
@@ -138,7 +139,8 @@ class ReactNative:
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
             models=models,
-            exports=typed.exports([plan.model.contract for plan in android.plans if plan.model.contract]),
+            exports=exports,
+            has_pictures=any(each.module == "picture" for each in exports),
         )
 
     def render(self, view: ReactNativeView) -> Sources:
