@@ -26,10 +26,9 @@ def times(built: device.Library, model: str, folder: Path) -> Mapping[str, str]:
         [name] = [each for each in archive.namelist() if each.endswith(f"/{model}.ort.tflite")]
         file = folder / f"{model}.ort"
         file.write_bytes(archive.read(name))
-    given = {"small": 1} if model == "silero-vad" else {}
-    runs = RUNS[model]
-    phone = device.device(built, folder)
-    return phone.run("RunTimes", runs=runs, warmup=runs // 5, file=file, timeout_s=TIMEOUT_S, **given).facts
+    phone, runs = device.device(built, folder), RUNS[model]
+    done = phone.run("RunTimes", model=model, runs=runs, warmup=runs // 5, file=file, timeout_s=TIMEOUT_S)
+    return done.facts
 
 
 def main() -> int:

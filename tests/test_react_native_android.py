@@ -16,7 +16,7 @@ from tests.toolchain.react_native import codegen, packages
 
 pytestmark = [pytest.mark.react_native, pytest.mark.kotlin]
 
-APP = Path(react_native_api.FAKES.parent, "Locate.kt")
+APP = [Path(react_native_api.FAKES.parent, name) for name in ("Answer.kt", "Locate.kt")]
 ASSET = "mobpack/PageOrientation/orientation.ort.tflite"
 CONTENT = bytes(range(256)) * 400
 UNALIGNED = 1
@@ -53,7 +53,7 @@ def classes(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Classes:
     spec = folder / "Spec.kt"
     spec.write_text(react_native_api.spec_in_kotlin(java.read_text(encoding="utf-8")), encoding="utf-8")
     spec_jar = jvm.compile_kotlin([spec], classpath=[react_native, jvm.fakes()])
-    app = jvm.compile_kotlin([APP], classpath=[compiled, spec_jar, react_native, jvm.fakes()])
+    app = jvm.compile_kotlin(APP, classpath=[compiled, spec_jar, react_native, jvm.fakes()])
     return Classes(compiled, app, spec_jar)
 
 

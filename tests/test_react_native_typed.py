@@ -380,6 +380,9 @@ def test_types_that_packages_export_are_those_that_the_files_of_contracts_have()
     for path in folder.glob("*.ts"):
         exported = re.findall(r"^export (?:interface|type) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
         found[path.stem] = {name for name in exported if not name.endswith("Tensors")} - {
+            "AndroidDecoder",
+            "AppleDecoder",
+            "Decoders",
             "PixelTensor",
             "Plane",
         }
@@ -396,7 +399,7 @@ def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
     one = replace(
         case, android=replace(case.android, plans=tuple(detector)), ios=replace(case.ios, plans=tuple(detector))
     )
-    kinds = ("boxes", "options", "picture", "planes")
+    kinds = ("boxes", "decoding", "drawing", "options", "picture", "planes")
     endings = (("src", ".ts"), ("lib", ".js"), ("lib", ".d.ts"))
     assert places(one) == {f"{part}/runtime/typed/{kind}{end}" for kind in kinds for part, end in endings}
     assert {Path(path).stem for path in places(case) if path.startswith("src")} == set(typed.TYPES)

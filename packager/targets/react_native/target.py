@@ -114,6 +114,7 @@ class ReactNative:
         npm_name = naming.npm_name(package.name, self.package)
         asset_folder = f"mobpack/{module}"
         onnxruntime = runtime.linked(android)
+        exports = typed.exports([plan.model.contract for plan in android.plans if plan.model.contract])
         return NamesView(
             npm_name=npm_name,
             version=package.version,
@@ -152,7 +153,8 @@ class ReactNative:
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
             models=models,
-            exports=typed.exports([plan.model.contract for plan in android.plans if plan.model.contract]),
+            exports=exports,
+            has_pictures=any(each.module == "picture" for each in exports),
         )
 
     def render(self, view: ReactNativeView) -> Sources:

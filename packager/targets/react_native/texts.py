@@ -17,6 +17,8 @@ MODEL = "model"
 """`models/model.*`: templates that are rendered once per model"""
 TYPED = "typed"
 """folder of files that contracts need"""
+OF_PICTURES = frozenset({"image", "Pictures"})
+"""stems of templates that packages without pictures lack"""
 PARTIAL = "_"
 """prefix of templates that others include"""
 DEVICE = f"{ROOT / KOTLIN}/{PARTIAL}{{}}.device.kt{TEMPLATE}"
@@ -28,6 +30,8 @@ def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
     """Rendered templates by path in the package."""
     printed = {}
     for template in templates():
+        if template.name.partition(".")[0] in OF_PICTURES and not view.names.has_pictures:
+            continue
         if is_of_model(template):
             for model in view.names.models:
                 place = template.parent / template.name.replace(MODEL, model.file, 1).removesuffix(TEMPLATE)

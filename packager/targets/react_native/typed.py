@@ -26,6 +26,8 @@ Parameter = ImageInput | AudioInput | TensorInput
 TYPES = {
     "boxes": ("Box", "Detection"),
     "classes": ("Classification",),
+    "decoding": ("PictureOptions",),
+    "drawing": (),
     "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
     "picture": ("Picture", "PictureOrientation", "PixelFormat", "YuvConversion"),
@@ -71,7 +73,7 @@ def exports(contracts: Iterable[Contract]) -> tuple[ExportView, ...]:
     """Files of `runtime/typed/` that a package needs."""
     found = {each.module for contract in contracts for each in typed_view(contract, "").imports}
     found |= {"options"} if found else set()
-    found |= {"planes"} if "picture" in found else set()
+    found |= {"decoding", "drawing", "planes"} if "picture" in found else set()
     return tuple(ExportView(module=module, types=TYPES[module]) for module in sorted(found))
 
 

@@ -224,6 +224,8 @@ class NamesView:
     models: tuple[ModelView, ...]
     exports: tuple[ExportView, ...]
     """files for contracts; empty without any"""
+    has_pictures: bool
+    """whether a model takes pictures"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,8 +31,9 @@ fun main(arguments: Array<String>) {
         "policies" to plain.copy(policies = Policies()),
         "policies and observer" to plain.copy(policies = Policies(), observer = ModelMetrics()),
     )
-    val ours = kinds.mapValues { (_, options) -> if (task.has("small")) speech(task, options) else page(task, options) }
-    val direct = if (task.has("small")) directSpeech(task) else directPage(task)
+    val isSpeech = task.text("model") == "silero-vad"
+    val ours = kinds.mapValues { (_, options) -> if (isSpeech) speech(task, options) else page(task, options) }
+    val direct = if (isSpeech) directSpeech(task) else directPage(task)
     val works = ours + ("ONNX Runtime" to direct)
     repeat(task.number("warmup")) { works.values.forEach { it() } }
     val times = works.mapValues { LongArray(task.number("runs")) }

@@ -2,6 +2,7 @@
 package device
 
 import android.content.ComponentCallbacks
+import android.content.ContentResolver
 import android.content.Context
 import android.content.pm.ApplicationInfo
 import android.content.pm.PackageManager
@@ -18,6 +19,8 @@ public class InstalledApp(private val apk: File, private val data: File) : Conte
     override fun getApplicationInfo(): ApplicationInfo = ApplicationInfo(File(data, "lib").path)
 
     override fun getAssets(): AssetManager = assetManager
+
+    override fun getContentResolver(): ContentResolver = ContentResolver
 
     override fun getNoBackupFilesDir(): File = folder("no_backup")
 

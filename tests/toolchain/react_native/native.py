@@ -103,16 +103,17 @@ def build(built: packages.Built, folder: Path, project: str = jsc.NEWEST) -> Cod
     specs = codegen.for_ios(app, folder / "codegen", project=project)
     program = jsc.program(built.package, specs, MODULE, project=project)
     script = folder / "script.js"
-    _bundle(app, script)
+    bundle(app, script)
     return Code(program, script, built.package / "models")
 
 
-def _bundle(app: Path, script: Path) -> None:
+def bundle(app: Path, script: Path, main: str = "main.js") -> None:
+    """Packs the JavaScript of cases and of the packages in `app` into the file `script`."""
     project = node.project("react_native")
     done = node.run(
         [
             node.tool(project, "esbuild"),
-            SCRIPTS / "main.js",
+            SCRIPTS / main,
             "--bundle",
             "--platform=neutral",  # not the browser's half of the package
             "--main-fields=main",

@@ -27,7 +27,7 @@ let package = Package(
                 .product(name: "ReactAppHeaders", package: "React-GeneratedCode")
             ],
             path: ".",
-            sources: ["cpp", "ios/OnLoad.mm"],
+            sources: ["cpp", "ios/OnLoad.mm", "ios/Pictures.mm"],
             publicHeadersPath: "ios/include",
             cxxSettings: [
                 .headerSearchPath("cpp"),
@@ -37,8 +37,10 @@ let package = Package(
                 .define("NDEBUG", .when(configuration: .release))
             ],
             linkerSettings: [
+                .linkedFramework("CoreGraphics", .when(platforms: [.iOS])),
                 .linkedFramework("CoreML", .when(platforms: [.iOS])),
                 .linkedFramework("Foundation", .when(platforms: [.iOS])),
+                .linkedFramework("ImageIO", .when(platforms: [.iOS])),
                 .linkedLibrary("c++", .when(platforms: [.iOS]))
             ]
         ),

@@ -4,14 +4,10 @@ package reactnative
 import android.content.res.AssetManager
 import com.example.pageorientation.reactnative.NativePageOrientationFilesAndroidSpec
 import com.example.pageorientation.reactnative.PageOrientationPackage
-import com.facebook.react.bridge.Promise
 import com.facebook.react.bridge.ReactApplicationContext
-import com.facebook.react.bridge.ReadableMap
-import com.facebook.react.bridge.WritableMap
 import device.InstalledApp
 import device.report
 import java.io.File
-import java.util.concurrent.CountDownLatch
 
 fun main(arguments: Array<String>) {
     val given = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
@@ -43,53 +39,4 @@ private fun moduleOf(context: ReactApplicationContext): NativePageOrientationFil
     report("isTurboModule", info.isTurboModule && !info.isCxxModule && !info.needsEagerInit)
     report("other", group.getModule("Other", context))
     return group.getModule(info.name, context) as NativePageOrientationFilesAndroidSpec
-}
-
-/** What a call was answered with. */
-private class Answer : Promise {
-    var value: ReadableMap? = null
-    var code: String? = null
-    var words: String? = null
-    var thread: String? = null
-    private val done = CountDownLatch(1)
-
-    fun await() = done.await()
-
-    override fun resolve(value: Any?) {
-        this.value = value as ReadableMap
-        finish()
-    }
-
-    override fun reject(code: String?, message: String?, throwable: Throwable?) {
-        this.code = code
-        words = message
-        finish()
-    }
-
-    private fun finish() {
-        check(done.count == 1L) { "answered twice" }
-        thread = Thread.currentThread().name
-        done.countDown()
-    }
-
-    override fun reject(code: String?, message: String?): Unit = unused()
-
-    override fun reject(code: String?, throwable: Throwable?): Unit = unused()
-
-    override fun reject(throwable: Throwable): Unit = unused()
-
-    override fun reject(throwable: Throwable, userInfo: WritableMap): Unit = unused()
-
-    override fun reject(code: String?, userInfo: WritableMap): Unit = unused()
-
-    override fun reject(code: String?, throwable: Throwable?, userInfo: WritableMap): Unit = unused()
-
-    override fun reject(code: String?, message: String?, userInfo: WritableMap): Unit = unused()
-
-    override fun reject(code: String?, message: String?, throwable: Throwable?, userInfo: WritableMap?): Unit = unused()
-
-    @Deprecated("as in React Native")
-    override fun reject(message: String): Unit = unused()
-
-    private fun unused(): Nothing = error("another way to reject than the one in use")
 }

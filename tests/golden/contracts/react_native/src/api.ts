@@ -94,6 +94,7 @@ export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Tar
 export type { PlainModel } from './runtime/plainModel.js';
 export type { Box, Detection } from './runtime/typed/boxes.js';
 export type { Classification } from './runtime/typed/classes.js';
+export type { PictureOptions } from './runtime/typed/decoding.js';
 export type { Mask } from './runtime/typed/mask.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';

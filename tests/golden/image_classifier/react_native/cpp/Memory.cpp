@@ -57,15 +57,20 @@ NativeMemory::NativeMemory(std::size_t sizeBytes) : sizeBytes_(sizeBytes), memor
 }
 
 jsi::ArrayBuffer allocate(jsi::Runtime& runtime, std::size_t sizeBytes) {
-  auto memory = std::make_shared<NativeMemory>(sizeBytes);
+  return bufferOver(runtime, std::make_shared<NativeMemory>(sizeBytes));
+}
+
+jsi::ArrayBuffer bufferOver(jsi::Runtime& runtime, const std::shared_ptr<NativeMemory>& memory) {
   try {
-    jsi::ArrayBuffer buffer(runtime, std::move(memory));
+    jsi::ArrayBuffer buffer(runtime, memory);
     // Hermes does not count memory that is not its own: without this it would see no reason to collect garbage.
-    buffer.setExternalMemoryPressure(runtime, sizeBytes);
+    buffer.setExternalMemoryPressure(runtime, memory->size());
     return buffer;
   } catch (const std::exception&) {
     // JavaScriptCore: "Not implemented".
-    return allocateInJavaScript(runtime, sizeBytes);
+    auto buffer = allocateInJavaScript(runtime, memory->size());
+    std::copy_n(memory->data(), memory->size(), buffer.data(runtime));
+    return buffer;
   }
 }
 

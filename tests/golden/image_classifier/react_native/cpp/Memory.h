@@ -32,6 +32,10 @@ class NativeMemory : public facebook::jsi::MutableBuffer {
 /// An ArrayBuffer over native memory, or over memory of JavaScript's own where its engine knows no other.
 facebook::jsi::ArrayBuffer allocate(facebook::jsi::Runtime& runtime, std::size_t sizeBytes);
 
+/// An ArrayBuffer over `memory`, or over a copy where JavaScript's engine knows no memory but its own.
+facebook::jsi::ArrayBuffer bufferOver(
+    facebook::jsi::Runtime& runtime, const std::shared_ptr<NativeMemory>& memory);
+
 /// An argument of JavaScript's. Throws Failure unless it is an ArrayBuffer.
 facebook::jsi::ArrayBuffer bufferOf(facebook::jsi::Runtime& runtime, const facebook::jsi::Object& value);
 

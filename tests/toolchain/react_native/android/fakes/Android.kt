@@ -11,6 +11,8 @@ public open class ContextWrapper(private val base: Context) : Context() {
 
     override fun getAssets(): AssetManager = base.getAssets()
 
+    override fun getContentResolver(): ContentResolver = base.getContentResolver()
+
     override fun getNoBackupFilesDir(): File = base.getNoBackupFilesDir()
 
     override fun getCacheDir(): File = base.getCacheDir()

@@ -7,6 +7,11 @@ const android = {
     const place = globalThis.plan.places[asset];
     return place === undefined ? Promise.reject(new Error(`[missing] no asset ${asset}`)) : Promise.resolve(place);
   },
+  decode: (uri, maxSize) => {
+    const { error, ...decoded } = globalThis.plan.decoded;
+    if (uri !== globalThis.plan.uri || maxSize !== (globalThis.plan.options?.maxSize ?? 0)) throw new Error('changed');
+    return error === undefined ? Promise.resolve(decoded) : Promise.reject(new Error(error));
+  },
 };
 
 export const TurboModuleRegistry = {

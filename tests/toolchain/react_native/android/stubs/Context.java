@@ -1,0 +1,34 @@
+package android.content;
+
+import android.content.pm.ApplicationInfo;
+import android.content.pm.PackageManager;
+import android.content.res.AssetManager;
+import java.io.File;
+
+public abstract class Context {
+    public static final String POWER_SERVICE = "power";
+
+    public abstract Context getApplicationContext();
+
+    public abstract ApplicationInfo getApplicationInfo();
+
+    public abstract AssetManager getAssets();
+
+    public abstract ContentResolver getContentResolver();
+
+    public abstract File getCacheDir();
+
+    public abstract File getNoBackupFilesDir();
+
+    public abstract String getPackageCodePath();
+
+    public abstract PackageManager getPackageManager();
+
+    public abstract String getPackageName();
+
+    public abstract Object getSystemService(String name);
+
+    public abstract void registerComponentCallbacks(ComponentCallbacks callback);
+
+    public abstract void unregisterComponentCallbacks(ComponentCallbacks callback);
+}
