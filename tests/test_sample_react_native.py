@@ -86,11 +86,11 @@ def exported(app: Path) -> Path:
     return app / "dist"
 
 
-def test_its_bundles_for_phones_read_native_pixels_and_that_for_browsers_a_canvas(exported: Path) -> None:
+def test_phones_decode_pictures_natively_and_browsers_on_a_canvas(exported: Path) -> None:
     for platform in ("android", "ios", "web"):
-        [bundle] = (exported / "_expo" / "static" / "js" / platform).glob("*.js")
-        text = bundle.read_text(encoding="utf-8")
-        assert ("getImageData" in text, "toRawPixelDataAsync" in text) == (platform == "web", platform != "web")
+        bundles = sorted((exported / "_expo" / "static" / "js" / platform).glob("*.js"))
+        text = "".join(bundle.read_text(encoding="utf-8") for bundle in bundles)
+        assert ("getImageData" in text, "FilesAndroid" in text) == (platform == "web", platform != "web")
         assert "espresso" in text, "the names of the classes"
 
 
@@ -99,10 +99,15 @@ def test_prebuild_links_the_package_and_names_what_phones_ask_for(app: Path) -> 
     assert done.returncode == 0, done.output
     properties = (app / "android" / "gradle.properties").read_text(encoding="utf-8")
     assert "**/libonnxruntime.so" in properties
-    assert "says what is in the picture" in (app / "ios" / "Vision" / "Info.plist").read_text(encoding="utf-8")
+    info = (app / "ios" / "Vision" / "Info.plist").read_text(encoding="utf-8")
+    assert "says what is in the picture" in info
+    assert "what is in front of the camera" in info
+    assert "NSMicrophoneUsageDescription" not in info
+    manifest = (app / "android" / "app" / "src" / "main" / "AndroidManifest.xml").read_text(encoding="utf-8")
+    assert "android.permission.CAMERA" in manifest
     linked = expo.ExpoApp(app, sample_app.PACKAGE)
     for platform in ("android", "ios"):
-        for name in (sample_app.PACKAGE, "react-native-nitro-image", "react-native-nitro-modules"):
+        for name in (sample_app.PACKAGE, "expo-camera"):
             assert bare.dependency(linked.linked(platform), name, platform) is not None, f"{name} on {platform}"
 
 
@@ -132,6 +137,12 @@ class Page:
             time.sleep(0.05)
         return list(found)
 
+    def until(self, condition: str) -> None:
+        end = time.monotonic() + SECONDS
+        while not self.value(condition):
+            assert time.monotonic() < end, f"not within {SECONDS} s: {condition}"
+            time.sleep(0.05)
+
     def pick(self, file: Path) -> None:
         """Press the button, and choose `file` where the browser asks for one."""
         self.browser.call("Page.setInterceptFileChooserDialog", enabled=True)
@@ -154,12 +165,23 @@ class Page:
 
 @pytest.fixture(scope="module")
 def page(site: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with browser(tmp_path_factory.mktemp("chromium")) as opened, serving() as server:
+    home = tmp_path_factory.mktemp("chromium")
+    with browser(home, camera=film(home / "film.mjpeg")) as opened, serving() as server:
         server.files.by_path.update(site)
         opened.call("DOM.enable")
         opened.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=True)
         opened.call("Page.navigate", url=f"{server.url}index.html")
         yield Page(opened)
+
+
+def film(path: Path) -> Path:
+    """What the browser's camera sees: the app's own picture."""
+    picture = Image.open(PICTURE)
+    side = min(picture.size)
+    frame = io.BytesIO()
+    picture.crop((0, 0, side, side)).resize((480, 480)).save(frame, "JPEG", quality=95)
+    path.write_bytes(frame.getvalue() * 30)
+    return path
 
 
 def computed(app: Path, picture: Path) -> list[float]:
@@ -220,3 +242,20 @@ def test_a_picture_that_somebody_picks_is_turned_as_its_file_says(page: Page, tm
 
     assert page.labels(but=other)[0] == "espresso"
     assert page.value(SCORES)[0] == pytest.approx(scores[0], abs=2)
+
+
+@pytest.mark.browser
+def test_it_says_what_the_camera_sees_as_long_as_it_is_on(page: Page) -> None:
+    before = page.labels()
+    page.value(press("Use the camera"), is_gesture=True)
+    page.until("document.querySelector('video') !== null")
+    assert page.labels(but=before)[0] == "espresso"
+    assert page.value(PROBLEM) == ""
+    page.value(press("Stop the camera"), is_gesture=True)
+    page.until("document.querySelector('video') === null")
+    assert page.labels() == before
+
+
+def press(words: str) -> str:
+    """Presses the button with these words."""
+    return f"[...document.querySelectorAll('[role=button]')].find((each) => each.innerText === '{words}').click()"

@@ -39,6 +39,7 @@ OPTIONS = """
     --headless --no-sandbox --no-zygote --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run
     --remote-debugging-pipe
 """.split()
+CAMERA = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
 
 
 @cache
@@ -155,10 +156,11 @@ def is_loaded(event: dict[str, Any], loader: str) -> bool:
 
 
 @contextmanager
-def browser(home: Path, *, fonts: Sequence[Path] = ()) -> Iterator[Browser]:
+def browser(home: Path, *, fonts: Sequence[Path] = (), camera: Path | None = None) -> Iterator[Browser]:
     """A browser that keeps what it writes below `home`, and is gone at the end.
 
-    It has a font without signs and without letters of equal width; `fonts` are folders with others.
+    It has a font without signs and without letters of equal width; `fonts` are folders with others. `camera` is a file
+    of Motion JPEG that its camera shows, without asking anybody.
     """
     folder = chromium()
     more = "".join(f"<dir>{each}</dir>" for each in fonts)
@@ -167,7 +169,8 @@ def browser(home: Path, *, fonts: Sequence[Path] = ()) -> Iterator[Browser]:
     read_commands, write_commands = os.pipe()
     read_answers, write_answers = os.pipe()
     ends = (read_commands, write_answers)
-    program = [str(folder / "chromium"), *OPTIONS, f"--user-data-dir={home / 'profile'}", "about:blank"]
+    seen = [*CAMERA, f"--use-file-for-fake-video-capture={camera}"] if camera else []
+    program = [str(folder / "chromium"), *OPTIONS, *seen, f"--user-data-dir={home / 'profile'}", "about:blank"]
     with (home / "log.txt").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-c", LAUNCH, *map(str, ends), *program],

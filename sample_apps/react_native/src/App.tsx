@@ -1,12 +1,13 @@
-// One screen: a picture, and what the model sees in it.
+// One screen: a picture or the camera, and what the model sees in it.
 
 import { useEffect, useState, type ReactElement } from 'react';
 import { Image, Pressable, ScrollView, StyleSheet, Text, View } from 'react-native';
 import { useClassifier, type Classification } from 'react-native-vision';
 
 import { ownPicture, pickedPicture, type Chosen } from './chosen';
+import { Live } from './Live';
 import { prepareRuntime } from './onnxruntime';
-import { useClasses } from './useClasses';
+import { useClasses, type Seen } from './useClasses';
 
 export function App(): ReactElement {
   const [isPrepared, setPrepared] = useState(false);
@@ -22,7 +23,9 @@ function Screen(): ReactElement {
   const { model, error } = useClassifier();
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [trouble, setTrouble] = useState('');
-  const { classes, problem } = useClasses(model, chosen);
+  const still = useClasses(model, chosen);
+  const [live, setLive] = useState<Seen | null>(null);
+  const { classes, problem } = live ?? still;
 
   const choose = (next: Promise<Chosen | null>): void => {
     next.then(
@@ -44,7 +47,8 @@ function Screen(): ReactElement {
         What is in the picture?
       </Text>
       <View style={styles.frame}>
-        {chosen && <Image source={{ uri: chosen.uri }} style={styles.picture} resizeMode="cover" />}
+        {live !== null && <Live model={model} onSeen={setLive} />}
+        {live === null && chosen && <Image source={{ uri: chosen.uri }} style={styles.picture} resizeMode="cover" />}
       </View>
       <View style={styles.classes}>
         {classes.map((each) => (
@@ -58,10 +62,20 @@ function Screen(): ReactElement {
         role="button"
         style={styles.button}
         onPress={() => {
+          setLive(null);
           choose(pickedPicture());
         }}
       >
         <Text style={styles.action}>Choose a picture</Text>
+      </Pressable>
+      <Pressable
+        role="button"
+        style={styles.button}
+        onPress={() => {
+          setLive((now) => (now === null ? { classes: [], problem: '' } : null));
+        }}
+      >
+        <Text style={styles.action}>{live === null ? 'Use the camera' : 'Stop the camera'}</Text>
       </Pressable>
     </ScrollView>
   );

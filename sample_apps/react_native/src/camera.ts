@@ -1,13 +1,16 @@
 // The camera's pictures, one after the other, and what the model sees in them.
 
 import type { CameraView } from 'expo-camera';
+import { File } from 'expo-file-system';
 import { useEffect, useState, type RefObject } from 'react';
 import type { Classification, ClassifierModel, Picture } from 'react-native-vision';
+import { pictureFrom } from 'react-native-vision/image';
 
-import { pixelsOf } from './pixels';
-import type { Seen } from './useClasses';
+import { LONGEST, type Seen } from './useClasses';
 
 const NOTHING: Seen = { classes: [], problem: '' };
+const TRIES = 20;
+const PAUSE_MS = 100;
 
 /** Classifies the camera's latest picture, again and again, while `camera` shows one. */
 export function useCamera(model: ClassifierModel | null, camera: RefObject<CameraView | null>, isReady: boolean): Seen {
@@ -16,7 +19,14 @@ export function useCamera(model: ClassifierModel | null, camera: RefObject<Camer
     const view = camera.current;
     if (model === null || view === null || !isReady) return undefined;
     // Pictures that come while the model is busy are dropped, all but the latest.
-    const frames = model.frames({ next: () => shot(view) });
+    let next = firstShot;
+    const frames = model.frames({
+      next: async () => {
+        const taken = await next(view);
+        next = shot;
+        return taken;
+      },
+    });
     void show(frames, setSeen);
     return () => {
       void frames.return();
@@ -38,9 +48,24 @@ async function show(frames: ReturnType<ClassifierModel['frames']>, set: (seen: S
   }
 }
 
-/** A picture as it lies in the camera's file: Exif says how the phone was held. */
+/** The camera's next picture. */
 async function shot(camera: CameraView): Promise<IteratorResult<Picture>> {
-  const { uri, exif } = await camera.takePictureAsync({ quality: 0.5, exif: true, shutterSound: false });
-  const orientation = Number((exif as Record<string, unknown> | undefined)?.['Orientation'] ?? 1);
-  return { done: false, value: await pixelsOf({ uri, orientation }) };
+  const { uri } = await camera.takePictureAsync({ quality: 0.5, shutterSound: false });
+  try {
+    return { done: false, value: await pictureFrom(uri, { maxSize: LONGEST }) };
+  } finally {
+    if (uri.startsWith('file:')) new File(uri).delete(); // browsers have it in memory
+  }
+}
+
+/** Its first picture: a browser says that the camera is ready a little before there is one. */
+async function firstShot(camera: CameraView): Promise<IteratorResult<Picture>> {
+  for (let left = TRIES; left > 1; left -= 1) {
+    try {
+      return await shot(camera);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+  return shot(camera);
 }

@@ -2,15 +2,18 @@
 
 import { useEffect, useState } from 'react';
 import type { Classification, ClassifierModel } from 'react-native-vision';
+import { pictureFrom } from 'react-native-vision/image';
 
 import type { Chosen } from './chosen';
-import { pixelsOf } from './pixels';
 
 /** What is known of a picture: nothing yet, its classes, or why there are none. */
 export interface Seen {
   readonly classes: readonly Classification[];
   readonly problem: string;
 }
+
+/** Of the side of a picture that the model gets, in pixels: it looks at 224 of them. */
+export const LONGEST = 1024;
 
 const NOTHING: Seen = { classes: [], problem: '' };
 
@@ -44,6 +47,6 @@ async function classified(
   chosen: Chosen,
   signal: AbortSignal,
 ): Promise<readonly Classification[]> {
-  const picture = await pixelsOf(chosen);
+  const picture = await pictureFrom(chosen.uri, { maxSize: LONGEST });
   return model.classify(picture, { signal });
 }
