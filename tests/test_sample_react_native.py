@@ -86,11 +86,11 @@ def exported(app: Path) -> Path:
     return app / "dist"
 
 
-def test_its_bundles_for_phones_read_native_pixels_and_that_for_browsers_a_canvas(exported: Path) -> None:
+def test_its_bundles_for_phones_have_the_camera_and_that_for_browsers_a_canvas(exported: Path) -> None:
     for platform in ("android", "ios", "web"):
         [bundle] = (exported / "_expo" / "static" / "js" / platform).glob("*.js")
         text = bundle.read_text(encoding="utf-8")
-        assert ("getImageData" in text, "toRawPixelDataAsync" in text) == (platform == "web", platform != "web")
+        assert ("getImageData" in text, "capturePhotoToFile" in text) == (platform == "web", platform != "web")
         assert "espresso" in text, "the names of the classes"
 
 
@@ -99,10 +99,14 @@ def test_prebuild_links_the_package_and_names_what_phones_ask_for(app: Path) -> 
     assert done.returncode == 0, done.output
     properties = (app / "android" / "gradle.properties").read_text(encoding="utf-8")
     assert "**/libonnxruntime.so" in properties
-    assert "says what is in the picture" in (app / "ios" / "Vision" / "Info.plist").read_text(encoding="utf-8")
+    told = (app / "ios" / "Vision" / "Info.plist").read_text(encoding="utf-8")
+    assert "says what is in the picture" in told
+    assert "says what the camera sees" in told
+    manifest = (app / "android" / "app" / "src" / "main" / "AndroidManifest.xml").read_text(encoding="utf-8")
+    assert "android.permission.CAMERA" in manifest
     linked = expo.ExpoApp(app, sample_app.PACKAGE)
     for platform in ("android", "ios"):
-        for name in (sample_app.PACKAGE, "react-native-nitro-image", "react-native-nitro-modules"):
+        for name in (sample_app.PACKAGE, "react-native-nitro-modules", "react-native-vision-camera"):
             assert bare.dependency(linked.linked(platform), name, platform) is not None, f"{name} on {platform}"
 
 

@@ -4,7 +4,8 @@ import { useEffect, useState, type ReactElement } from 'react';
 import { Image, Pressable, ScrollView, StyleSheet, Text, View } from 'react-native';
 import { useClassifier, type Classification } from 'react-native-vision';
 
-import { ownPicture, pickedPicture, type Chosen } from './chosen';
+import { LiveCamera, hasCamera } from './LiveCamera';
+import { ownPicture, pickedPicture } from './chosen';
 import { prepareRuntime } from './onnxruntime';
 import { useClasses } from './useClasses';
 
@@ -20,14 +21,18 @@ export function App(): ReactElement {
 
 function Screen(): ReactElement {
   const { model, error } = useClassifier();
-  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
   const [trouble, setTrouble] = useState('');
-  const { classes, problem } = useClasses(model, chosen);
+  const [seen, setSeen] = useState<readonly Classification[]>([]);
+  const [isLive, setLive] = useState(false);
+  const { classes, problem } = useClasses(model, isLive ? null : chosen);
 
-  const choose = (next: Promise<Chosen | null>): void => {
+  const choose = (next: Promise<string | null>): void => {
     next.then(
       (picture) => {
-        if (picture !== null) setChosen(picture);
+        if (picture === null) return;
+        setLive(false);
+        setChosen(picture);
       },
       (reason: unknown) => {
         setTrouble(String(reason));
@@ -44,10 +49,11 @@ function Screen(): ReactElement {
         What is in the picture?
       </Text>
       <View style={styles.frame}>
-        {chosen && <Image source={{ uri: chosen.uri }} style={styles.picture} resizeMode="cover" />}
+        {chosen !== null && !isLive && <Image source={{ uri: chosen }} style={styles.picture} resizeMode="cover" />}
+        {model !== null && isLive && <LiveCamera model={model} onClasses={setSeen} onProblem={setTrouble} />}
       </View>
       <View style={styles.classes}>
-        {classes.map((each) => (
+        {(isLive ? seen : classes).map((each) => (
           <Row key={each.index} {...each} />
         ))}
       </View>
@@ -63,6 +69,19 @@ function Screen(): ReactElement {
       >
         <Text style={styles.action}>Choose a picture</Text>
       </Pressable>
+      {hasCamera && (
+        <Pressable
+          role="button"
+          style={styles.button}
+          onPress={() => {
+            setSeen([]);
+            setTrouble('');
+            setLive(!isLive);
+          }}
+        >
+          <Text style={styles.action}>{isLive ? 'Stop the camera' : 'Use the camera'}</Text>
+        </Pressable>
+      )}
     </ScrollView>
   );
 }

@@ -2,9 +2,10 @@
 
 import { useEffect, useState } from 'react';
 import type { Classification, ClassifierModel } from 'react-native-vision';
+import { pictureFrom } from 'react-native-vision/image';
 
-import type { Chosen } from './chosen';
-import { pixelsOf } from './pixels';
+/** Of the longest side: no model here looks at more. */
+const MAX_SIZE = 1024;
 
 /** What is known of a picture: nothing yet, its classes, or why there are none. */
 export interface Seen {
@@ -14,16 +15,16 @@ export interface Seen {
 
 const NOTHING: Seen = { classes: [], problem: '' };
 
-/** Classifies `chosen` whenever it, or the model, is another one. */
-export function useClasses(model: ClassifierModel | null, chosen: Chosen | null): Seen {
+/** Classifies the picture at an address whenever that, or the model, is another one. */
+export function useClasses(model: ClassifierModel | null, uri: string | null): Seen {
   const [seen, setSeen] = useState(NOTHING);
   useEffect(() => {
-    if (model === null || chosen === null) return undefined;
+    if (model === null || uri === null) return undefined;
     const controller = new AbortController();
     const show = (found: Seen): void => {
       if (!controller.signal.aborted) setSeen(found);
     };
-    classified(model, chosen, controller.signal).then(
+    classified(model, uri, controller.signal).then(
       (classes) => {
         show({ classes, problem: '' });
       },
@@ -35,15 +36,15 @@ export function useClasses(model: ClassifierModel | null, chosen: Chosen | null)
       controller.abort();
       setSeen(NOTHING);
     };
-  }, [model, chosen]);
+  }, [model, uri]);
   return seen;
 }
 
 async function classified(
   model: ClassifierModel,
-  chosen: Chosen,
+  uri: string,
   signal: AbortSignal,
 ): Promise<readonly Classification[]> {
-  const picture = await pixelsOf(chosen);
+  const picture = await pictureFrom(uri, { maxSize: MAX_SIZE });
   return model.classify(picture, { signal });
 }
