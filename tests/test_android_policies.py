@@ -56,6 +56,11 @@ def test_after_three_failures_in_a_row_the_model_stays_on_the_cpu_and_says_why(f
     assert failing["closed"] == "release CLOSE"
 
 
+def test_a_self_test_fails_where_the_provider_does(failing: Mapping[str, str]) -> None:
+    assert failing["selfTest.thrown"] == "com.example.models.ModelException"
+    assert failing["selfTest.events"] == "run NNAPI failed"
+
+
 def test_without_the_policy_the_failure_is_the_apps(failing: Mapping[str, str]) -> None:
     assert failing["refused.thrown"] == "com.example.models.ModelException"
     assert failing["refused.message"].startswith("SileroVad failed to run: ")

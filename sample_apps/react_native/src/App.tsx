@@ -58,25 +58,27 @@ function Screen(): ReactElement {
       <Text testID="problem" style={styles.problem}>
         {error?.message ?? (problem || trouble)}
       </Text>
-      <Pressable
-        role="button"
-        style={styles.button}
-        onPress={() => {
-          setLive(null);
-          choose(pickedPicture());
-        }}
-      >
-        <Text style={styles.action}>Choose a picture</Text>
-      </Pressable>
-      <Pressable
-        role="button"
-        style={styles.button}
-        onPress={() => {
-          setLive((now) => (now === null ? { classes: [], problem: '' } : null));
-        }}
-      >
-        <Text style={styles.action}>{live === null ? 'Use the camera' : 'Stop the camera'}</Text>
-      </Pressable>
+      <View style={styles.buttons}>
+        <Pressable
+          role="button"
+          style={styles.button}
+          onPress={() => {
+            setLive(null);
+            choose(pickedPicture());
+          }}
+        >
+          <Text style={styles.action}>Choose a picture</Text>
+        </Pressable>
+        <Pressable
+          role="button"
+          style={styles.button}
+          onPress={() => {
+            setLive((now) => (now === null ? { classes: [], problem: '' } : null));
+          }}
+        >
+          <Text style={styles.action}>{live === null ? 'Use the camera' : 'Stop the camera'}</Text>
+        </Pressable>
+      </View>
     </ScrollView>
   );
 }
@@ -111,6 +113,7 @@ const styles = StyleSheet.create({
   track: { height: 6, borderRadius: 3, marginTop: 5, backgroundColor: '#e3e8ee', overflow: 'hidden' },
   bar: { height: 6, borderRadius: 3, backgroundColor: '#1666c5' },
   problem: { color: '#b3261e' },
-  button: { padding: 16, borderRadius: 12, backgroundColor: '#1666c5', alignItems: 'center' },
-  action: { fontSize: 17, fontWeight: '600', color: '#ffffff' },
+  buttons: { flexDirection: 'row', gap: 12 },
+  button: { flex: 1, padding: 16, borderRadius: 12, backgroundColor: '#1666c5', alignItems: 'center' },
+  action: { fontSize: 16, fontWeight: '600', color: '#ffffff' },
 });

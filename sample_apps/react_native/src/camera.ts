@@ -1,7 +1,7 @@
 // The camera's pictures, one after the other, and what the model sees in them.
 
 import type { CameraView } from 'expo-camera';
-import { File } from 'expo-file-system';
+import { deleteAsync } from 'expo-file-system/legacy';
 import { useEffect, useState, type RefObject } from 'react';
 import type { Classification, ClassifierModel, Picture } from 'react-native-vision';
 import { pictureFrom } from 'react-native-vision/image';
@@ -54,7 +54,7 @@ async function shot(camera: CameraView): Promise<IteratorResult<Picture>> {
   try {
     return { done: false, value: await pictureFrom(uri, { maxSize: LONGEST }) };
   } finally {
-    if (uri.startsWith('file:')) new File(uri).delete(); // browsers have it in memory
+    if (uri.startsWith('file:')) await deleteAsync(uri); // browsers have it in memory
   }
 }
 

@@ -82,6 +82,8 @@ private fun provider(task: Task) {
     SileroVad.loadBlocking(task.app, options).use { model ->
         report("loaded", events.since())
         report("asset", model.info.asset)
+        reportFailure("selfTest") { model.selfTest() }
+        report("selfTest.events", events.since())
         repeat(4) { number ->
             report("answer.$number", model.speech())
             report("events.$number", events.since())

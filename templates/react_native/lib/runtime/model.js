@@ -92,7 +92,8 @@ export class Model {
      */
     async selfTest() {
         this.checkAlive();
-        const run = (inputs) => this.run(inputs);
+        // Not repeated on the CPU: the test is about the provider.
+        const run = (inputs) => this.serving.use((session) => session.run(session.prepare(inputs, {}), undefined, false));
         try {
             return await testModel(this.serving.latest.outcome, run);
         }

@@ -170,6 +170,14 @@ test('a call that is cancelled while the CPU is opened does not run there', () =
     assert.deepEqual(state.runs, ['xnnpack']);
   }));
 
+test('a self-test fails where the provider does', () =>
+  withModel({}, async (model, state) => {
+    assert.equal((await model.selfTest()).passed, true);
+    state.fails = (provider) => provider === 'xnnpack';
+    await assert.rejects(model.selfTest(), (error) => error.code === 'runtime');
+    assert.deepEqual(state.opened, ['xnnpack']);
+  }));
+
 for (const options of [{ policies: { retryOnCpu: false } }, { providers: [] }]) {
   test(`nothing is repeated with ${JSON.stringify(options)}`, () =>
     withModel(options, async (model, state) => {

@@ -129,10 +129,11 @@ public class Listener private constructor(private val session: ModelSession) : A
     /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
     override fun close(): Unit = session.close()
 
-    private fun ofTensors(input: Input, output: Output) = ModelRun(
+    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
         feed = { input.feed(it) },
         pin = { output.pin(it) },
         read = { output.read(it) },
+        mayBeRepeated = mayBeRepeated,
     )
 
     private fun inputOf(audio: Sound): Input = Input(

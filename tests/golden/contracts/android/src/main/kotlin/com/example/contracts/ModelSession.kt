@@ -60,6 +60,8 @@ internal class ModelRun(
     val pin: (Tensors) -> Unit = {},
     /** Names of the outputs that ONNX Runtime makes. */
     val copied: Set<String> = emptySet(),
+    /** Whether the CPU may do it where the provider fails; not if the run is about the provider. */
+    val mayBeRepeated: Boolean = true,
 )
 
 /** A loaded model: runs it, again on the CPU where its provider fails, and tells its observer of that. */
@@ -95,7 +97,7 @@ internal class ModelSession(
         try {
             observed(provider, isRetry = false) { sessions.use { it.run(run) } }
         } catch (failure: ModelException) {
-            if (provider == Provider.CPU || !mayBeRetried(failure)) throw failure
+            if (provider == Provider.CPU || !run.mayBeRepeated || !mayBeRetried(failure)) throw failure
             observed(Provider.CPU, isRetry = true) { sessions.useSpare(onCpu) { it.run(run) } }
             return blame(provider, failure)
         }

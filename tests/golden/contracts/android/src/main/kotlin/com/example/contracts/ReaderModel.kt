@@ -145,10 +145,11 @@ public class ReaderModel private constructor(private val session: ModelSession) 
     /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
     override fun close(): Unit = session.close()
 
-    private fun ofTensors(input: Input, output: Output) = ModelRun(
+    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
         feed = { input.feed(it) },
         copied = COPIED_OUTPUTS,
         read = { output.read(it) },
+        mayBeRepeated = mayBeRepeated,
     )
 
     private fun inputOf(image: Picture): Input = Input(

@@ -120,17 +120,18 @@ public class Classifier private constructor(
             batch = sample.size("x", 0),
         )
         sample.fill("x", input.x)
-        val output = run(input)
+        val output = Output().also { session.run(ofTensors(input, it, mayBeRepeated = false)) }
         sample.compare("logits", output.logits, output.logitsShape)
     }
 
     /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
     override fun close(): Unit = session.close()
 
-    private fun ofTensors(input: Input, output: Output) = ModelRun(
+    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
         feed = { input.feed(it) },
         copied = COPIED_OUTPUTS,
         read = { output.read(it) },
+        mayBeRepeated = mayBeRepeated,
     )
 
     /**
