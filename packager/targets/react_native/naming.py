@@ -30,15 +30,16 @@ TAKEN_NAMES = frozenset(
     """.split()
 )
 
-# Pods of React Native, of Expo and of ONNX Runtime: pod names in an app are unique. BaseReact, MainReact and
-# FBReactNative stand for BaseReactPackage, MainReactPackage and FBReactNativeSpec, which React Native has.
+# Pods of React Native, of Expo, of VisionCamera and of ONNX Runtime: pod names in an app are unique. BaseReact,
+# MainReact and FBReactNative are for BaseReactPackage, MainReactPackage and FBReactNativeSpec, which React Native has.
 TAKEN_PODS = frozenset(
     """
     BaseReact boost Codegen DoubleConversion EXConstants Expo ExpoAsset ExpoDomWebView ExpoFileSystem ExpoFont
     ExpoHaptics ExpoImagePicker ExpoKeepAwake ExpoLogBox ExpoModulesCore ExpoModulesJSI ExpoModulesWorklets
     ExpoModulesWorkletsAdapter FBLazyVector FBReactNative fmt Folly glog hermes Jsi JsiNative MainReact NitroImage
     NitroModules Objc Onnxruntime RCT RCTDeprecation RCTRequired RCTSwiftUI RCTSwiftUIWrapper RCTTypeSafety React
-    ReactAppDependencyProvider ReactCodegen ReactCommon ReactNative ReactNativeDependencies SocketRocket Yoga
+    ReactAppDependencyProvider ReactCodegen ReactCommon ReactNative ReactNativeDependencies SocketRocket
+    VisionCamera Yoga
     """.split()
 )
 UNUSABLE_MODULES = frozenset(name.lower() for name in (*SYSTEM_MODULES, *TAKEN_PODS))
