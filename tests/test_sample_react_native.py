@@ -174,7 +174,7 @@ def page(site: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 def film(path: Path) -> Path:
-    """What the browser's camera sees: the app's own picture."""
+    """A film for the browser's camera: the app's own picture, again and again."""
     picture = Image.open(PICTURE)
     side = min(picture.size)
     frame = io.BytesIO()

@@ -34,7 +34,8 @@ TAKEN_NAMES = frozenset(
 # MainReact and FBReactNative are for BaseReactPackage, MainReactPackage and FBReactNativeSpec, which React Native has.
 TAKEN_PODS = frozenset(
     """
-    BaseReact boost Codegen DoubleConversion EXConstants Expo ExpoAsset ExpoDomWebView ExpoFileSystem ExpoFont
+    BaseReact boost Codegen DoubleConversion EXConstants Expo ExpoAsset ExpoCamera
+    ExpoCameraBarcodeScanning ExpoDomWebView ExpoFileSystem ExpoFont
     ExpoHaptics ExpoImagePicker ExpoKeepAwake ExpoLogBox ExpoModulesCore ExpoModulesJSI ExpoModulesWorklets
     ExpoModulesWorkletsAdapter FBLazyVector FBReactNative fmt Folly glog hermes Jsi JsiNative MainReact NitroImage
     NitroModules Objc Onnxruntime RCT RCTDeprecation RCTRequired RCTSwiftUI RCTSwiftUIWrapper RCTTypeSafety React
