@@ -159,6 +159,15 @@ def test_react_native_makes_the_module_from_its_package_class(phone: Phone) -> N
     assert phone.locate(android_sdk=30)["chip"] == "", "older Android does not name its chip"
 
 
+def test_javascript_hears_of_heat_and_of_memory_that_is_short(phone: Phone) -> None:
+    phone.install(is_stored=True)
+    facts = phone.locate()
+    assert (facts["cool"], facts["at once"], facts["hot"], facts["asked"]) == ("false", "false", "true", "2")
+    assert facts["told of little"] == "0"
+    assert facts["told"] == ",".join(["PageOrientationMemoryPressure"] * 4)
+    assert facts["callbacks"] == "0", "none are left when JavaScript ends"
+
+
 def test_an_asset_that_is_stored_is_used_where_it_lies(phone: Phone) -> None:
     phone.install(is_stored=True)
     facts = phone.locate()

@@ -143,6 +143,8 @@ export interface Engine {
     worklet(session: number, inputs: readonly string[], outputs: readonly string[]): object;
     /** Bytes of this process that are in memory; -1 where nobody tells. */
     residentBytes(): number;
+    /** Whether the device is so hot that the system slows it down. */
+    isHot(): boolean;
     /** Ends a run, which is rejected with `[cancelled]`. Does nothing when it has ended. */
     cancel(call: number): void;
     /** A new buffer, all zero: over native memory, or over the engine's own where JavaScript has no other. */

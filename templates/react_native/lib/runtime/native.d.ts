@@ -4,6 +4,8 @@ export interface AndroidFiles {
     device(): Device & {
         readonly folder: string;
     };
+    /** Whether the device is so hot that Android slows it down. */
+    isHot(): boolean;
     /** Where an asset lies, or a copy of one that is compressed. */
     locate(asset: string, size: number): Promise<Place>;
 }

@@ -20,6 +20,7 @@ function androidBackend(parts, engine, files) {
     return {
         ...backendOf(parts, 'android', { chip, apiLevel }, engine, (path, size) => files.locate(`${parts.assetFolder}/${path}`, size)),
         about: () => ({ ...engine.about(), cache: folder }),
+        isHot: () => files.isHot(),
     };
 }
 function iosBackend(parts, engine) {
@@ -43,6 +44,7 @@ function backendOf({ onMemoryPressure }, platform, device, engine, locate) {
         profile: (session, prefix, runs, buffers, layout, texts) => engine.profile(session, prefix, runs, buffers, layout, texts),
         worklet: (session, inputs, outputs) => engine.worklet(session, inputs, outputs),
         residentBytes: () => engine.residentBytes(),
+        isHot: () => engine.isHot(),
         cancel: (call) => {
             engine.cancel(call);
         },

@@ -21,6 +21,7 @@ export declare class OnnxRuntimeBackend implements Backend {
     runSync(): Ran;
     profile(): Promise<string>;
     worklet(): object;
+    isHot(): boolean;
     residentBytes(): number;
     cancel(call: number): void;
     allocate(sizeBytes: number): ArrayBuffer;

@@ -80,6 +80,9 @@ export class OnnxRuntimeBackend {
     worklet() {
         throw new ModelError('unsupported', 'there are no worklets here');
     }
+    isHot() {
+        return false; // browsers do not tell
+    }
     residentBytes() {
         return -1;
     }

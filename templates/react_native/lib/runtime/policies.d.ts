@@ -10,10 +10,15 @@ export interface Policies {
      */
     readonly retryOnCpu?: boolean;
     /**
+     * Half the threads while the device is so hot that the system slows it down, unless the option `threads` is set: the
+     * next `run` that finds no other under way opens the model with them, and with the usual ones when it is cool again.
+     */
+    readonly fewerThreadsWhenHot?: boolean;
+    /**
      * When the system warns that memory is short, a model that nothing runs is released, and its next run opens it again.
      * Not one that was used by `runSync` or `worklet`.
      */
     readonly releaseOnMemoryPressure?: boolean;
 }
 /** The policies, of which an app may leave out any. */
-export declare function policiesOf({ retryOnCpu, releaseOnMemoryPressure }?: Policies): Required<Policies>;
+export declare function policiesOf({ retryOnCpu, fewerThreadsWhenHot, releaseOnMemoryPressure, }?: Policies): Required<Policies>;

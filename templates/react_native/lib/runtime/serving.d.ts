@@ -14,6 +14,8 @@ export declare class Serving {
     private spare;
     /** The session of a provider that failed too often: closed after its last run, or at the end if worklets may have it. */
     private retired;
+    /** Null for sessions whose threads stay as they are. */
+    private readonly heat;
     private failures;
     private isPinned;
     private wasRun;
@@ -22,6 +24,8 @@ export declare class Serving {
     private readonly isLent;
     private readonly unsubscribe;
     constructor(first: Outcome);
+    /** Closes the session if the device has become hot or cool since, and nothing uses it: the next run opens another. */
+    followHeat(): void;
     /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
     get readsLater(): boolean;
     /** Does something on the session, which is opened first where it was released, and once more on the CPU if that fails. */
@@ -37,6 +41,7 @@ export declare class Serving {
     end(): void;
     private mayRetry;
     private release;
+    private tellOfRelease;
     private reopen;
     /** If it succeeds on the CPU, what failed is the provider. */
     private retry;

@@ -1,5 +1,6 @@
 // Which session serves the runs of a model: its own, or one on the CPU after failures.
 import { ModelError, toModelError } from './errors.js';
+import { Heat } from './heat.js';
 import { observeLoad, tell } from './observing.js';
 import { openModel } from './opening.js';
 import { policiesOf } from './policies.js';
@@ -17,6 +18,8 @@ export class Serving {
     spare = null;
     /** The session of a provider that failed too often: closed after its last run, or at the end if worklets may have it. */
     retired = null;
+    /** Null for sessions whose threads stay as they are. */
+    heat;
     failures = 0;
     isPinned = false;
     wasRun = false;
@@ -29,9 +32,22 @@ export class Serving {
         this.fallbacks = first.fallbacks;
         this.policies = policiesOf(first.options.policies);
         this.isLent = isLent(first.options);
+        this.heat = this.isLent ? null : Heat.of(first.backend, first.options);
         this.usual = new Reopening(this.latest, () => this.reopen(first));
         const isReleased = this.policies.releaseOnMemoryPressure && !this.isLent;
         this.unsubscribe = isReleased ? first.backend.onMemoryPressure(() => { this.release(); }) : nothing;
+    }
+    /** Closes the session if the device has become hot or cool since, and nothing uses it: the next run opens another. */
+    followHeat() {
+        if (this.heat === null || this.isPinned || !this.wasRun || !this.heat.isChanged())
+            return;
+        this.spare?.release();
+        const isReleased = this.usual.release();
+        if (!isReleased && this.usual.current !== null)
+            return;
+        this.heat.follow();
+        if (isReleased)
+            this.tellOfRelease('thermal');
     }
     /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
     get readsLater() {
@@ -87,16 +103,18 @@ export class Serving {
         if (!this.wasRun || this.isPinned)
             return;
         this.spare?.release();
-        if (!this.usual.release())
-            return;
+        if (this.usual.release())
+            this.tellOfRelease('memory');
+    }
+    tellOfRelease(reason) {
         const { observer } = this.latest.outcome.options;
         if (observer === undefined)
             return;
         const { name: model } = this.latest.about.info;
-        tell(() => observer.onRelease?.({ model, reason: 'memory' }));
+        tell(() => observer.onRelease?.({ model, reason }));
     }
     async reopen(first) {
-        const session = await openOn(first.provider, first);
+        const session = await openOn(first.provider, first, this.heat);
         this.fallbacks = [...this.fallbacks, ...session.outcome.fallbacks];
         this.latest = session;
         return session;
@@ -113,7 +131,7 @@ export class Serving {
         });
     }
     cpu() {
-        this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome));
+        this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome, this.heat));
         return this.spare;
     }
     countFailure(cpu, session, error) {
@@ -127,8 +145,8 @@ export class Serving {
     }
 }
 /** Opens the model of a session once more, from the same source. */
-async function openOn(provider, { model, backend, options }) {
-    const again = { ...options, providers: [provider] };
+async function openOn(provider, { model, backend, options }, heat) {
+    const again = { ...options, providers: [provider], ...(heat && { threads: heat.threads }) };
     // Those were of the first load.
     Reflect.deleteProperty(again, 'signal');
     Reflect.deleteProperty(again, 'onProgress');

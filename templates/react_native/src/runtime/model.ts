@@ -173,6 +173,7 @@ export class Model<Inputs extends object, Outputs extends object> {
   /** Checks inputs, and copies them if they are read again later. */
   private callOf(inputs: Inputs, { signal, into = {} }: AsyncRunOptions<Targets<Outputs>>): Call<Inputs> {
     this.checkAlive();
+    this.serving.followHeat();
     const session = this.serving.latest;
     const prepared = session.prepare(inputs, into);
     throwIfAborted(signal);

@@ -6,6 +6,8 @@ import { ModelError } from './errors.js';
 /** What Android alone has: files inside the app's own archive. */
 export interface AndroidFiles {
   device(): Device & { readonly folder: string };
+  /** Whether the device is so hot that Android slows it down. */
+  isHot(): boolean;
   /** Where an asset lies, or a copy of one that is compressed. */
   locate(asset: string, size: number): Promise<Place>;
 }
@@ -47,6 +49,7 @@ function androidBackend(parts: NativeParts, engine: Engine, files: AndroidFiles)
       files.locate(`${parts.assetFolder}/${path}`, size),
     ),
     about: () => ({ ...engine.about(), cache: folder }),
+    isHot: () => files.isHot(),
   };
 }
 
@@ -81,6 +84,7 @@ function backendOf(
       engine.profile(session, prefix, runs, buffers, layout, texts),
     worklet: (session, inputs, outputs) => engine.worklet(session, inputs, outputs),
     residentBytes: () => engine.residentBytes(),
+    isHot: () => engine.isHot(),
     cancel: (call) => {
       engine.cancel(call);
     },

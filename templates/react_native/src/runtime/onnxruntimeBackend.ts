@@ -102,6 +102,10 @@ export class OnnxRuntimeBackend implements Backend {
     throw new ModelError('unsupported', 'there are no worklets here');
   }
 
+  isHot(): boolean {
+    return false; // browsers do not tell
+  }
+
   residentBytes(): number {
     return -1;
   }

@@ -12,6 +12,11 @@ export interface Policies {
    */
   readonly retryOnCpu?: boolean;
   /**
+   * Half the threads while the device is so hot that the system slows it down, unless the option `threads` is set: the
+   * next `run` that finds no other under way opens the model with them, and with the usual ones when it is cool again.
+   */
+  readonly fewerThreadsWhenHot?: boolean;
+  /**
    * When the system warns that memory is short, a model that nothing runs is released, and its next run opens it again.
    * Not one that was used by `runSync` or `worklet`.
    */
@@ -19,6 +24,10 @@ export interface Policies {
 }
 
 /** The policies, of which an app may leave out any. */
-export function policiesOf({ retryOnCpu = true, releaseOnMemoryPressure = true }: Policies = {}): Required<Policies> {
-  return { retryOnCpu, releaseOnMemoryPressure };
+export function policiesOf({
+  retryOnCpu = true,
+  fewerThreadsWhenHot = true,
+  releaseOnMemoryPressure = true,
+}: Policies = {}): Required<Policies> {
+  return { retryOnCpu, fewerThreadsWhenHot, releaseOnMemoryPressure };
 }

@@ -2,7 +2,8 @@
 
 import { ModelError, toModelError } from './errors.js';
 import type { Provider } from './descriptor.js';
-import type { Fallback } from './observer.js';
+import { Heat } from './heat.js';
+import type { Fallback, ReleaseEvent } from './observer.js';
 import { observeLoad, tell } from './observing.js';
 import { openModel, type Outcome } from './opening.js';
 import type { LoadOptions } from './options.js';
@@ -26,6 +27,8 @@ export class Serving {
   private spare: Reopening | null = null;
   /** The session of a provider that failed too often: closed after its last run, or at the end if worklets may have it. */
   private retired: Reopening | null = null;
+  /** Null for sessions whose threads stay as they are. */
+  private readonly heat: Heat | null;
   private failures = 0;
   private isPinned = false;
   private wasRun = false;
@@ -39,9 +42,20 @@ export class Serving {
     this.fallbacks = first.fallbacks;
     this.policies = policiesOf(first.options.policies);
     this.isLent = isLent(first.options);
+    this.heat = this.isLent ? null : Heat.of(first.backend, first.options);
     this.usual = new Reopening(this.latest, () => this.reopen(first));
     const isReleased = this.policies.releaseOnMemoryPressure && !this.isLent;
     this.unsubscribe = isReleased ? first.backend.onMemoryPressure(() => { this.release(); }) : nothing;
+  }
+
+  /** Closes the session if the device has become hot or cool since, and nothing uses it: the next run opens another. */
+  followHeat(): void {
+    if (this.heat === null || this.isPinned || !this.wasRun || !this.heat.isChanged()) return;
+    this.spare?.release();
+    const isReleased = this.usual.release();
+    if (!isReleased && this.usual.current !== null) return;
+    this.heat.follow();
+    if (isReleased) this.tellOfRelease('thermal');
   }
 
   /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
@@ -98,15 +112,18 @@ export class Serving {
   private release(): void {
     if (!this.wasRun || this.isPinned) return;
     this.spare?.release();
-    if (!this.usual.release()) return;
+    if (this.usual.release()) this.tellOfRelease('memory');
+  }
+
+  private tellOfRelease(reason: ReleaseEvent['reason']): void {
     const { observer } = this.latest.outcome.options;
     if (observer === undefined) return;
     const { name: model } = this.latest.about.info;
-    tell(() => observer.onRelease?.({ model, reason: 'memory' }));
+    tell(() => observer.onRelease?.({ model, reason }));
   }
 
   private async reopen(first: Outcome): Promise<Session> {
-    const session = await openOn(first.provider, first);
+    const session = await openOn(first.provider, first, this.heat);
     this.fallbacks = [...this.fallbacks, ...session.outcome.fallbacks];
     this.latest = session;
     return session;
@@ -124,7 +141,7 @@ export class Serving {
   }
 
   private cpu(): Reopening {
-    this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome));
+    this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome, this.heat));
     return this.spare;
   }
 
@@ -139,8 +156,8 @@ export class Serving {
 }
 
 /** Opens the model of a session once more, from the same source. */
-async function openOn(provider: Provider, { model, backend, options }: Outcome): Promise<Session> {
-  const again: LoadOptions = { ...options, providers: [provider] };
+async function openOn(provider: Provider, { model, backend, options }: Outcome, heat: Heat | null): Promise<Session> {
+  const again: LoadOptions = { ...options, providers: [provider], ...(heat && { threads: heat.threads }) };
   // Those were of the first load.
   Reflect.deleteProperty(again, 'signal');
   Reflect.deleteProperty(again, 'onProgress');

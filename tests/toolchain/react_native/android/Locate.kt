@@ -1,9 +1,12 @@
 // Drives the Kotlin half of a package as React Native does: by its package class, on a device with one app.
 package reactnative
 
+import android.content.ComponentCallbacks2
 import android.content.res.AssetManager
+import android.os.PowerManager
 import com.example.pageorientation.reactnative.NativePageOrientationFilesAndroidSpec
 import com.example.pageorientation.reactnative.PageOrientationPackage
+import com.facebook.react.bridge.Emitted
 import com.facebook.react.bridge.ReactApplicationContext
 import device.InstalledApp
 import device.report
@@ -30,6 +33,25 @@ fun main(arguments: Array<String>) {
     report("thread", first.thread)
     report("same", answers.map { "${it.value?.getString("path")} ${it.code}" }.distinct().size)
     report("read", AssetManager.opened.size)
+    trouble(app, module)
+}
+
+/** A device that becomes hot, and short of memory. */
+private fun trouble(app: InstalledApp, module: NativePageOrientationFilesAndroidSpec) {
+    report("cool", module.isHot())
+    PowerManager.status = PowerManager.THERMAL_STATUS_SEVERE
+    report("at once", module.isHot())
+    Thread.sleep(1_100)
+    report("hot", module.isHot())
+    report("asked", PowerManager.asked)
+    val system = app.callbacks.single() as ComponentCallbacks2
+    for (level in listOf(5, 10, 20)) system.onTrimMemory(level)
+    report("told of little", Emitted.names.size)
+    for (level in listOf(15, 40, 80)) system.onTrimMemory(level)
+    system.onLowMemory()
+    report("told", Emitted.names.joinToString(","))
+    module.invalidate()
+    report("callbacks", app.callbacks.size)
 }
 
 private fun moduleOf(context: ReactApplicationContext): NativePageOrientationFilesAndroidSpec {

@@ -17,7 +17,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
  */
 async function phone() {
   const real = await backend();
-  const state = { opened: [], closed: [], runs: [], listeners: new Set(), fails: () => false, opening: Promise.resolve() };
+  const state = { opened: [], closed: [], runs: [], threads: [], isHot: false, listeners: new Set(), fails: () => false, opening: Promise.resolve() };
   const providers = new Map();
   chooseBackend(() => made);
   const made = await backend({
@@ -29,6 +29,7 @@ async function phone() {
       const opened = await real.open({ ...request, provider: '' }, model);
       providers.set(opened.session, request.provider === '' ? 'cpu' : 'xnnpack');
       state.opened.push(providers.get(opened.session));
+      state.threads.push(request.threads);
       return opened;
     },
     close: (session) => {
@@ -44,6 +45,7 @@ async function phone() {
     ...Object.fromEntries(['take', 'drop', 'cancel'].map((name) => [name, real[name]])),
     runSync: () => { throw new Error('[runtime] ran at once'); },
     worklet: () => ({}),
+    isHot: () => state.isHot,
     onMemoryPressure: (listener) => {
       state.listeners.add(listener);
       return () => state.listeners.delete(listener);
@@ -261,12 +263,54 @@ test('a model is not released if the app does not want it, nor from memory that 
   });
 });
 
+test('on a hot device a model has half the threads until it is cool again', async () => {
+  const { told, observer } = recorder();
+  await withModel({ observer }, async (model, state) => {
+    state.isHot = true;
+    const underWay = doubled(model, 1);
+    assert.equal(await doubled(model, 2), 4);
+    assert.equal(await underWay, 2);
+    assert.deepEqual(state.threads, [0], 'the first run takes the session that is open');
+    const scalar = new Float32Array([3]);
+    const running = model.run({ ...samples(), scalar });
+    scalar[0] = 99;
+    assert.equal((await running).doubled.data[0], 6);
+    assert.equal(await doubled(model, 4), 8);
+    assert.deepEqual(state.threads, [0, 2]);
+    state.isHot = false;
+    assert.equal(await doubled(model, 5), 10);
+    assert.deepEqual(state.threads, [0, 2, 0]);
+  });
+  const others = told.filter(([what]) => what !== 'run');
+  const again = [['release', 'thermal'], ['load', 'xnnpack']];
+  assert.deepEqual(others, [['load', 'xnnpack'], ...again, ...again, ['release', 'close']]);
+});
+
+for (const options of [{ threads: 3 }, { policies: { fewerThreadsWhenHot: false } }]) {
+  test(`a hot device changes nothing with ${JSON.stringify(options)}`, () =>
+    withModel(options, async (model, state) => {
+      await doubled(model, 1);
+      state.isHot = true;
+      await doubled(model, 2);
+      assert.equal(state.opened.length, 1);
+    }));
+}
+
+test('a model that worklets may have keeps its session on a hot device', () =>
+  withModel({}, async (model, state) => {
+    await doubled(model, 1);
+    model.worklet();
+    state.isHot = true;
+    await doubled(model, 2);
+    assert.deepEqual(state.closed, []);
+  }));
+
 test('policies are booleans with these names', async () => {
   await phone();
   for (const [policies, message] of [
     [5, 'policies is 5, which is not an object'],
     [null, 'policies is null, which is not an object'],
-    [{ retry: true }, "unknown policy 'retry': there are retryOnCpu, releaseOnMemoryPressure"],
+    [{ retry: true }, "unknown policy 'retry': there are retryOnCpu, fewerThreadsWhenHot, releaseOnMemoryPressure"],
     [{ retryOnCpu: 'yes' }, "policies.retryOnCpu is 'yes', which is neither true nor false"],
   ]) {
     await assert.rejects(loadModel(descriptor, { policies }), (error) => error.code === 'bad-options' && error.message === message);

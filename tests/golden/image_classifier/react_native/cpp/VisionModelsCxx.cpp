@@ -10,6 +10,7 @@
 #include "Elements.h"
 #include "Failure.h"
 #include "Files.h"
+#include "Heat.h"
 #include "Memory.h"
 #include "Numbers.h"
 #include "Places.h"
@@ -285,6 +286,8 @@ jsi::Object VisionModelsCxx::worklet(
 }
 
 double VisionModelsCxx::residentBytes(jsi::Runtime&) { return own::residentBytes(); }
+
+bool VisionModelsCxx::isHot(jsi::Runtime&) { return own::isHot(); }
 
 void VisionModelsCxx::cancel(jsi::Runtime& runtime, double call) {
   guarded(runtime, [&] { promises_->cancel(runtime, wholeNumber(call, "the call")); });

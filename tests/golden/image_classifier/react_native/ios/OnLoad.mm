@@ -3,6 +3,7 @@
 #import <Foundation/Foundation.h>
 #import <ReactCommon/CxxTurboModuleUtils.h>
 
+#import "Heat.h"
 #import "VisionModelsCxx.h"
 
 @interface VisionModelsOnLoad : NSObject
@@ -17,6 +18,8 @@
       [](std::shared_ptr<facebook::react::CallInvoker> invoker) {
         return std::make_shared<facebook::react::VisionModelsCxx>(std::move(invoker));
       });
+  mobpack::visionmodelscxx::setHeatSource(
+      [] { return NSProcessInfo.processInfo.thermalState >= NSProcessInfoThermalStateSerious; });
 }
 
 @end

@@ -63,6 +63,7 @@ export interface Spec extends TurboModule {
     profile(session: number, prefix: string, runs: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<string>;
     worklet(session: number, inputs: ReadonlyArray<string>, outputs: ReadonlyArray<string>): CodegenTypes.UnsafeObject;
     residentBytes(): number;
+    isHot(): boolean;
     cancel(call: number): void;
     allocate(sizeBytes: number): Memory;
     take(kept: number, output: number, into: Memory): void;

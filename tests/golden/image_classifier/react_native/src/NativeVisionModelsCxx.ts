@@ -93,6 +93,7 @@ export interface Spec extends TurboModule {
   ): Promise<string>;
   worklet(session: number, inputs: ReadonlyArray<string>, outputs: ReadonlyArray<string>): CodegenTypes.UnsafeObject;
   residentBytes(): number;
+  isHot(): boolean;
   cancel(call: number): void;
   allocate(sizeBytes: number): Memory;
   take(kept: number, output: number, into: Memory): void;

@@ -16,6 +16,7 @@ export type Device = {
 /** `AndroidFiles` in runtime/native.ts says what each of these does. */
 export interface Spec extends TurboModule {
   device(): Device;
+  isHot(): boolean;
   locate(asset: string, size: number): Promise<Place>;
 }
 

@@ -5,7 +5,16 @@ package com.facebook.react.bridge
 import android.content.Context
 import android.content.ContextWrapper
 
-public abstract class ReactContext(context: Context) : ContextWrapper(context)
+/** What JavaScript was told, for tests to look at. */
+public object Emitted {
+    public val names: MutableList<String> = mutableListOf()
+}
+
+public abstract class ReactContext(context: Context) : ContextWrapper(context) {
+    public fun emitDeviceEvent(eventName: String) {
+        Emitted.names += eventName
+    }
+}
 
 public abstract class ReactApplicationContext(context: Context) : ReactContext(context.getApplicationContext())
 

@@ -18,6 +18,18 @@ __attribute__((objc_root_class))
 + (NSURL *)fileURLWithPath:(NSString *)path;
 @end
 
+typedef enum : long {
+  NSProcessInfoThermalStateNominal,
+  NSProcessInfoThermalStateFair,
+  NSProcessInfoThermalStateSerious,
+  NSProcessInfoThermalStateCritical
+} NSProcessInfoThermalState;
+
+@interface NSProcessInfo : NSObject
+@property(class, readonly) NSProcessInfo *processInfo;
+@property(readonly) NSProcessInfoThermalState thermalState;
+@end
+
 enum { NSFileReadNoSuchFileError = 260 };
 
 @interface NSError : NSObject

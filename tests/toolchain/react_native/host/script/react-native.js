@@ -2,6 +2,7 @@
 
 /** Says where the files of an Android app lie, as the package's class in Kotlin does. */
 const android = {
+  isHot: () => false,
   device: () => ({ chip: '', apiLevel: 34, folder: globalThis.plan.cache }),
   locate: (asset) => {
     const place = globalThis.plan.places[asset];
@@ -31,6 +32,14 @@ export const AppState = {
   },
   warn: () => {
     for (const listener of [...AppState.listeners]) listener();
+  },
+};
+
+/** Android's warnings come as events. */
+export const DeviceEventEmitter = {
+  addListener: (name, listener) => {
+    if (!name.endsWith('MemoryPressure')) throw new Error(`nobody here tells of ${name}`);
+    return AppState.addEventListener('memoryWarning', listener);
   },
 };
 

@@ -48,6 +48,7 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
       jsi::Runtime& runtime, double session, const std::vector<std::string>& inputs,
       const std::vector<std::string>& outputs);
   double residentBytes(jsi::Runtime& runtime);
+  bool isHot(jsi::Runtime& runtime);
   void cancel(jsi::Runtime& runtime, double call);
   jsi::Object allocate(jsi::Runtime& runtime, double sizeBytes);
   void take(jsi::Runtime& runtime, double kept, double output, jsi::Object into);

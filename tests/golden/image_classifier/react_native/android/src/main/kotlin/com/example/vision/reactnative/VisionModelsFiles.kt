@@ -13,6 +13,15 @@ import kotlin.concurrent.thread
 /** Tells the C++ module what only Android knows: where the files of models are, and which device this is. */
 internal class VisionModelsFiles(context: ReactApplicationContext) : NativeVisionModelsFilesAndroidSpec(context) {
     private val app: Context = context.applicationContext
+    private val heat = Heat(app)
+    private val pressure = MemoryPressure(app) { context.emitDeviceEvent("VisionModelsMemoryPressure") }
+
+    override fun invalidate() {
+        pressure.close()
+        super.invalidate()
+    }
+
+    override fun isHot(): Boolean = heat.isHot()
 
     override fun device(): WritableMap = Arguments.createMap().apply {
         // Older Android does not say which chip it runs on.
