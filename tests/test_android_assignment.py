@@ -86,7 +86,7 @@ def test_a_provider_that_takes_no_node_gives_way_to_the_next(install: Install) -
     run = install(NO_CONVOLUTIONS).run("Eraser", providers="XNNPACK")
     assert (run.facts["provider"], run.facts["assignment"]) == ("CPU", f"CPU 2 {MACS}")
     assert run.facts["reasons"] == "XNNPACK: took no node of the model"
-    assert "XNNPACK did not start with mobpack/models/eraser.onnx: took no node of the model" in run.log
+    assert "XNNPACK did not start with mobpack/models/eraser.onnx.tflite: took no node of the model" in run.log
     assert run.facts["y"] == run.facts["erf"]
 
 

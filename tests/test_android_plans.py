@@ -271,7 +271,7 @@ def test_weights_that_were_tampered_with_are_refused(
         use(phone, providers="XNNPACK", chip=OWN_CHIP)
 
     assert not list(phone.kept.rglob("*.weights.tflite"))
-    assert not list(phone.kept.rglob("*.weights.ok"))
+    assert not list(phone.kept.rglob("*.weights.tflite.ok"))
 
 
 def flipped(aar: Path, entry: str, target: Path) -> Path:

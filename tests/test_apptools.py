@@ -285,7 +285,7 @@ def test_bundletool_refuses_a_bundle_without_a_manifest(bundled: Path, tmp_path:
 def shipped_models(archive: Path, folder: PurePosixPath) -> dict[str, bytes]:
     """Every model below `folder` of an archive by file name: the CPU's, and the one over its weights."""
     found = {name.name: content for name, content in read_zip(archive).items() if name.is_relative_to(folder)}
-    assert {PurePosixPath(name).suffix for name in found} == {".ort", ".onnx", ".safetensors"}
+    assert {PurePosixPath(name).suffix for name in found} == {".tflite", ".safetensors"}
     return found
 
 

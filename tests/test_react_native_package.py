@@ -130,7 +130,7 @@ def test_codegen_makes_cpp_of_one_module_and_java_of_the_other(built: Built, tmp
     java = [path.relative_to(made / "java").as_posix() for path in made.rglob("*.java")]
     assert java == [f"com/example/pageorientation/reactnative/Native{MODULE}FilesAndroidSpec.java"]
     text = (made / "java" / java[0]).read_text(encoding="utf-8")
-    assert set(re.findall(r"public abstract \w+ (\w+)\(", text)) == {"device", "locate"}
+    assert set(re.findall(r"public abstract \w+ (\w+)\(", text)) == {"device", "isHot", "locate"}
     [header] = made.rglob(f"{MODULE}SpecJSI.h")
     assert methods(header, f"Native{MODULE}CxxCxxSpec") >= METHODS
     glue = (made / "jni" / f"{MODULE}Spec-generated.cpp").read_text(encoding="utf-8")

@@ -49,6 +49,7 @@ BINARIES = {
     ".so",
     ".bin",
     ".safetensors",
+    ".tflite",
     ".weights",
     ".data",
     ".a",

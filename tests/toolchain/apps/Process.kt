@@ -9,6 +9,7 @@ import com.example.models.Orientation
 import com.example.models.Provider
 import device.report
 import java.io.File
+import java.io.IOException
 import java.net.URLClassLoader
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
@@ -51,7 +52,14 @@ private fun reportThreads(name: String, work: () -> Unit) {
 
 private fun threads(): Int {
     val own = File("/proc/thread-self/comm").readText()
-    return File("/proc/self/task").listFiles().orEmpty().count { File(it, "comm").readText() == own }
+    return File("/proc/self/task").listFiles().orEmpty().count { nameOf(it) == own }
+}
+
+/** Null for a thread that has ended since it was listed. */
+private fun nameOf(thread: File): String? = try {
+    File(thread, "comm").readText()
+} catch (ended: IOException) {
+    null
 }
 
 private fun atOnce(vararg work: () -> Any) {

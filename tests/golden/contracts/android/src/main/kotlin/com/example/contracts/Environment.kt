@@ -84,7 +84,7 @@ internal class Environment private constructor(val ort: OrtEnvironment, private 
 /** The threads that [options] ask for: by default one for each big core, four at most. */
 internal fun threadsFor(options: Options): Int = if (options.threads > 0) options.threads else defaultThreads
 
-private val defaultThreads by lazy { minOf(4, bigCores()) }
+private val defaultThreads = minOf(4, bigCores())
 
 /** Sets a variable that native code reads, unless it has a value. */
 internal fun setVariable(name: String, value: String) {
