@@ -52,8 +52,8 @@ RESERVED_CLASSES = frozenset(
     AbortController AbortSignal AggregateError AppState Array ArrayBuffer ArrayBufferView AsyncRunOptions Atomics
     Audio Awaited Backend BigInt BigInt64Array BigUint64Array Blob Boolean Capitalize Console Crypto Data DataOf
     DataView Date DateConstructor Device DeviceEventEmitter Document Durations Element ElementType Engine Error
-    ErrorConstructor EvalError Event EventTarget Exclude Extract FailureEvent Fallback File FinalizationRegistry Float16Array
-    Float32Array Float64Array FormData Frames FrameSource Function Generator Global Golden Headers HookOptions Image
+    ErrorConstructor EvalError Event EventTarget Exclude Extract FailureEvent Fallback File FinalizationRegistry
+    Float16Array Float32Array Float64Array FormData Frames FrameSource Function Generator Global Golden Headers HookOptions Image
     Infinity Info Input Inputs InstanceType Int16Array Int32Array Int8Array Intl Iterable Iterator JSON LoadEvent
     LoadOptions Lowercase Map Math Model ModelDefinition ModelDescriptor ModelError ModelErrorCode ModelFile
     ModelMetrics ModelObserver ModelSnapshot ModelSource ModelState ModelWorklet Name NamedTensor NaN Native Node
