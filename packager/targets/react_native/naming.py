@@ -49,22 +49,22 @@ UNUSABLE_MODULES = frozenset(name.lower() for name in (*SYSTEM_MODULES, *TAKEN_P
 # Names that generated modules use or export besides the models' own, and JavaScript globals that they need.
 RESERVED_CLASSES = frozenset(
     """
-    AbortController AbortSignal AggregateError AppState Array ArrayBuffer ArrayBufferView AsyncRunOptions Atomics
-    Audio Awaited Backend BigInt BigInt64Array BigUint64Array Blob Boolean Capitalize Console Crypto Data DataOf
-    DataView Date DateConstructor Device DeviceEventEmitter Document Durations Element ElementType Engine Error
-    ErrorConstructor EvalError Event EventTarget Exclude Extract FailureEvent Fallback File FinalizationRegistry
-    Float16Array Float32Array Float64Array FormData Frames FrameSource Function Generator Global Golden Headers HookOptions Image
+    AbortController AbortSignal AggregateError AppState Array ArrayBuffer ArrayBufferView AsyncRunOptions Atomics Audio
+    Awaited Backend BigInt BigInt64Array BigUint64Array Blob Boolean Capitalize Console Crypto Data DataOf DataView Date
+    DateConstructor Device DeviceEventEmitter Document Durations Element ElementType Engine Error ErrorConstructor
+    EvalError Event EventTarget Exclude Extract FailureEvent Fallback File FinalizationRegistry Float16Array
+    Float32Array Float64Array FormData Frames FrameSource Function Generator Global Golden Headers HookOptions Image
     Infinity Info Input Inputs InstanceType Int16Array Int32Array Int8Array Intl Iterable Iterator JSON LoadEvent
     LoadOptions Lowercase Map Math Model ModelDefinition ModelDescriptor ModelError ModelErrorCode ModelFile
     ModelMetrics ModelObserver ModelSnapshot ModelSource ModelState ModelWorklet Name NamedTensor NaN Native Node
     NonNullable Number NumberType Object Omit Opened Option Options Output Outputs OutputSpec OutputTest
-    PackageDescriptor PackagedFile Parameters Partial Pick PlacedFile PlainModel Platform PlatformFiles
-    PlatformSetup Policies Progress Promise Promised Provider ProviderAssignment ProviderName Proxy Range RangeError
-    React Readonly ReadonlyArray ReadonlyMap Record ReferenceError Reflect RegExp ReleaseEvent Request Required
-    Response Result ReturnType RunEvent RunOptions Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer
-    Source SourceKind Spec Storage String Symbol SyntaxError Target Targets Tensor TensorInfo TensorSpec Text
-    TextDecoder TextEncoder ThisType TurboModule TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray
-    Uppercase URIError URL Verify WeakMap WeakRef WeakSet WebAssembly Window Worker XMLHttpRequest
+    PackageDescriptor PackagedFile Parameters Partial Pick PlacedFile PlainModel Platform PlatformFiles PlatformSetup
+    Policies Progress Promise Promised Provider ProviderAssignment ProviderName Proxy Range RangeError React Readonly
+    ReadonlyArray ReadonlyMap Record ReferenceError Reflect RegExp ReleaseEvent Request Required Response Result
+    ReturnType RunEvent RunOptions Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer Source SourceKind Spec
+    Storage String Symbol SyntaxError Target Targets Tensor TensorInfo TensorSpec Text TextDecoder TextEncoder ThisType
+    TurboModule TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray Uppercase URIError URL Verify WeakMap
+    WeakRef WeakSet WebAssembly Window Worker XMLHttpRequest
     """.split()
 )
 BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")
