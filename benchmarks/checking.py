@@ -159,12 +159,16 @@ def plan(target: str, model: Model, compiled: Compiled) -> Plan:
     return Plan(model=model, target=target, choices=(Choice(provider="cpu", compiled=compiled, reason=""),))
 
 
-def kotlin(compiled: Compiled, model: Model, folder: Path, store: Store, repeats: int) -> Cost:
+def library(compiled: Compiled, model: Model, folder: Path, store: Store) -> device.Library:
+    """A library with one file for the CPU, and the app that times how it loads."""
     target = Android(providers=())
     view = target.view(PACKAGE, (plan("android", model, compiled),), Report(parities=()))
-    aar = target.assemble(view, target.render(view), store)[0].path
+    return device.library(target.assemble(view, target.render(view), store)[0].path, folder, apps="LoadTimes")
+
+
+def kotlin(compiled: Compiled, model: Model, folder: Path, store: Store, repeats: int) -> Cost:
     folder.mkdir()
-    phone = device.device(device.library(aar, folder, apps="LoadTimes"), folder)
+    phone = device.device(library(compiled, model, folder, store), folder)
     return cost("Kotlin, load()", phone.run("LoadTimes", providers="CPU", repeats=repeats, timeout_s=TIMEOUT_S).facts)
 
 

@@ -13,20 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.checking import NAME, TIMEOUT_S, library
 from packager import models
 from packager.compile.compile import compile_variant
-from packager.core.findings import Report
-from packager.core.values import Choice, Package, Plan, baseline
+from packager.core.values import baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.targets.android import Android
 from tests.toolchain import device
 
-NAME = "orientation"
-"""the name that the app in tests/toolchain/apps loads"""
-PACKAGE = Package(name="models", version="1.0.0", license="MIT")
 REPEATS = 7
-TIMEOUT_S = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,22 +36,12 @@ class Cost:
 
 
 def costs(model: Path, folder: Path) -> Iterator[Cost]:
-    aar = library(model, folder)
-    built = device.library(aar, folder, apps="LoadTimes")
+    described, store = models.load(model, NAME), Store(folder / "store")
+    built = library(compile_variant(baseline(described), store), described, folder, store)
     for is_stored in (True, False):
         place = folder / ("stored" if is_stored else "compressed")
         place.mkdir()
         yield cost(device.device(built, place, is_stored=is_stored), place.name)
-
-
-def library(path: Path, folder: Path) -> Path:
-    """The .aar of the model, for the CPU alone."""
-    model, store = models.load(path, NAME), Store(folder / "store")
-    compiled = compile_variant(baseline(model), store)
-    plan = Plan(model=model, target=Android.NAME, choices=(Choice(provider="cpu", compiled=compiled, reason=""),))
-    target = Android(providers=())
-    view = target.view(PACKAGE, (plan,), Report(parities=()))
-    return target.assemble(view, target.render(view), store)[0].path
 
 
 def cost(phone: device.Device, apk: str) -> Cost:
