@@ -8,6 +8,7 @@ from packager.environments.cuda import Cuda
 from packager.environments.environment import Environment, ensure
 from packager.environments.qnn import Qnn
 from packager.environments.runtime import Runtime
+from packager.environments.web import Web
 from packager.environments.webgpu import WebGpu
 from packager.environments.x86_64 import OlderX86
 
@@ -17,6 +18,7 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
     Cuda.NAME: Cuda,
     Qnn.NAME: Qnn,
     Runtime.NAME: Runtime,
+    Web.NAME: Web,
     WebGpu.NAME: WebGpu,
     OlderX86.NAME: OlderX86,
 }
