@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.targets.react_native import tarball
+from packager.targets.typescript import tarball
 from tests.disks import tiny_disk
 from tests.test_react_native_target import ROOT, unpacked
 

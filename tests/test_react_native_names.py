@@ -7,7 +7,10 @@ import pytest
 
 from packager.core.errors import ConfigError, SettingError
 from packager.files.installed import templates_folder
-from packager.targets.react_native import ReactNative, naming, texts, typed
+from packager.targets.react_native import ReactNative, naming, texts
+from packager.targets.typescript import naming as npm
+from packager.targets.typescript import texts as shared
+from packager.targets.typescript import typed
 from tests.golden.cases import CONTRACTS
 from tests.test_react_native_target import VISION
 from tests.toolchain import node
@@ -36,7 +39,7 @@ def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str,
         ("@Example/vision", "|try @example/vision"),
         ("@example", "|write it as in @example/vision"),
         ("a/b", "|write it as in @example/vision"),
-        ("http", "package 'http' is already the name of another package|try react-native-http or @example/http"),
+        ("http", "package 'http' is already the name of another package|try http-models or @example/http"),
         ("react-native", "is already the name of another package|"),
         ("react-native-web", "is already the name of another package|try react-native-web-models or"),
         ("node_modules", "is already the name of another package|"),
@@ -130,7 +133,7 @@ def test_no_module_is_called_like_a_pod_of_react_native_or_expo(app: str) -> Non
 
 
 def test_no_two_models_share_a_name_of_a_class_or_of_what_belongs_to_it() -> None:
-    assert naming.class_names(["tensor", "orientation", "orientation-model", "ORIENTATION-inputs", "url"]) == {
+    assert npm.class_names(["tensor", "orientation", "orientation-model", "ORIENTATION-inputs", "url"]) == {
         "tensor": "TensorModel",
         "orientation": "Orientation",
         "orientation-model": "OrientationModelModel",
@@ -141,7 +144,8 @@ def test_no_two_models_share_a_name_of_a_class_or_of_what_belongs_to_it() -> Non
 
 def test_every_type_that_generated_modules_name_is_reserved() -> None:
     words: set[str] = set()
-    for path in sorted((templates_folder() / texts.ROOT / "src").rglob("*.j2")):
+    roots = [templates_folder() / root / "src" for root in (shared.SHARED, texts.ROOT)]
+    for path in sorted(path for root in roots for path in root.rglob("*.j2")):
         if path.name.startswith("NativeModule"):
             continue  # has nothing of a model
         code = re.sub(r"(?s)/\*.*?\*/|//[^\n]*|'[^'\n]*'", "", path.read_text(encoding="utf-8"))
@@ -149,4 +153,4 @@ def test_every_type_that_generated_modules_name_is_reserved() -> None:
         words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
     assert words
     contracts = [each.model.contract for each in CONTRACTS if each.model.contract]
-    assert words - naming.RESERVED_CLASSES - typed.class_names(contracts) == set()
+    assert words - npm.RESERVED_CLASSES - typed.class_names(contracts) == set()

@@ -28,9 +28,11 @@ from packager.targets import WRAPPERS
 from packager.targets.android import Android
 from packager.targets.apk import without_end
 from packager.targets.ios import Ios
-from packager.targets.react_native import ReactNative, headers, texts, typescript
+from packager.targets.react_native import ReactNative, headers, texts
 from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
-from packager.targets.react_native.view import FileView, TensorView
+from packager.targets.typescript import model as typescript
+from packager.targets.typescript import storage
+from packager.targets.typescript.view import FileView, TensorView
 from packager.workflows import build
 from packager.workflows.options import options_of
 from packager.workflows.requested import Request, requested_targets
@@ -228,7 +230,7 @@ def tensors(*wanted: tuple[str, ElementType, tuple[int | str | None, ...]], resh
     """Outputs as TypeScript sees them."""
     made = model("net", Signature(inputs=(), outputs=specs("output", *wanted)))
     view = typescript.model_view(
-        made, VISION.package, npm_name="net", platforms=(), class_name="Net", reshaped={reshaped}
+        made, VISION.package, npm_name="net", has_hook=True, platforms=(), class_name="Net", reshaped={reshaped}
     )
     return list(view.outputs)
 
@@ -277,21 +279,21 @@ def test_shapes_that_differ_in_either_platforms_variant_are_not_promised(platfor
 
 
 def test_every_type_that_swift_takes_has_an_array() -> None:
-    assert set(typescript.STORAGE) == set(ElementType) - {ElementType.OTHER}
+    assert set(storage.STORAGE) == set(ElementType) - {ElementType.OTHER}
 
 
 @pytest.mark.parametrize(("kind", "way"), [("input", "from float"), ("output", "to float")])
 def test_a_type_without_an_array_is_refused_with_a_way_out(kind: str, way: str) -> None:
     odd, plain = specs(kind, ("z", ElementType.OTHER, (1,))), specs(kind, ("x", ElementType.FLOAT, (1,)))
     made = model("net", Signature(inputs=odd if kind == "input" else plain, outputs=odd))
-    with pytest.raises(ModelError, match=f"model 'net': {kind} 'z' has a type that a React Native app") as refused:
+    with pytest.raises(ModelError, match=f"model 'net': {kind} 'z' has a type that JavaScript cannot pass") as refused:
         typescript.refuse_unsupported(made)
     assert refused.value.hint.endswith(way)
 
 
 def test_what_lies_beside_the_templates_is_in_every_package_as_it_is(tmp_path: Path) -> None:
     inside = packed(there(VISION, tmp_path / "files"), tmp_path / "store")
-    copied = texts.copies()
+    copied = texts.copies(VISION.view())
     assert copied
     assert {path: inside[path] for path in copied} == {path: file.read_bytes() for path, file in copied.items()}
 

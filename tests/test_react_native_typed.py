@@ -31,12 +31,13 @@ from packager.files.installed import templates_folder
 from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.targets.react_native import ReactNative, naming, typed, typed_view
+from packager.targets.react_native import ReactNative
+from packager.targets.typescript import naming, typed, typed_view
 from tests.golden.cases import CONTRACTS, REACT_NATIVE_CASES, Case, Wrapped
 from tests.onnx_text import compiled, onnx_model
 from tests.test_react_native_package import FENCE, RESOLUTIONS, complaints, eslint, tsc
 from tests.test_react_native_typescript import PROGRAMS, code_of
-from tests.toolchain import node
+from tests.toolchain import node, typescript
 
 pytestmark = pytest.mark.by_content
 
@@ -375,7 +376,7 @@ def test_programs_that_misuse_a_contract_do_not_compile_and_the_sources_hold_to_
 
 
 def test_types_that_packages_export_are_those_that_the_files_of_contracts_have() -> None:
-    folder = templates_folder() / "react_native" / "src" / "runtime" / "typed"
+    folder = templates_folder() / "typescript" / "src" / "runtime" / "typed"
     found = {}
     for path in folder.glob("*.ts"):
         exported = re.findall(r"^export (?:interface|type) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
@@ -470,7 +471,7 @@ NESTED = tuple(each for each in vars(typed_view).values() if isinstance(each, ty
 
 @pytest.mark.parametrize("nested", NESTED)
 def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
-    found = (templates_folder() / "react_native").rglob("*.j2")
+    found = [path for root in typescript.ROOTS for path in (templates_folder() / root).rglob("*.j2")]
     expressions = " ".join(
         expression
         for path in sorted(found)

@@ -147,10 +147,12 @@ def code_of(sources: Sources) -> Sources:
     )
 
 
-def test_javascript_and_types_that_all_packages_share_are_what_the_compiler_makes(tmp_path: Path) -> None:
-    made = typescript.compiled_runtime(tmp_path / "package")
+@pytest.mark.parametrize("root", typescript.ROOTS)
+def test_javascript_and_types_that_packages_share_are_what_the_compiler_makes(root: str, tmp_path: Path) -> None:
+    made = typescript.compiled(root, tmp_path / "package")
 
-    kept = typescript.texts(typescript.COMPILED)
+    kept = typescript.kept(root)
+    assert kept
     assert set(kept) == set(made)
     stale = [path for path in made if made[path] != kept[path]]
     assert not stale, f"{stale}: python -m tests.toolchain.typescript --write"

@@ -21,8 +21,11 @@ from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
 from packager.targets.ios import view as swift
-from packager.targets.react_native import texts as npm_texts
-from packager.targets.react_native import view as npm
+from packager.targets.react_native import texts as react_native_texts
+from packager.targets.react_native import view as react_native
+from packager.targets.typescript import texts as typescript_texts
+from packager.targets.typescript import view as npm
+from packager.targets.typescript.texts import is_of_model
 from packager.workflows.xcode import files as xcode_files
 from packager.workflows.xcode import plugin as xcode_plugin
 
@@ -105,11 +108,13 @@ SHARED_SWIFT = [
     "ios/c/shim.c.j2",
     *(f"ios/swift/{name}.swift.j2" for name in swift_texts.FILES),
 ]
-SHARED_NPM = [
-    str(npm_texts.ROOT / template) for template in npm_texts.templates() if not npm_texts.is_of_model(template)
+SHARED_REACT_NATIVE = [
+    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT) if not is_of_model(path)
 ]
 """the files that all models of a package share: together they print the view of their target"""
-MODELS_NPM = [str(npm_texts.ROOT / template) for template in npm_texts.templates() if npm_texts.is_of_model(template)]
+MODELS_NPM = [
+    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT) if is_of_model(path)
+]
 """the same for the files of one model: its types are not where its values are"""
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
 NESTED = (
@@ -201,11 +206,12 @@ def names(view_class: type) -> set[str]:
 
 
 def test_every_template_has_a_view() -> None:
-    known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_NPM, *MODELS_NPM}
+    known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_REACT_NATIVE, *MODELS_NPM}
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
-    npm = templates_folder() / "react_native"
-    partials |= {path.relative_to(npm.parent).as_posix() for path in npm.rglob(f"{npm_texts.PARTIAL}*.j2")}
+    for root in ("react_native",):
+        folder = templates_folder() / root
+        partials |= {f"{root}/{path.relative_to(folder).as_posix()}" for path in folder.rglob("_*.j2")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
     assert found == known | partials | {"android/_app.md.j2", "android/_application.xml.j2", "ios/_dependency.swift.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
@@ -221,7 +227,7 @@ def test_a_template_uses_exactly_the_fields_of_its_view(template: str) -> None:
     [
         (SHARED, view.RuntimeView),
         (SHARED_SWIFT, swift.RuntimeView),
-        (SHARED_NPM, npm.NamesView),
+        (SHARED_REACT_NATIVE, react_native.NamesView),
     ],
 )
 def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], printed: type) -> None:
@@ -231,7 +237,7 @@ def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], pr
 
 def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view() -> None:
     used = set().union(*map(variables, MODELS_NPM))
-    texts = "".join((templates_folder() / template).read_text(encoding="utf-8") for template in SHARED_NPM)
+    texts = "".join((templates_folder() / template).read_text(encoding="utf-8") for template in SHARED_REACT_NATIVE)
     listed = {name for name in names(npm.ModelView) if re.search(rf"\bmodel\.{name}\b", texts)}
     assert used | listed == names(npm.ModelView)
     assert used

@@ -1,7 +1,7 @@
 """Compiles the TypeScript of npm packages with the pinned compiler, and keeps what it makes of the shared part.
 
-`python -m tests.toolchain.typescript --write` renews templates/react_native/lib/runtime: apps get JavaScript and types
-without a toolchain of their own.
+`python -m tests.toolchain.typescript --write` renews lib/ in templates/typescript and in those of the targets: apps get
+JavaScript and types without a toolchain of their own.
 """
 
 import json
@@ -17,8 +17,8 @@ from tests.toolchain import node
 from tests.toolchain.node import Finished
 
 PROJECT = "react_native"
-SOURCES = templates_folder() / "react_native" / "src" / "runtime"
-COMPILED = templates_folder() / "react_native" / "lib" / "runtime"
+ROOTS = ("typescript", "react_native")
+"""folders below templates/ with code that is the same in every package, the shared one first"""
 OPTIONS = {
     "target": "ES2022",
     "lib": ["ES2022", "DOM"],
@@ -85,25 +85,51 @@ def texts(folder: Path) -> dict[str, str]:
     }
 
 
-def compiled_runtime(folder: Path) -> dict[str, str]:
-    """The compiler's output for the part that all packages share. `folder` is empty, or missing."""
-    place = workplace({"runtime": SOURCES}, folder)
-    done = place.compile()
+def kept(root: str) -> dict[str, str]:
+    """The compiler's output that lies in the templates `root`, by path below lib/."""
+    lib = templates_folder() / root / "lib"
+    wanted = {path.relative_to(templates_folder() / root / "src") for path in _sources(root)}
+    return {
+        path: text
+        for path, text in texts(lib).items()
+        if Path(path.removesuffix(".js").removesuffix(".d.ts") + ".ts") in wanted
+    }
+
+
+def compiled(root: str, folder: Path) -> dict[str, str]:
+    """The compiler's output for the code in the templates `root`, by path below lib/. `folder` is empty, or missing."""
+    for each in dict.fromkeys((ROOTS[0], root)):
+        for path in _sources(each):
+            place = folder / "src" / path.relative_to(templates_folder() / each / "src")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place)
+    done = workplace({}, folder).compile()
     if done.returncode != 0:
         sys.exit(done.output)
-    return texts(place.lib / "runtime")
+    own = {path.relative_to(templates_folder() / root / "src").with_suffix("").as_posix() for path in _sources(root)}
+    return {
+        path: text
+        for path, text in texts(folder / "lib").items()
+        if path.removesuffix(".js").removesuffix(".d.ts") in own
+    }
+
+
+def _sources(root: str) -> list[Path]:
+    return sorted((templates_folder() / root / "src").rglob("*.ts"))
 
 
 def main() -> None:
     if sys.argv[1:] != ["--write"]:
         sys.exit("usage: python -m tests.toolchain.typescript --write")
-    with tempfile.TemporaryDirectory() as scratch:
-        made = compiled_runtime(Path(scratch, "package"))
-    shutil.rmtree(COMPILED, ignore_errors=True)
-    COMPILED.mkdir()
-    for path, text in made.items():
-        (COMPILED / path).parent.mkdir(exist_ok=True)
-        (COMPILED / path).write_text(text, encoding="utf-8", newline="\n")
+    for root in ROOTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            made = compiled(root, Path(scratch, "package"))
+        lib = templates_folder() / root / "lib"
+        for path in kept(root):
+            (lib / path).unlink()
+        for path, text in made.items():
+            (lib / path).parent.mkdir(parents=True, exist_ok=True)
+            (lib / path).write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

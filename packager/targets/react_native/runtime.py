@@ -9,13 +9,14 @@ from pathlib import Path, PurePosixPath
 from packager.core.errors import ConfigError
 from packager.processes import downloads
 from packager.providers import PROVIDERS
-from packager.targets.react_native.view import OptionView, PlatformProvidersView, ProviderView
 from packager.targets.target import Built, OwnRuntime, PackagedRuntime
+from packager.targets.typescript.view import OptionView, PlatformProvidersView, ProviderView
 from packager.xcframework.layout import PLIST, Slice, read_plist, slices
 from packager.xcframework.packaged import PackagedFramework
 
 REGISTERED = {"qnn": "QNN", "nnapi": "NNAPI", "xnnpack": "XNNPACK", "webgpu": "WebGPU", "coreml": "CoreML"}
 """names under which ONNX Runtime's C API appends providers; NNAPI has a function of its own"""
+TITLES = {"android": "Android", "ios": "iOS"}
 LIBRARY = "libonnxruntime.so"
 JAVA_LIBRARY = "4j_jni.so"
 """suffix of the library for Java, which the package does not use"""
@@ -149,6 +150,7 @@ def _files(folder: Path, unneeded: tuple[Slice, ...]) -> Iterator[Path]:
 def providers_view(built: Built) -> PlatformProvidersView:
     return PlatformProvidersView(
         name=built.target,
+        title=TITLES[built.target],
         runtime_version=built.runtime_version,
         oldest_runtime=oldest(built),
         providers=tuple(

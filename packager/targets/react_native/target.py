@@ -13,14 +13,18 @@ from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.react_native import files, naming, runtime, swift_package, tarball, texts, typed, typescript
-from packager.targets.react_native.golden import golden_views
+from packager.targets.react_native import naming, runtime, swift_package, texts
 from packager.targets.react_native.headers import without_comments
-from packager.targets.react_native.view import License, ModelView, NamesView, PlacedFile, PlatformView, ReactNativeView
+from packager.targets.react_native.view import NamesView, ReactNativeView
 from packager.targets.target import Built, OwnRuntime, artifact
+from packager.targets.typescript import files, tarball, typed
+from packager.targets.typescript import naming as npm
+from packager.targets.typescript.files import Platform
+from packager.targets.typescript.model import model_views
+from packager.targets.typescript.view import License, ModelView, PlacedFile
 from packager.vectors import NO_VECTORS, Golden
 
-ASSEMBLY = Step(name="react-native", caller=__name__, computed_by=("packager.targets.react_native.tarball",))
+ASSEMBLY = Step(name="react-native", caller=__name__, computed_by=("packager.targets.typescript.tarball",))
 ONNXRUNTIME = PurePosixPath("ios/onnxruntime")
 """below templates/: C headers of ONNX Runtime with their licence, equal on all platforms"""
 HEADERS = PurePosixPath("cpp/onnxruntime")
@@ -46,21 +50,29 @@ class ReactNative:
     def __post_init__(self) -> None:
         """Raises SettingError for invalid names."""
         if self.package:
-            naming.refuse_npm_name(self.package)
+            npm.refuse_npm_name(self.package)
         if self.module:
             naming.module_name("", self.module)
 
     def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
-        naming.refuse_length(naming.npm_name(package.name, self.package))
-        naming.refuse_version(package.version)
+        npm.refuse_length(naming.npm_name(package.name, self.package), self.NAME)
+        npm.refuse_version(package.version)
         runtime.refuse_address(runtimes)
 
     def view(
         self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS
     ) -> ReactNativeView:
         layout = files.Layout()
-        models = self._models(package, [built[name] for name in self.NEEDS], report, golden, layout)
         android, ios = (built[name] for name in self.NEEDS)
+        models = model_views(
+            package,
+            [Platform(name=each.target, variant=each.variant, plans=each.plans) for each in (android, ios)],
+            report,
+            golden,
+            layout,
+            npm_name=naming.npm_name(package.name, self.package),
+            has_hooks=True,
+        )
         libraries = {**runtime.linked(android).files, **runtime.framework_files(ios)}
         return ReactNativeView(
             package=package,
@@ -78,34 +90,6 @@ class ReactNative:
                 **swift_package.runtime_texts(ios),
             },
         )
-
-    def _models(
-        self, package: Package, built: list[Built], report: Report, golden: Golden, layout: files.Layout
-    ) -> tuple[ModelView, ...]:
-        laid_out = files.lay_out(built, layout)
-        found = [plan.model for plan in built[0].plans]
-        contracts = [model.contract for model in found if model.contract]
-        class_names = naming.class_names(
-            (model.name for model in found),
-            taken=typed.class_names(contracts),
-            beside=(*naming.BESIDE, typed.PREDICTION) if contracts else naming.BESIDE,
-        )
-        views = []
-        for model in found:
-            opened = {name: laid_out[name][model.name] for name in self.NEEDS}
-            views.append(
-                typescript.model_view(
-                    model,
-                    package,
-                    npm_name=naming.npm_name(package.name, self.package),
-                    platforms=tuple(PlatformView(name=name, files=each) for name, each in opened.items()),
-                    golden=golden_views(model.name, opened, golden, layout),
-                    class_name=class_names[model.name],
-                    typed=typed.typed_view(model.contract, class_names[model.name]) if model.contract else None,
-                    reshaped={name for each in built for name in report.reshaped_outputs(model.name, each.variant)},
-                )
-            )
-        return tuple(views)
 
     def _names(
         self, package: Package, android: Built, ios: Built, models: tuple[ModelView, ...], layout: files.Layout
@@ -153,6 +137,7 @@ class ReactNative:
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
             models=models,
+            has_hooks=True,
             exports=exports,
             has_pictures=any(each.module == "picture" for each in exports),
         )
@@ -165,8 +150,7 @@ class ReactNative:
             texts=dict(sorted({**texts.texts(view), **_headers(), **view.own_texts}.items())),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / ONNXRUNTIME / "LICENSE",
-                **texts.copies(),
-                **texts.typed_copies(view),
+                **texts.copies(view),
                 **view.libraries,
                 **models,
                 **licenses,
@@ -179,7 +163,7 @@ class ReactNative:
 
     def assemble(self, view: ReactNativeView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
         """The package as made by `npm pack`."""
-        name = naming.tarball_name(view.names.npm_name, view.names.version)
+        name = npm.tarball_name(view.names.npm_name, view.names.version)
         inputs = [
             name,
             {str(path): text for path, text in sources.texts.items()},

@@ -8,9 +8,10 @@ from packager.core import names
 from packager.core.contract import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput
 from packager.core.values import ElementType
 from packager.render import ts_string
-from packager.targets.react_native import typed_outputs
-from packager.targets.react_native.typed_outputs import Shown
-from packager.targets.react_native.typed_view import (
+from packager.targets.typescript import typed_outputs
+from packager.targets.typescript.storage import STORAGE
+from packager.targets.typescript.typed_outputs import Shown
+from packager.targets.typescript.typed_view import (
     ExportView,
     FedView,
     ImportView,
@@ -19,7 +20,6 @@ from packager.targets.react_native.typed_view import (
     StateView,
     TypedView,
 )
-from packager.targets.react_native.typescript import STORAGE
 
 Parameter = ImageInput | AudioInput | TensorInput
 

@@ -1,43 +1,64 @@
-"""Views of a model for TypeScript: types, shapes, names."""
+"""Views of models for TypeScript: types, shapes, names."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from packager.core.errors import ModelError
+from packager.core.findings import Report
 from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
-from packager.targets.react_native.typed_view import TypedView
-from packager.targets.react_native.view import GoldenView, ModelView, PlatformView, TensorView
+from packager.targets.typescript import naming, typed
+from packager.targets.typescript.files import Layout, Platform, lay_out
+from packager.targets.typescript.golden import golden_views
+from packager.targets.typescript.storage import STORAGE
+from packager.targets.typescript.typed_view import TypedView
+from packager.targets.typescript.view import GoldenView, ModelView, PlatformView, TensorView
+from packager.vectors import Golden
 
-
-@dataclass(frozen=True)
-class Storage:
-    """Representation of an element type in JavaScript."""
-
-    type: str
-    array: str
-
-
-STORAGE = {
-    ElementType.FLOAT: Storage("float32", "Float32Array"),
-    ElementType.DOUBLE: Storage("float64", "Float64Array"),
-    ElementType.FLOAT16: Storage("float16", "Uint16Array"),
-    ElementType.BFLOAT16: Storage("bfloat16", "Uint16Array"),
-    ElementType.INT8: Storage("int8", "Int8Array"),
-    ElementType.INT16: Storage("int16", "Int16Array"),
-    ElementType.INT32: Storage("int32", "Int32Array"),
-    ElementType.INT64: Storage("int64", "BigInt64Array"),
-    ElementType.UINT8: Storage("uint8", "Uint8Array"),
-    ElementType.UINT16: Storage("uint16", "Uint16Array"),
-    ElementType.UINT32: Storage("uint32", "Uint32Array"),
-    ElementType.UINT64: Storage("uint64", "BigUint64Array"),
-    ElementType.BOOL: Storage("bool", "Uint8Array"),
-    ElementType.STRING: Storage("string", "string[]"),
-}
 ANY_SHAPE = "readonly number[]"
 OPEN = "null"
+
+
+def model_views(
+    package: Package,
+    platforms: Sequence[Platform],
+    report: Report,
+    golden: Golden,
+    layout: Layout,
+    *,
+    npm_name: str,
+    has_hooks: bool,
+) -> tuple[ModelView, ...]:
+    """Views of the modules of all models, whose files are added to `layout`.
+
+    Raises ModelError for a model with a tensor that no typed array can hold.
+    """
+    laid_out = lay_out(platforms, layout)
+    found = [plan.model for plan in platforms[0].plans]
+    contracts = [model.contract for model in found if model.contract]
+    class_names = naming.class_names(
+        (model.name for model in found),
+        taken=typed.class_names(contracts),
+        beside=(*naming.BESIDE, typed.PREDICTION) if contracts else naming.BESIDE,
+    )
+    views = []
+    for model in found:
+        opened = {each.name: laid_out[each.name][model.name] for each in platforms}
+        views.append(
+            model_view(
+                model,
+                package,
+                npm_name=npm_name,
+                has_hook=has_hooks,
+                platforms=tuple(PlatformView(name=name, files=each) for name, each in opened.items()),
+                golden=golden_views(model.name, opened, golden, layout),
+                class_name=class_names[model.name],
+                typed_view=typed.typed_view(model.contract, class_names[model.name]) if model.contract else None,
+                reshaped={name for each in platforms for name in report.reshaped_outputs(model.name, each.variant)},
+            )
+        )
+    return tuple(views)
 
 
 def model_view(
@@ -45,11 +66,12 @@ def model_view(
     package: Package,
     *,
     npm_name: str,
+    has_hook: bool,
     platforms: tuple[PlatformView, ...],
     golden: tuple[GoldenView, ...] = (),
     class_name: str,
     reshaped: Collection[str],
-    typed: TypedView | None = None,
+    typed_view: TypedView | None = None,
 ) -> ModelView:
     """View of one model's module. `reshaped` names outputs whose actual shape contradicts the declared one.
 
@@ -64,6 +86,7 @@ def model_view(
         name=model.name,
         file=model.name.lower(),
         hook=f"use{class_name}",
+        has_hook=has_hook,
         source=model.path.name,
         source_sha256=model.sha256,
         version=package.version,
@@ -72,8 +95,8 @@ def model_view(
         platforms=platforms,
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
-        typed=typed,
-        example=(*_loaded(npm_name, class_name), *(typed.example if typed else _run(inputs, outputs[0]))),
+        typed=typed_view,
+        example=(*_loaded(npm_name, class_name), *(typed_view.example if typed_view else _run(inputs, outputs[0]))),
     )
 
 
@@ -83,7 +106,7 @@ def refuse_unsupported(model: Model) -> None:
         for spec in specs:
             if spec.element not in STORAGE:
                 raise ModelError(
-                    f"model '{model.name}': {kind} '{spec.name}' has a type that a React Native app cannot pass: "
+                    f"model '{model.name}': {kind} '{spec.name}' has a type that JavaScript cannot pass: "
                     "complex numbers, 8-bit floats and integers of less than 8 bits have no typed array",
                     hint=f"insert a Cast at the {kind} in the graph, for example "
                     + ("from float" if kind == "input" else "to float"),

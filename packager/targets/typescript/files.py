@@ -8,14 +8,24 @@ from packager.core.values import Choice, Compiled, Plan, Precision
 from packager.files.hashes import sha256_of
 from packager.targets.apk import stored
 from packager.targets.ends import ends_sha256
-from packager.targets.react_native.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
-from packager.targets.target import Built
+from packager.targets.typescript.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
 from packager.vectors import GoldenFile
 
 ANDROID = "android"
-"""target whose files lie in an APK"""
+"""platform whose files lie in an APK"""
 BOTH = "both"
 """folder of files that several platforms open"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """The models as a target has built them."""
+
+    name: str
+    """`android`, `ios` or `web`"""
+    variant: str
+    """variant that ships"""
+    plans: tuple[Plan, ...]
 
 
 @dataclass(frozen=True)
@@ -63,15 +73,15 @@ def _folder(platforms: set[str]) -> str:
     return BOTH if len(platforms) > 1 else min(platforms)
 
 
-def lay_out(built: Sequence[Built], layout: Layout) -> dict[str, dict[str, tuple[FileView, ...]]]:
+def lay_out(platforms: Sequence[Platform], layout: Layout) -> dict[str, dict[str, tuple[FileView, ...]]]:
     """Platform -> model -> its files, all of them in `layout`."""
-    plans = [plan for each in built for plan in each.plans]
+    plans = [plan for each in platforms for plan in each.plans]
     for plan in plans:
         _add_opened(plan, layout)
     for plan in plans:
         _add_weights(plan, layout)
     layout.store(ANDROID)
-    return {each.target: {plan.model.name: tuple(_views(plan, layout)) for plan in each.plans} for each in built}
+    return {each.name: {plan.model.name: tuple(_views(plan, layout)) for plan in each.plans} for each in platforms}
 
 
 def _add_opened(plan: Plan, layout: Layout) -> None:

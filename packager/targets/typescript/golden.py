@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from packager.targets.golden import sample_views, tested_file
-from packager.targets.react_native.files import Layout, add_golden
-from packager.targets.react_native.view import FileView, GoldenView
+from packager.targets.typescript.files import Layout, add_golden
+from packager.targets.typescript.view import FileView, GoldenView
 from packager.vectors import Golden, Vectors
 
 Opened = Mapping[str, tuple[FileView, ...]]

@@ -15,7 +15,7 @@ from packager.core.contract import (
 )
 from packager.core.values import TensorSpec
 from packager.render import ts_string
-from packager.targets.react_native.typed_view import LabelsView
+from packager.targets.typescript.typed_view import LabelsView
 
 LINE = 110
 """characters of labels per line, before indentation by two or four"""

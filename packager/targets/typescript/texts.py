@@ -1,0 +1,76 @@
+"""Maps templates of npm packages to their files: the shared ones in `typescript/`, and a target's own."""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from packager.files.installed import templates_folder
+from packager.render import render
+from packager.targets.typescript.view import ModelView
+
+SHARED = PurePosixPath("typescript")
+"""below templates/"""
+TEMPLATE = ".j2"
+MODEL = "model"
+"""`models/model.*`: templates that are rendered once per model"""
+TYPED = "typed"
+"""folder of files that contracts need"""
+PARTIAL = "_"
+"""prefix of templates that others include"""
+
+Template = tuple[PurePosixPath, PurePosixPath]
+"""a folder below templates/, and the path of a template there, which is its path in the package"""
+
+
+def templates(own: PurePosixPath) -> list[Template]:
+    """Templates of a package that are rendered by themselves: the shared ones, and those in the folder `own`."""
+    return [
+        (root, path)
+        for root in (SHARED, own)
+        for path in _found(root)
+        if path.suffix == TEMPLATE and not path.name.startswith(PARTIAL)
+    ]
+
+
+def is_of_model(path: PurePosixPath) -> bool:
+    return path.parent.name == "models" and path.name.partition(".")[0] == MODEL
+
+
+def model_texts(models: Sequence[ModelView]) -> dict[PurePosixPath, str]:
+    """The modules of models, by path in the package."""
+    return {
+        path.parent / path.name.replace(MODEL, model.file, 1).removesuffix(TEMPLATE): rendered(root, path, model)
+        for root, path in templates(SHARED)
+        if is_of_model(path)
+        for model in models
+    }
+
+
+def rendered(root: PurePosixPath, path: PurePosixPath, view: Any) -> str:
+    return render(str(root / path), view)
+
+
+def copies(own: PurePosixPath) -> dict[PurePosixPath, Path]:
+    """Files that every package contains unmodified."""
+    return {
+        path: templates_folder() / root / path
+        for root in (SHARED, own)
+        for path in _found(root)
+        if path.suffix != TEMPLATE and path.parent.name != TYPED
+    }
+
+
+def typed_copies(modules: Collection[str]) -> dict[PurePosixPath, Path]:
+    """Files that contracts need, unmodified: those of `modules`."""
+    return {
+        path: templates_folder() / SHARED / path
+        for path in _found(SHARED)
+        if path.parent.name == TYPED and path.name.partition(".")[0] in modules
+    }
+
+
+def _found(root: PurePosixPath) -> Iterator[PurePosixPath]:
+    folder = templates_folder() / root
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield PurePosixPath(path.relative_to(folder).as_posix())
