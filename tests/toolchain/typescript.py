@@ -17,7 +17,7 @@ from tests.toolchain import node
 from tests.toolchain.node import Finished
 
 PROJECT = "react_native"
-ROOTS = ("typescript", "react_native")
+ROOTS = ("typescript", "react_native", "web")
 """folders below templates/ with code that is the same in every package, the shared one first"""
 OPTIONS = {
     "target": "ES2022",

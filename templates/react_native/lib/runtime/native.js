@@ -32,6 +32,7 @@ function backendOf({ onMemoryPressure }, platform, device, engine, locate) {
     return {
         platform,
         device,
+        kept: null,
         locate,
         onMemoryPressure,
         about: () => engine.about(),

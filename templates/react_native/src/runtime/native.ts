@@ -71,6 +71,7 @@ function backendOf(
   return {
     platform,
     device,
+    kept: null,
     locate,
     onMemoryPressure,
     about: () => engine.about(),

@@ -21,6 +21,8 @@ export interface PackagedFile {
     /** SHA-256 of its first and last 64 KiB, or of all of a file that has no more. */
     readonly endsSha256: string;
     readonly sizeBytes: number;
+    /** Its address on a web page; absent in packages for apps. */
+    readonly url?: () => string;
 }
 /** A file with weights. */
 export interface WeightsFile extends PackagedFile {
@@ -109,11 +111,13 @@ export interface ModelDescriptor {
     readonly outputs: TensorSpecs;
     /** Keys of outputs that are written straight to memory of the app: their shape is known before a run. */
     readonly pinned: readonly string[];
-    readonly platforms: {
-        readonly android: PlatformFiles;
-        readonly ios: PlatformFiles;
-    };
+    readonly platforms: Readonly<Partial<Record<Platform, PlatformFiles>>>;
     readonly golden: readonly Golden[];
 }
-/** What there is for a platform. The web has no files of its own: it opens those for the CPU of any Android device. */
-export declare function platformFiles(model: ModelDescriptor, platform: Platform): PlatformFiles;
+/**
+ * What there is for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
+ * Android device.
+ *
+ * @throws ModelError `unsupported`
+ */
+export declare function platformFiles({ className, platforms }: ModelDescriptor, platform: Platform): PlatformFiles;

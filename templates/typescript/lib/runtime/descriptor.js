@@ -1,9 +1,20 @@
 // What a generated file says of its model.
-/** What there is for a platform. The web has no files of its own: it opens those for the CPU of any Android device. */
-export function platformFiles(model, platform) {
-    if (platform !== 'web')
-        return model.platforms[platform];
-    const { files, ...setup } = model.platforms.android;
+import { ModelError } from './errors.js';
+/**
+ * What there is for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
+ * Android device.
+ *
+ * @throws ModelError `unsupported`
+ */
+export function platformFiles({ className, platforms }, platform) {
+    const own = platforms[platform];
+    if (own !== undefined)
+        return own;
+    const { android } = platforms;
+    if (platform !== 'web' || android === undefined) {
+        throw new ModelError('unsupported', `the package has no files of ${className} for ${platform}`);
+    }
+    const { files, ...setup } = android;
     return { ...setup, providers: [], files: files.filter(isForAnyCpu) };
 }
 function isForAnyCpu(file) {

@@ -1,4 +1,4 @@
-import type { Part } from './backend.js';
+import type { KeptFiles, Part } from './backend.js';
 /** A file on a server. */
 export interface MemoryDownload {
     readonly url: string;
@@ -18,6 +18,13 @@ export interface MemoryWatcher {
 export declare function keepInMemory(part: Part, bytes: ArrayBuffer): void;
 /** The bytes of a part that is in memory. */
 export declare function bytesInMemory(part: Part): ArrayBuffer | undefined;
+/**
+ * A file of the package: from what the browser kept of an earlier visit, else fetched, and then kept. It is checked either
+ * way; what is damaged is fetched again.
+ *
+ * @throws ModelError as `fetchToMemory`
+ */
+export declare function fetchOnce(wanted: MemoryDownload, watcher: MemoryWatcher, kept: KeptFiles | null): Promise<ArrayBuffer>;
 /**
  * Fetches a file and checks it.
  *

@@ -12,6 +12,25 @@ export function bytesInMemory(part) {
     return bytesByPart.get(part);
 }
 /**
+ * A file of the package: from what the browser kept of an earlier visit, else fetched, and then kept. It is checked either
+ * way; what is damaged is fetched again.
+ *
+ * @throws ModelError as `fetchToMemory`
+ */
+export async function fetchOnce(wanted, watcher, kept) {
+    if (kept === null || wanted.sha256 === '')
+        return fetchToMemory(wanted, watcher);
+    const found = await kept.find(wanted.sha256);
+    if (found !== undefined) {
+        if ((await sha256Of(new Uint8Array(found))) === wanted.sha256)
+            return found;
+        await kept.remove(wanted.sha256);
+    }
+    const bytes = await fetchToMemory(wanted, watcher);
+    await kept.add(wanted.sha256, bytes);
+    return bytes;
+}
+/**
  * Fetches a file and checks it.
  *
  * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
@@ -24,6 +43,7 @@ export async function fetchToMemory(wanted, watcher) {
         }
         if (!response.ok)
             throw refused(wanted.url, response.status);
+        refusePage(response, wanted);
         const bytes = await bodyOf(response, wanted, watcher.onBytes);
         await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
         return bytes;
@@ -38,6 +58,12 @@ export async function fetchToMemory(wanted, watcher) {
 }
 function refused(url, status) {
     return new ModelError(status === 404 ? 'missing' : 'network', `${url} answers with status ${String(status)}`);
+}
+/** Servers of single-page apps answer with their page instead of 404. */
+function refusePage({ headers }, { url, sizeBytes }) {
+    if (sizeBytes < 0 || headers.get('content-type')?.startsWith('text/html') !== true)
+        return;
+    throw new ModelError('missing', `${url} is answered with a page of HTML: the file is not there`);
 }
 async function bodyOf(response, wanted, onBytes) {
     if (response.body === null || wanted.sizeBytes < 0)

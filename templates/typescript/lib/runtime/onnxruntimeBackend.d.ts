@@ -1,17 +1,21 @@
 import type { About, Backend, Device, Opened, OpenRequest, Place, Platform, Ran } from './backend.js';
 import type { OnnxRuntime } from './onnxruntimeApi.js';
 import { type OnnxRuntimeOptions } from './onnxruntimeFiles.js';
+import type { Produced } from './onnxruntimeTensors.js';
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export declare class OnnxRuntimeBackend implements Backend {
     readonly platform: Platform;
     readonly device: Device;
+    readonly kept: null;
     private readonly ort;
     private readonly options;
     private readonly runners;
     private readonly calls;
-    private readonly kept;
+    private readonly outputs;
+    private readonly ownsInputs;
     private last;
-    constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions);
+    /** With `ownsInputs`, callers leave the inputs of runs as they are: they are not copied. */
+    constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions, ownsInputs?: boolean);
     about(): About;
     locate(path: string): Promise<Place>;
     onMemoryPressure(): () => void;
@@ -25,6 +29,8 @@ export declare class OnnxRuntimeBackend implements Backend {
     residentBytes(): number;
     cancel(call: number): void;
     allocate(sizeBytes: number): ArrayBuffer;
+    /** The outputs of a run, where they lie. */
+    produced(kept: number): readonly Produced[];
     take(kept: number, output: number, into: ArrayBuffer): void;
     drop(kept: number): void;
     fileSize(): number;

@@ -7,16 +7,20 @@ const MOST_THREADS = 4;
 export class OnnxRuntimeBackend {
     platform = 'web';
     device = { chip: '', apiLevel: 0 };
+    kept = null;
     ort;
     options;
     runners = new Map();
     calls = new Map();
-    kept = new Map();
+    outputs = new Map();
+    ownsInputs;
     last = 0;
-    constructor(ort, options) {
+    /** With `ownsInputs`, callers leave the inputs of runs as they are: they are not copied. */
+    constructor(ort, options, ownsInputs = false) {
         // Its own types are overloads of which this is a part.
         this.ort = ort;
         this.options = options;
+        this.ownsInputs = ownsInputs;
     }
     about() {
         const { versions } = this.ort.env;
@@ -43,7 +47,7 @@ export class OnnxRuntimeBackend {
         }
         const session = await this.create(bytes, sessionOptions(request, externalData));
         const number = this.next();
-        this.runners.set(number, new Runner(this.ort, session));
+        this.runners.set(number, new Runner(this.ort, session, this.ownsInputs));
         return {
             session: number,
             inputs: session.inputMetadata.map(tensorInfo),
@@ -92,14 +96,18 @@ export class OnnxRuntimeBackend {
     allocate(sizeBytes) {
         return new ArrayBuffer(sizeBytes);
     }
+    /** The outputs of a run, where they lie. */
+    produced(kept) {
+        return this.outputs.get(kept) ?? [];
+    }
     take(kept, output, into) {
-        const bytes = this.kept.get(kept)?.[output]?.bytes;
+        const bytes = this.outputs.get(kept)?.[output]?.bytes;
         if (bytes?.byteLength !== into.byteLength)
             throw new ModelError('bad-input', `no output ${String(output)} is kept`);
         new Uint8Array(into).set(bytes);
     }
     drop(kept) {
-        this.kept.delete(kept);
+        this.outputs.delete(kept);
     }
     fileSize() {
         return -1;
@@ -134,7 +142,7 @@ export class OnnxRuntimeBackend {
     /** Outputs with memory of the app need not be kept; nobody takes them. */
     keep(produced, { queued, duration }) {
         const kept = this.next();
-        this.kept.set(kept, produced);
+        this.outputs.set(kept, produced);
         const [shapes, texts] = [produced.map((each) => each.shape), produced.map((each) => each.texts)];
         return { kept, shapes, texts, queued, duration };
     }

@@ -1,5 +1,5 @@
 import type { OrtApi, OrtSession } from './onnxruntimeApi.js';
-import { type Produced } from './onnxruntimeTensors.js';
+import { type Placed, type Produced } from './onnxruntimeTensors.js';
 /** What a run reads and where it writes, as `Engine.run` has it. */
 export interface RunCall {
     readonly buffers: readonly ArrayBuffer[];
@@ -25,9 +25,13 @@ export declare class Times {
 export declare class Runner {
     private readonly ort;
     private readonly session;
+    private readonly ownsInputs;
     private last;
-    constructor(ort: OrtApi, session: OrtSession);
-    /** Every output; those with memory of the app are also written there. Inputs are copied before this returns. */
+    constructor(ort: OrtApi, session: OrtSession, ownsInputs: boolean);
+    /**
+     * Every output; those with memory of the app are also written there. Inputs are copied before this returns, unless
+     * nobody else has them.
+     */
     run(call: RunCall): Promise<readonly Produced[]>;
     /** Frees the session's memory after the runs that were asked for. */
     release(): void;
@@ -35,3 +39,5 @@ export declare class Runner {
     private compute;
     private feeds;
 }
+/** A copy of what lies in the app's memory. */
+export declare function copied({ buffer, byteOffset, byteLength, shape }: Placed): Placed;

@@ -29,12 +29,17 @@ export class Times {
 export class Runner {
     ort;
     session;
+    ownsInputs;
     last = Promise.resolve();
-    constructor(ort, session) {
+    constructor(ort, session, ownsInputs) {
         this.ort = ort;
         this.session = session;
+        this.ownsInputs = ownsInputs;
     }
-    /** Every output; those with memory of the app are also written there. Inputs are copied before this returns. */
+    /**
+     * Every output; those with memory of the app are also written there. Inputs are copied before this returns, unless
+     * nobody else has them.
+     */
     async run(call) {
         const placed = this.placed(call);
         const ended = this.last.then(() => this.compute(placed, call));
@@ -51,6 +56,8 @@ export class Runner {
         if (placed.length !== inputMetadata.length + outputMetadata.length) {
             throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, other than the model`);
         }
+        if (this.ownsInputs)
+            return placed;
         return placed.map((tensor, index) => (index < inputMetadata.length ? copied(tensor) : tensor));
     }
     async compute(placed, call) {
@@ -80,7 +87,8 @@ export class Runner {
         return feeds;
     }
 }
-function copied({ buffer, byteOffset, byteLength, shape }) {
+/** A copy of what lies in the app's memory. */
+export function copied({ buffer, byteOffset, byteLength, shape }) {
     return { buffer: buffer.slice(byteOffset, byteOffset + byteLength), byteOffset: 0, byteLength, shape };
 }
 function found(value, name) {

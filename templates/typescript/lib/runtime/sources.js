@@ -1,7 +1,7 @@
 // Where the files of a model come from: the app, a server, a folder, or the app's own file or memory.
 import { platformFiles } from './descriptor.js';
 import { download, pathsUnderWay } from './download.js';
-import { fetchToMemory, keepInMemory } from './downloadMemory.js';
+import { fetchOnce, keepInMemory } from './downloadMemory.js';
 import { ModelError } from './errors.js';
 import { checkSource } from './sourcesChecked.js';
 /**
@@ -108,7 +108,7 @@ class Placer {
     async placeOne(file) {
         const { source } = this;
         if (source === 'bundled') {
-            const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
+            const { path, offset } = await this.backend.locate(file.path, file.sizeBytes, file.url?.());
             return this.placeAt(path, file, false, offset);
         }
         if ('folder' in source)
@@ -132,7 +132,8 @@ class Placer {
         if (this.backend.platform !== 'web' || !/^(https?|blob|data):/i.test(path))
             return { part, bytes: null };
         const { sizeBytes, sha256 } = file;
-        const bytes = await fetchToMemory({ url: path, sizeBytes, sha256, mustBeSecure }, this.watcher(file));
+        const wanted = { url: path, sizeBytes, sha256, mustBeSecure };
+        const bytes = await fetchOnce(wanted, this.watcher(file), this.backend.kept);
         this.finish(file);
         const inMemory = { ...part, size: bytes.byteLength, sha256: '', endsSha256: '' };
         keepInMemory(inMemory, bytes);
@@ -205,6 +206,10 @@ function downloadName(file) {
  * @throws ModelError `unreadable`
  */
 export async function removeDownloads(backend, keep) {
+    if (backend.kept !== null) {
+        const wanted = keep.flatMap((model) => filesOf(model, backend).map((file) => file.sha256));
+        await backend.kept.retain(new Set(wanted));
+    }
     if (backend.about().cache === '')
         return;
     const names = keep.flatMap((model) => filesOf(model, backend).map(downloadName));

@@ -200,12 +200,23 @@ export interface Engine {
   makeFolder(path: string, keep: readonly string[]): Promise<void>;
 }
 
+/** Files by their SHA-256 that a browser keeps between visits. What is not to be kept is fetched again. */
+export interface KeptFiles {
+  find(sha256: string): Promise<ArrayBuffer | undefined>;
+  add(sha256: string, bytes: ArrayBuffer): Promise<void>;
+  remove(sha256: string): Promise<void>;
+  /** Removes all but those. */
+  retain(sha256s: ReadonlySet<string>): Promise<void>;
+}
+
 /** An engine, and what only the platform knows. */
 export interface Backend extends Engine {
   readonly platform: Platform;
   readonly device: Device;
-  /** Where the file `path` of this package lies. `size` is what it must have, in bytes. */
-  locate(path: string, size: number): Promise<Place>;
+  /** Null where files are kept in folders, or not at all. */
+  readonly kept: KeptFiles | null;
+  /** Where the file `path` of this package lies. `size` is what it must have, in bytes; `url` is its address on a page. */
+  locate(path: string, size: number, url?: string): Promise<Place>;
   /** Has `listener` called when the system warns that memory is short, until the function that this returns is called. */
   onMemoryPressure(listener: () => void): () => void;
 }

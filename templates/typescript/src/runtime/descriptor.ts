@@ -1,6 +1,7 @@
 // What a generated file says of its model.
 
 import type { Platform } from './backend.js';
+import { ModelError } from './errors.js';
 import type { ElementType } from './tensor.js';
 
 /** Execution providers of ONNX Runtime. `cpu` runs every model, so it is tried last. */
@@ -31,6 +32,8 @@ export interface PackagedFile {
   /** SHA-256 of its first and last 64 KiB, or of all of a file that has no more. */
   readonly endsSha256: string;
   readonly sizeBytes: number;
+  /** Its address on a web page; absent in packages for apps. */
+  readonly url?: () => string;
 }
 
 /** A file with weights. */
@@ -130,14 +133,24 @@ export interface ModelDescriptor {
   readonly outputs: TensorSpecs;
   /** Keys of outputs that are written straight to memory of the app: their shape is known before a run. */
   readonly pinned: readonly string[];
-  readonly platforms: { readonly android: PlatformFiles; readonly ios: PlatformFiles };
+  readonly platforms: Readonly<Partial<Record<Platform, PlatformFiles>>>;
   readonly golden: readonly Golden[];
 }
 
-/** What there is for a platform. The web has no files of its own: it opens those for the CPU of any Android device. */
-export function platformFiles(model: ModelDescriptor, platform: Platform): PlatformFiles {
-  if (platform !== 'web') return model.platforms[platform];
-  const { files, ...setup } = model.platforms.android;
+/**
+ * What there is for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
+ * Android device.
+ *
+ * @throws ModelError `unsupported`
+ */
+export function platformFiles({ className, platforms }: ModelDescriptor, platform: Platform): PlatformFiles {
+  const own = platforms[platform];
+  if (own !== undefined) return own;
+  const { android } = platforms;
+  if (platform !== 'web' || android === undefined) {
+    throw new ModelError('unsupported', `the package has no files of ${className} for ${platform}`);
+  }
+  const { files, ...setup } = android;
   return { ...setup, providers: [], files: files.filter(isForAnyCpu) };
 }
 

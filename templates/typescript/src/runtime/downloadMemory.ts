@@ -1,6 +1,6 @@
 // Files in memory, for browsers: there is no folder that they could be kept in.
 
-import type { Part } from './backend.js';
+import type { KeptFiles, Part } from './backend.js';
 import { isSecure } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 
@@ -35,6 +35,28 @@ export function bytesInMemory(part: Part): ArrayBuffer | undefined {
 }
 
 /**
+ * A file of the package: from what the browser kept of an earlier visit, else fetched, and then kept. It is checked either
+ * way; what is damaged is fetched again.
+ *
+ * @throws ModelError as `fetchToMemory`
+ */
+export async function fetchOnce(
+  wanted: MemoryDownload,
+  watcher: MemoryWatcher,
+  kept: KeptFiles | null,
+): Promise<ArrayBuffer> {
+  if (kept === null || wanted.sha256 === '') return fetchToMemory(wanted, watcher);
+  const found = await kept.find(wanted.sha256);
+  if (found !== undefined) {
+    if ((await sha256Of(new Uint8Array(found))) === wanted.sha256) return found;
+    await kept.remove(wanted.sha256);
+  }
+  const bytes = await fetchToMemory(wanted, watcher);
+  await kept.add(wanted.sha256, bytes);
+  return bytes;
+}
+
+/**
  * Fetches a file and checks it.
  *
  * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
@@ -46,6 +68,7 @@ export async function fetchToMemory(wanted: MemoryDownload, watcher: MemoryWatch
       throw new ModelError('network', `${wanted.url} leads to ${response.url}, which is not an https: address`);
     }
     if (!response.ok) throw refused(wanted.url, response.status);
+    refusePage(response, wanted);
     const bytes = await bodyOf(response, wanted, watcher.onBytes);
     await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
     return bytes;
@@ -58,6 +81,12 @@ export async function fetchToMemory(wanted: MemoryDownload, watcher: MemoryWatch
 
 function refused(url: string, status: number): ModelError {
   return new ModelError(status === 404 ? 'missing' : 'network', `${url} answers with status ${String(status)}`);
+}
+
+/** Servers of single-page apps answer with their page instead of 404. */
+function refusePage({ headers }: Response, { url, sizeBytes }: MemoryDownload): void {
+  if (sizeBytes < 0 || headers.get('content-type')?.startsWith('text/html') !== true) return;
+  throw new ModelError('missing', `${url} is answered with a page of HTML: the file is not there`);
 }
 
 async function bodyOf(

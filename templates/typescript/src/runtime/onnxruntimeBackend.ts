@@ -13,17 +13,21 @@ const MOST_THREADS = 4;
 export class OnnxRuntimeBackend implements Backend {
   readonly platform: Platform = 'web';
   readonly device: Device = { chip: '', apiLevel: 0 };
+  readonly kept = null;
   private readonly ort: OrtApi;
   private readonly options: OnnxRuntimeOptions;
   private readonly runners = new Map<number, Runner>();
   private readonly calls = new Map<number, AbortController>();
-  private readonly kept = new Map<number, readonly Produced[]>();
+  private readonly outputs = new Map<number, readonly Produced[]>();
+  private readonly ownsInputs: boolean;
   private last = 0;
 
-  constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions) {
+  /** With `ownsInputs`, callers leave the inputs of runs as they are: they are not copied. */
+  constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions, ownsInputs = false) {
     // Its own types are overloads of which this is a part.
     this.ort = ort as unknown as OrtApi;
     this.options = options;
+    this.ownsInputs = ownsInputs;
   }
 
   about(): About {
@@ -54,7 +58,7 @@ export class OnnxRuntimeBackend implements Backend {
     }
     const session = await this.create(bytes, sessionOptions(request, externalData));
     const number = this.next();
-    this.runners.set(number, new Runner(this.ort, session));
+    this.runners.set(number, new Runner(this.ort, session, this.ownsInputs));
     return {
       session: number,
       inputs: session.inputMetadata.map(tensorInfo),
@@ -118,14 +122,19 @@ export class OnnxRuntimeBackend implements Backend {
     return new ArrayBuffer(sizeBytes);
   }
 
+  /** The outputs of a run, where they lie. */
+  produced(kept: number): readonly Produced[] {
+    return this.outputs.get(kept) ?? [];
+  }
+
   take(kept: number, output: number, into: ArrayBuffer): void {
-    const bytes = this.kept.get(kept)?.[output]?.bytes;
+    const bytes = this.outputs.get(kept)?.[output]?.bytes;
     if (bytes?.byteLength !== into.byteLength) throw new ModelError('bad-input', `no output ${String(output)} is kept`);
     new Uint8Array(into).set(bytes);
   }
 
   drop(kept: number): void {
-    this.kept.delete(kept);
+    this.outputs.delete(kept);
   }
 
   fileSize(): number {
@@ -166,7 +175,7 @@ export class OnnxRuntimeBackend implements Backend {
   /** Outputs with memory of the app need not be kept; nobody takes them. */
   private keep(produced: readonly Produced[], { queued, duration }: Times): Ran {
     const kept = this.next();
-    this.kept.set(kept, produced);
+    this.outputs.set(kept, produced);
     const [shapes, texts] = [produced.map((each) => each.shape), produced.map((each) => each.texts)];
     return { kept, shapes, texts, queued, duration };
   }

@@ -47,14 +47,19 @@ export class Times {
 export class Runner {
   private readonly ort: OrtApi;
   private readonly session: OrtSession;
+  private readonly ownsInputs: boolean;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(ort: OrtApi, session: OrtSession) {
+  constructor(ort: OrtApi, session: OrtSession, ownsInputs: boolean) {
     this.ort = ort;
     this.session = session;
+    this.ownsInputs = ownsInputs;
   }
 
-  /** Every output; those with memory of the app are also written there. Inputs are copied before this returns. */
+  /**
+   * Every output; those with memory of the app are also written there. Inputs are copied before this returns, unless
+   * nobody else has them.
+   */
   async run(call: RunCall): Promise<readonly Produced[]> {
     const placed = this.placed(call);
     const ended = this.last.then(() => this.compute(placed, call));
@@ -73,6 +78,7 @@ export class Runner {
     if (placed.length !== inputMetadata.length + outputMetadata.length) {
       throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, other than the model`);
     }
+    if (this.ownsInputs) return placed;
     return placed.map((tensor, index) => (index < inputMetadata.length ? copied(tensor) : tensor));
   }
 
@@ -104,7 +110,8 @@ export class Runner {
   }
 }
 
-function copied({ buffer, byteOffset, byteLength, shape }: Placed): Placed {
+/** A copy of what lies in the app's memory. */
+export function copied({ buffer, byteOffset, byteLength, shape }: Placed): Placed {
   return { buffer: buffer.slice(byteOffset, byteOffset + byteLength), byteOffset: 0, byteLength, shape };
 }
 

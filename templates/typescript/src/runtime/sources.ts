@@ -3,7 +3,7 @@
 import type { Backend, Part } from './backend.js';
 import { type ModelDescriptor, type ModelFile, type PackagedFile, platformFiles } from './descriptor.js';
 import { download, pathsUnderWay } from './download.js';
-import { fetchToMemory, keepInMemory } from './downloadMemory.js';
+import { fetchOnce, keepInMemory } from './downloadMemory.js';
 import { ModelError } from './errors.js';
 import type { LoadOptions, ModelSource, PlacedFile, Progress, Source } from './options.js';
 import { checkSource } from './sourcesChecked.js';
@@ -126,7 +126,7 @@ class Placer {
   async placeOne(file: PackagedFile): Promise<PlacedFile> {
     const { source } = this;
     if (source === 'bundled') {
-      const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
+      const { path, offset } = await this.backend.locate(file.path, file.sizeBytes, file.url?.());
       return this.placeAt(path, file, false, offset);
     }
     if ('folder' in source) return { part: partOf(file, pathIn(source.folder, file), 0), bytes: null };
@@ -147,7 +147,8 @@ class Placer {
     const part = partOf(file, path, offset);
     if (this.backend.platform !== 'web' || !/^(https?|blob|data):/i.test(path)) return { part, bytes: null };
     const { sizeBytes, sha256 } = file;
-    const bytes = await fetchToMemory({ url: path, sizeBytes, sha256, mustBeSecure }, this.watcher(file));
+    const wanted = { url: path, sizeBytes, sha256, mustBeSecure };
+    const bytes = await fetchOnce(wanted, this.watcher(file), this.backend.kept);
     this.finish(file);
     const inMemory: Part = { ...part, size: bytes.byteLength, sha256: '', endsSha256: '' };
     keepInMemory(inMemory, bytes);
@@ -229,6 +230,10 @@ function downloadName(file: PackagedFile): string {
  * @throws ModelError `unreadable`
  */
 export async function removeDownloads(backend: Backend, keep: readonly ModelDescriptor[]): Promise<void> {
+  if (backend.kept !== null) {
+    const wanted = keep.flatMap((model) => filesOf(model, backend).map((file) => file.sha256));
+    await backend.kept.retain(new Set(wanted));
+  }
   if (backend.about().cache === '') return;
   const names = keep.flatMap((model) => filesOf(model, backend).map(downloadName));
   const coming = pathsUnderWay().map((path) => path.slice(path.lastIndexOf('/') + 1));

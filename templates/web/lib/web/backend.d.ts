@@ -1,0 +1,44 @@
+import type { About, Backend, Device, KeptFiles, Opened, OpenRequest, Place, Platform, Ran } from '../runtime/backend.js';
+import { type PageOptions, type Site } from './site.js';
+/** Starts ONNX Runtime when the first model is opened, once for all models of the package. */
+export declare class WebBackend implements Backend {
+    readonly platform: Platform;
+    readonly device: Device;
+    readonly kept: KeptFiles | null;
+    private readonly site;
+    private readonly options;
+    private readonly threads;
+    private readonly sessions;
+    private readonly outputs;
+    private starting;
+    private last;
+    constructor(site: Site, options: PageOptions);
+    about(): About;
+    locate(path: string, _size: number, url?: string): Promise<Place>;
+    open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
+    close(session: number): void;
+    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
+    runSync(): Ran;
+    profile(): Promise<string>;
+    worklet(): object;
+    onMemoryPressure(): () => void;
+    isHot(): boolean;
+    residentBytes(): number;
+    /** ONNX Runtime cannot end a run that is under way: it goes on, and its outputs are dropped. */
+    cancel(call: number): void;
+    allocate(sizeBytes: number): ArrayBuffer;
+    take(kept: number, output: number, into: ArrayBuffer): void;
+    drop(kept: number): void;
+    fileSize(): number;
+    readFile(path: string, offset: number, into: ArrayBuffer, sha256: string): Promise<void>;
+    writePart(path: string): Promise<void>;
+    finishPart(part: string): Promise<void>;
+    removeFile(path: string): Promise<void>;
+    makeFolder(path: string): Promise<void>;
+    /** Where a file is: in the copy of the package that the page has named, or where the bundler put it. */
+    private addressOf;
+    private started;
+    private start;
+    private hasWorker;
+    private makeWorker;
+}

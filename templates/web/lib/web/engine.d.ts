@@ -1,0 +1,45 @@
+import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Produced } from '../runtime/onnxruntimeTensors.js';
+/** What ONNX Runtime is started with. */
+export interface StartRequest {
+    /** Address of its JavaScript. */
+    readonly script: string;
+    /** Its WebAssembly, checked. */
+    readonly binary: ArrayBuffer;
+    readonly threads: number;
+}
+/** A run, as `Engine.run` has it. Its buffers belong to who runs it; outputs are all made by ONNX Runtime. */
+export interface RunRequest {
+    readonly session: number;
+    readonly call: number;
+    readonly buffers: readonly ArrayBuffer[];
+    readonly layout: readonly number[];
+    readonly texts: ReadonlyArray<readonly string[]>;
+    readonly isTimed: boolean;
+}
+/** What a run has made. */
+export interface RunAnswer {
+    readonly outputs: readonly Produced[];
+    readonly queued: number;
+    readonly duration: number;
+}
+/** Runs sessions somewhere. */
+export interface Host {
+    start(request: StartRequest): Promise<void>;
+    /** The bytes of the model and of its weights are the host's from now on. */
+    open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+    close(session: number): void;
+    run(request: RunRequest): Promise<RunAnswer>;
+    cancel(call: number): void;
+}
+/** Runs sessions on the thread that calls it. */
+export declare class LocalHost implements Host {
+    private started;
+    /** @throws ModelError `unsupported` for a browser without WebAssembly's SIMD, `missing` for a script that is not there */
+    start({ script, binary, threads }: StartRequest): Promise<void>;
+    open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+    close(session: number): void;
+    run({ session, call, buffers, layout, texts, isTimed }: RunRequest): Promise<RunAnswer>;
+    cancel(call: number): void;
+    private engine;
+}

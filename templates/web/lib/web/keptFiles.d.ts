@@ -1,0 +1,19 @@
+import type { KeptFiles } from '../runtime/backend.js';
+/** The part of Cache Storage that is used here. */
+type Caches = Pick<CacheStorage, 'open'>;
+/** Keeps files of one package. Without room, or where a browser has no Cache Storage, files are fetched at each visit. */
+export declare class CacheOfPackage implements KeptFiles {
+    private readonly name;
+    private readonly caches;
+    private hasTold;
+    constructor(packageName: string, caches: Caches);
+    find(sha256: string): Promise<ArrayBuffer | undefined>;
+    add(sha256: string, bytes: ArrayBuffer): Promise<void>;
+    remove(sha256: string): Promise<void>;
+    retain(sha256s: ReadonlySet<string>): Promise<void>;
+    /** What fails here costs a download: a model is loaded all the same, and the page is told once. */
+    private tried;
+}
+/** What the browser has; null in pages that are not secure, and in Node. */
+export declare function keptFilesOf(packageName: string): KeptFiles | null;
+export {};

@@ -1,0 +1,52 @@
+// Files that the browser keeps between visits, by their SHA-256, in its Cache Storage.
+const PATH = '/mobpack/';
+/** Keeps files of one package. Without room, or where a browser has no Cache Storage, files are fetched at each visit. */
+export class CacheOfPackage {
+    name;
+    caches;
+    hasTold = false;
+    constructor(packageName, caches) {
+        this.name = `mobpack ${packageName}`;
+        this.caches = caches;
+    }
+    async find(sha256) {
+        return this.tried('read', async (cache) => (await cache.match(PATH + sha256))?.arrayBuffer());
+    }
+    async add(sha256, bytes) {
+        await this.tried('written', (cache) => cache.put(PATH + sha256, new Response(bytes)));
+    }
+    async remove(sha256) {
+        await this.tried('cleaned', (cache) => cache.delete(PATH + sha256));
+    }
+    async retain(sha256s) {
+        await this.tried('cleaned', async (cache) => {
+            for (const request of await cache.keys()) {
+                if (!sha256s.has(request.url.slice(request.url.lastIndexOf('/') + 1)))
+                    await cache.delete(request);
+            }
+        });
+    }
+    /** What fails here costs a download: a model is loaded all the same, and the page is told once. */
+    async tried(done, use) {
+        try {
+            return await use(await this.caches.open(this.name));
+        }
+        catch (reason) {
+            if (!this.hasTold)
+                console.warn(`${this.name}: the cache of models cannot be ${done}: ${inWords(reason)}`);
+            this.hasTold = true;
+            return undefined;
+        }
+    }
+}
+function inWords(reason) {
+    const { name } = reason;
+    if (name === 'QuotaExceededError')
+        return 'this site has no room left in the browser, so files are fetched at each visit';
+    return String(reason);
+}
+/** What the browser has; null in pages that are not secure, and in Node. */
+export function keptFilesOf(packageName) {
+    const { caches } = globalThis;
+    return caches === undefined ? null : new CacheOfPackage(packageName, caches);
+}

@@ -1,0 +1,19 @@
+import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Host, RunAnswer, RunRequest, StartRequest } from './engine.js';
+/** Asks a worker, and gives its answers. */
+export declare class WorkerHost implements Host {
+    private readonly worker;
+    private readonly waiting;
+    private last;
+    private failure;
+    constructor(worker: Worker);
+    start(request: StartRequest): Promise<void>;
+    open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+    close(session: number): void;
+    run(request: RunRequest): Promise<RunAnswer>;
+    cancel(call: number): void;
+    private ask;
+    private settle;
+    /** Browsers do not say why a script was not loaded. */
+    private fail;
+}

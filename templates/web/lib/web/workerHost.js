@@ -1,0 +1,66 @@
+// Sessions in a worker: the page's thread stays free while a model runs.
+import { ModelError } from '../runtime/errors.js';
+import { errorOf } from './messages.js';
+/** Asks a worker, and gives its answers. */
+export class WorkerHost {
+    worker;
+    waiting = new Map();
+    last = 0;
+    failure = null;
+    constructor(worker) {
+        this.worker = worker;
+        worker.onmessage = ({ data }) => {
+            this.settle(data);
+        };
+        worker.onerror = (event) => {
+            this.fail(event.message);
+        };
+        worker.onmessageerror = () => {
+            this.fail('an answer of it cannot be read');
+        };
+    }
+    async start(request) {
+        await this.ask({ method: 'start', request }, [request.binary]);
+    }
+    async open(request, model, weights) {
+        const all = [...new Set([model, ...weights])];
+        return (await this.ask({ method: 'open', request, model, weights }, all));
+    }
+    close(session) {
+        void this.ask({ method: 'close', session }, []);
+    }
+    async run(request) {
+        return (await this.ask({ method: 'run', request }, [...new Set(request.buffers)]));
+    }
+    cancel(call) {
+        void this.ask({ method: 'cancel', call }, []);
+    }
+    ask(call, transfer) {
+        if (this.failure !== null)
+            return Promise.reject(this.failure);
+        this.last += 1;
+        const number = this.last;
+        return new Promise((resolve, reject) => {
+            this.waiting.set(number, { resolve, reject });
+            const question = { number, call };
+            this.worker.postMessage(question, transfer);
+        });
+    }
+    settle({ number, value, failure }) {
+        const waiting = this.waiting.get(number);
+        this.waiting.delete(number);
+        if (failure === undefined)
+            waiting?.resolve(value);
+        else
+            waiting?.reject(errorOf(failure));
+    }
+    /** Browsers do not say why a script was not loaded. */
+    fail(message) {
+        const why = message === undefined || message === '' ? 'its script was not loaded' : message;
+        this.failure = new ModelError('runtime', `the worker that runs models has failed: ${why}. A Content-Security-Policy must allow worker-src 'self'; ` +
+            'setUp({ base }) says where a copy of the package is, setUp({ worker: false }) does without a worker');
+        for (const { reject } of this.waiting.values())
+            reject(this.failure);
+        this.waiting.clear();
+    }
+}

@@ -1,0 +1,106 @@
+// ONNX Runtime's WebAssembly and the sessions in it: on the page's own thread, in a worker, or in Node.
+
+import { keepInMemory } from '../runtime/downloadMemory.js';
+import { ModelError } from '../runtime/errors.js';
+import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { OnnxRuntime } from '../runtime/onnxruntimeApi.js';
+import { OnnxRuntimeBackend } from '../runtime/onnxruntimeBackend.js';
+import type { Produced } from '../runtime/onnxruntimeTensors.js';
+
+/** What ONNX Runtime is started with. */
+export interface StartRequest {
+  /** Address of its JavaScript. */
+  readonly script: string;
+  /** Its WebAssembly, checked. */
+  readonly binary: ArrayBuffer;
+  readonly threads: number;
+}
+
+/** A run, as `Engine.run` has it. Its buffers belong to who runs it; outputs are all made by ONNX Runtime. */
+export interface RunRequest {
+  readonly session: number;
+  readonly call: number;
+  readonly buffers: readonly ArrayBuffer[];
+  readonly layout: readonly number[];
+  readonly texts: ReadonlyArray<readonly string[]>;
+  readonly isTimed: boolean;
+}
+
+/** What a run has made. */
+export interface RunAnswer {
+  readonly outputs: readonly Produced[];
+  readonly queued: number;
+  readonly duration: number;
+}
+
+/** Runs sessions somewhere. */
+export interface Host {
+  start(request: StartRequest): Promise<void>;
+  /** The bytes of the model and of its weights are the host's from now on. */
+  open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+  close(session: number): void;
+  run(request: RunRequest): Promise<RunAnswer>;
+  cancel(call: number): void;
+}
+
+/** ONNX Runtime's settings for WebAssembly. */
+interface OrtEnvironment {
+  readonly wasm: { wasmBinary?: ArrayBuffer; numThreads?: number };
+}
+
+/** A function returning a vector of 16 bytes: `i32.const 0; i8x16.splat; i8x16.popcnt`. */
+const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
+
+/** Runs sessions on the thread that calls it. */
+export class LocalHost implements Host {
+  private started: OnnxRuntimeBackend | null = null;
+
+  /** @throws ModelError `unsupported` for a browser without WebAssembly's SIMD, `missing` for a script that is not there */
+  async start({ script, binary, threads }: StartRequest): Promise<void> {
+    if (!WebAssembly.validate(Uint8Array.from(SIMD))) {
+      throw new ModelError('unsupported', "this browser's WebAssembly has no SIMD, which ONNX Runtime needs: update it");
+    }
+    const ort = await imported(script);
+    const { wasm } = ort.env as OrtEnvironment;
+    wasm.wasmBinary = binary;
+    wasm.numThreads = threads;
+    this.started = new OnnxRuntimeBackend(ort, {}, true);
+  }
+
+  async open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened> {
+    request.weights.forEach((part, index) => {
+      const bytes = weights[index];
+      if (bytes !== undefined) keepInMemory(part, bytes);
+    });
+    return this.engine().open(request, model);
+  }
+
+  close(session: number): void {
+    this.engine().close(session);
+  }
+
+  async run({ session, call, buffers, layout, texts, isTimed }: RunRequest): Promise<RunAnswer> {
+    const engine = this.engine();
+    const { kept, queued, duration } = await engine.run(session, call, buffers, layout, texts, isTimed);
+    const outputs = engine.produced(kept);
+    engine.drop(kept);
+    return { outputs, queued, duration };
+  }
+
+  cancel(call: number): void {
+    this.engine().cancel(call);
+  }
+
+  private engine(): OnnxRuntimeBackend {
+    if (this.started === null) throw new ModelError('runtime', 'ONNX Runtime was not started');
+    return this.started;
+  }
+}
+
+async function imported(script: string): Promise<OnnxRuntime> {
+  try {
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ script)) as OnnxRuntime;
+  } catch (reason) {
+    throw new ModelError('missing', `ONNX Runtime's script ${script} cannot be loaded: ${String(reason)}`, { cause: reason });
+  }
+}
