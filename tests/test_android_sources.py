@@ -293,6 +293,27 @@ def test_downloads_are_removed_all_or_those_of_other_versions(setting: Setting) 
     assert setting.names == []
 
 
+def test_a_model_that_is_opened_again_needs_no_downloads_that_were_removed(
+    setting: Setting, bundled: Mapping[str, str]
+) -> None:
+    seen = setting.run("reopen")
+
+    assert (seen["answer"], seen["profile"]) == (bundled["answer"], "true")
+    assert setting.ranges == [f"0-{setting.last}"]
+    assert setting.names == []
+
+
+def test_weights_that_were_removed_are_downloaded_once_more(setting: Setting) -> None:
+    """ONNX Runtime opens them by their path, whenever it opens the graph."""
+    seen = setting.run("reopen", providers="XNNPACK")
+
+    asked = [request.path.removeprefix("/") for request in setting.server.files.requests]
+    assert (len(numbers(seen["answer"])), seen["profile"]) == (4, "true")
+    [weights] = {path for path in asked if asked.count(path) > 1}
+    assert asked.count(weights) == 2
+    assert setting.names == [weights]
+
+
 def test_addresses_that_are_no_folder_of_a_safe_server_are_refused(setting: Setting) -> None:
     seen = setting.run("addresses")
 

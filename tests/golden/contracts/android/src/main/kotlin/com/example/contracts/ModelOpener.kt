@@ -6,6 +6,7 @@ import ai.onnxruntime.OrtException
 import ai.onnxruntime.OrtSession.SessionOptions
 import android.content.Context
 import android.util.Log
+import java.io.File
 import java.io.IOException
 import java.nio.ByteBuffer
 
@@ -100,11 +101,20 @@ internal class ModelOpener(
             settings.add(provider, options)
             settings.add(file)
             configure(settings)
-            files.fetch(file.assets)
+            fetch()
             val bytes = bytes()
             val session = shared.ort.createSession(bytes, settings)
             val assignment = null
             return Opened(this, info(shared.ort.version), assignment, shared.ort, session, settings, bytes)
+        }
+
+        /** Gets what is not mapped; weights also where their file is gone, because ONNX Runtime opens it by its path. */
+        private fun fetch() = synchronized(mapped) {
+            for (weights in file.weights.values) {
+                if (mapped[weights.path]?.let { !File(it.path).exists() } == true) mapped.remove(weights.path)
+            }
+            val missing = file.assets.filterNot { it.path in mapped }
+            if (missing.isNotEmpty()) files.fetch(missing)
         }
 
         private fun check(opened: Opened) {

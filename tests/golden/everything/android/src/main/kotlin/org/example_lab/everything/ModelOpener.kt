@@ -8,6 +8,7 @@ import ai.onnxruntime.providers.NNAPIFlags
 import android.content.Context
 import android.os.Build
 import android.util.Log
+import java.io.File
 import java.io.IOException
 import java.nio.ByteBuffer
 import java.util.EnumSet
@@ -103,11 +104,20 @@ internal class ModelOpener(
             settings.add(provider, options)
             settings.add(file)
             configure(settings)
-            files.fetch(file.assets)
+            fetch()
             val bytes = bytes()
             val session = shared.ort.createSession(bytes, settings)
             val assignment = assignmentOf(session, provider)
             return Opened(this, info(shared.ort.version), assignment, shared.ort, session, settings, bytes)
+        }
+
+        /** Gets what is not mapped; weights also where their file is gone, because ONNX Runtime opens it by its path. */
+        private fun fetch() = synchronized(mapped) {
+            for (weights in file.weights.values) {
+                if (mapped[weights.path]?.let { !File(it.path).exists() } == true) mapped.remove(weights.path)
+            }
+            val missing = file.assets.filterNot { it.path in mapped }
+            if (missing.isNotEmpty()) files.fetch(missing)
         }
 
         private fun check(opened: Opened) {
