@@ -58,6 +58,11 @@ def test_metrics_count_runs_of_all_threads(facts: Mapping[str, str]) -> None:
     assert 0 < float(facts["throughput"]) < 1.2 / float(facts["mean"]) * 4
 
 
+def test_the_provider_of_metrics_is_that_of_the_last_run_that_succeeded(facts: Mapping[str, str]) -> None:
+    seen = [facts[f"provider.{when}"] for when in ("loaded", "retried", "later", "failed")]
+    assert seen == ["NNAPI", "CPU", "NNAPI", "NNAPI"]
+
+
 def test_attributes_are_named_as_opentelemetry_names_them(facts: Mapping[str, str]) -> None:
     attributes = dict(line.split("=", 1) for line in facts["attributes"].splitlines())
     assert attributes["mobpack.model.name"] == "orientation"
