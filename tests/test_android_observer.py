@@ -63,6 +63,10 @@ def test_the_provider_of_metrics_is_that_of_the_last_run_that_succeeded(facts: M
     assert seen == ["NNAPI", "CPU", "NNAPI", "NNAPI"]
 
 
+def test_times_of_runs_that_failed_do_not_count(facts: Mapping[str, str]) -> None:
+    assert facts["retried"] == "4 2 1 2 0.002"
+
+
 def test_attributes_are_named_as_opentelemetry_names_them(facts: Mapping[str, str]) -> None:
     attributes = dict(line.split("=", 1) for line in facts["attributes"].splitlines())
     assert attributes["mobpack.model.name"] == "orientation"

@@ -30,9 +30,13 @@ public class ModelMetrics : ModelObserver {
     override fun onRun(event: RunEvent): Unit = count(event.model) {
         if (firstRun == null) firstRun = System.nanoTime() - ((event.queued + event.duration) * 1e9).toLong()
         runs += 1
-        if (event.error != null) errors += 1 else answering = event.provider
+        if (event.error == null) {
+            answering = event.provider
+            duration.add(event.duration)
+        } else {
+            errors += 1
+        }
         if (event.isRetry) retries += 1
-        duration.add(event.duration)
         queued.add(event.queued)
     }
 
@@ -101,7 +105,7 @@ public data class ModelSnapshot(
     public val errors: Long,
     /** Runs that repeated another one on the CPU. */
     public val retries: Long,
-    /** Times of runs, without the time in the queue. */
+    /** Times of runs that succeeded, without the time in the queue. */
     public val duration: Summary,
     /** Times in the queue. */
     public val queued: Summary,
