@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
+import onnx
 import pytest
 
 from packager.environments import bionic
-from tests.toolchain import jvm, projects
+from tests.toolchain import jvm, models, projects
 from tests.toolchain.device import Device, Library, device
 
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
@@ -104,3 +106,16 @@ def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_t
     assert seen["closed"] == "release MEMORY,release CLOSE"
     assert (seen["callbacks after close"], seen["callbacks without the policy"]) == ("0", "0")
     assert seen["run after close.thrown"] == "java.lang.IllegalStateException"
+
+
+def test_a_load_that_fails_leaves_no_session_open(phone: Device, tmp_path: Path) -> None:
+    model = onnx.load(models.orientation())
+    model.metadata_props.add(key="mobpack.macs", value="many Conv")
+    (tmp_path / "own.onnx").write_bytes(model.SerializeToString())
+
+    seen = phone.run("Leaks", unreadable=tmp_path / "own.onnx").facts
+
+    assert seen["open"] == "1"
+    assert (seen["unreadable.thrown"], seen["unreadable.left"]) == ("java.lang.NumberFormatException", "0")
+    assert (seen["refused.message"], seen["refused.left"]) == ("no callbacks", "0")
+    assert seen["missing.thrown"] == "com.example.models.ModelException"
