@@ -31,9 +31,3 @@ fun main(arguments: Array<String>) {
     report("refused.left", nativeThreads() - before)
     reportFailure("missing") { Orientation.loadBlocking(task.app, options, Source.file(File("/nothing"))) }
 }
-
-/** This one and those that native code has begun on it, which have its name, unlike Java's own. */
-private fun nativeThreads(): Int {
-    val name = File("/proc/thread-self/comm").readText()
-    return File("/proc/self/task").listFiles().orEmpty().count { File(it, "comm").readText() == name }
-}

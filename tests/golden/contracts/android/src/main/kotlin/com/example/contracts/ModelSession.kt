@@ -125,7 +125,7 @@ internal class ModelSession(
 
     /** Counts a run that the CPU did in the place of [provider]: what fails there as well is the input's fault. */
     private fun blame(provider: Provider, failure: ModelException) {
-        if (failuresInARow.incrementAndGet() < LIMIT || !sessions.change(onCpu)) return
+        if (failuresInARow.incrementAndGet() < LIMIT || !sessions.stayOnSpare()) return
         fallbacks = fallbacks + Fallback(provider, "$LIMIT runs in a row failed: ${failure.cause?.message}")
     }
 
