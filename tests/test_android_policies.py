@@ -138,6 +138,10 @@ def test_a_model_that_cannot_be_opened_again_fails_until_it_can(lost: Mapping[st
     assert lost["back.events"] == "load CPU,run CPU"
 
 
+def test_a_profile_of_a_model_that_cannot_be_opened_is_a_model_exception(lost: Mapping[str, str]) -> None:
+    assert lost["profile.thrown"] == "com.example.models.ModelException"
+
+
 def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_the_next_run(phone: Device) -> None:
     seen = phone.run("Trouble", do="memory").facts
 

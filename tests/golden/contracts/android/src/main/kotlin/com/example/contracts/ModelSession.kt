@@ -105,8 +105,8 @@ internal class ModelSession(
     }
 
     /** Runs [run] in a session of its own, so many times, and returns the file that ONNX Runtime writes about them. */
-    fun profile(run: ModelRun, runs: Int): File = sessions.use { opened ->
-        convertingErrors {
+    fun profile(run: ModelRun, runs: Int): File = convertingErrors {
+        sessions.use { opened ->
             opened.start.open(options) { it.enableProfiling(File(context.cacheDir, "mobpack-${info.name}").path) }
                 .use { profiled ->
                     repeat(runs) { profiled.run(run) }
