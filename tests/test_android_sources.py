@@ -6,7 +6,7 @@ The server is a real one for https, which simulates the faults of networks.
 import json
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -279,6 +279,37 @@ def test_a_disk_without_room_is_told_before_anything_is_asked(setting: Setting, 
     assert seen["load.thrown"] == "com.example.models.ModelStorageException"
     assert f"needs {len(setting.content)} bytes of storage" in seen["load.message"]
     assert setting.ranges == []
+
+
+def folder_at(path: Path) -> None:
+    (path / "inside").mkdir(parents=True)
+
+
+def file_at(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_bytes(b"")
+
+
+def not_synced_at(path: Path) -> None:
+    path.symlink_to("/dev/null")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "obstacle"),
+    [(".part", folder_at), (".part", not_synced_at), (".lock", folder_at), ("", folder_at), ("", file_at)],
+    ids=["part", "sync", "lock", "target", "folder"],
+)
+def test_a_file_that_cannot_be_written_is_no_fault_of_the_network(
+    setting: Setting, suffix: str, obstacle: Callable[[Path], None]
+) -> None:
+    setting.kept.mkdir(parents=True)
+    obstacle(setting.kept / f"{setting.digest}{suffix}")
+
+    seen = setting.run()
+
+    assert seen["load.thrown"] == "com.example.models.ModelStorageException"
+    assert str(setting.kept) in seen["load.message"]
+    assert len(setting.ranges) <= 1
 
 
 def test_downloads_are_removed_all_or_those_of_other_versions(setting: Setting) -> None:
