@@ -78,6 +78,10 @@ def test_attributes_are_named_as_opentelemetry_names_them(facts: Mapping[str, st
     assert {name.split(".")[0] for name in attributes} == {"mobpack", "process"}
 
 
+def test_a_class_in_java_may_leave_out_any_method_of_an_observer(facts: Mapping[str, str]) -> None:
+    assert facts["abstract"] == "[]"
+
+
 def test_an_observer_that_fails_ends_nothing_and_is_logged(facts: Mapping[str, str]) -> None:
     assert facts["ran"] == "4"
     assert (

@@ -37,9 +37,11 @@ package com.example.app
 
 import android.content.Context
 import android.os.ParcelFileDescriptor
+import com.example.models.ModelObserver
 import com.example.models.Options
 import com.example.models.Orientation
 import com.example.models.Provider
+import com.example.models.RunEvent
 import com.example.models.Source
 import java.io.File
 import java.nio.ByteBuffer
@@ -55,10 +57,21 @@ fun main(arguments: Array<String>) {
     answer(context, Source.descriptor(descriptor, 0, own.length()))
 }
 
+private class Counter : ModelObserver {
+    var runs = 0
+
+    override fun onRun(event: RunEvent) {
+        runs += 1
+    }
+}
+
 private fun answer(context: Context, source: Source) {
-    Orientation.loadBlocking(context, Options(providers = listOf(Provider.CPU)), source).use { model ->
+    val counter = Counter()
+    val options = Options(providers = listOf(Provider.CPU), observer = counter)
+    Orientation.loadBlocking(context, options, source).use { model ->
         val input = Orientation.Input.allocate(dynamicDimension0 = 1)
         val output = model.run(input).fetchName0
+        check(counter.runs == 1)
         println(FloatArray(output.remaining()).also(output::get).joinToString())
     }
 }

@@ -28,6 +28,7 @@ fun main(arguments: Array<String>) {
     broken(task)
     percentiles(task)
     retried()
+    report("abstract", ModelObserver::class.java.methods.filterNot { it.isDefault }.map { it.name })
     Orientation.loadBlocking(task.app, task.options).use { model ->
         val trace = model.profile(Orientation.Input.allocate(dynamicDimension0 = 1), runs = 3)
         report("trace", trace)
