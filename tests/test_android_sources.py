@@ -366,15 +366,18 @@ def test_a_folder_has_files_by_their_sha256(setting: Setting, served: Path, tmp_
     assert setting.run(source="folder", at=tmp_path / "empty")["load.thrown"].endswith("ModelCorruptedException")
 
 
-@pytest.mark.parametrize("source", ["file", "bytes", "heap", "descriptor"])
+@pytest.mark.parametrize(
+    ("source", "offset"),
+    [("file", 0), ("bytes", 0), ("heap", 0), ("window", 5), ("window", 8), ("descriptor", 5)],
+    ids=["file", "bytes", "heap", "window", "aligned window", "descriptor"],
+)
 @pytest.mark.parametrize("form", ["ort", "onnx"])
 def test_a_file_of_the_apps_own_stands_in_for_the_model(
-    setting: Setting, bundled: Mapping[str, str], tmp_path: Path, source: str, form: str
+    setting: Setting, bundled: Mapping[str, str], tmp_path: Path, source: str, offset: int, form: str
 ) -> None:
     content = setting.content if form == "ort" else models.orientation().read_bytes()
-    offset = 5 if source == "descriptor" else 0
     own = tmp_path / f"own.{form}"
-    own.write_bytes(bytes(offset) + content)
+    own.write_bytes(bytes(offset if source == "descriptor" else 0) + content)
 
     seen = setting.run(source=source, at=own, offset=offset)
 

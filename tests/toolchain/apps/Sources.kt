@@ -44,6 +44,7 @@ private fun source(task: Task): Source {
         "folder" -> Source.folder(File(at))
         "file" -> Source.file(File(at), sha256)
         "bytes" -> Source.bytes(direct(File(at).readBytes()), sha256)
+        "window" -> Source.bytes(window(File(at).readBytes(), task.number("offset")), sha256)
         "heap" -> Source.bytes(ByteBuffer.wrap(File(at).readBytes()), sha256)
         else -> Source.descriptor(
             ParcelFileDescriptor.open(File(at), ParcelFileDescriptor.MODE_READ_ONLY),
@@ -54,7 +55,15 @@ private fun source(task: Task): Source {
     }
 }
 
-private fun direct(bytes: ByteArray) = ByteBuffer.allocateDirect(bytes.size).put(bytes)
+private fun direct(bytes: ByteArray) = ByteBuffer.allocateDirect(bytes.size).put(bytes).apply { flip() }
+
+/** [bytes] from [offset] on to the limit of a buffer that has more before and after. */
+private fun window(bytes: ByteArray, offset: Int) = ByteBuffer.allocateDirect(offset + bytes.size + 100).apply {
+    position(offset)
+    put(bytes)
+    limit(offset + bytes.size)
+    position(offset)
+}
 
 private fun load(task: Task) = reportFailure("load") {
     val told = Collections.synchronizedList(mutableListOf<Progress>())
