@@ -55,6 +55,11 @@ class Setting:
         return sorted(path.name for path in self.kept.glob("*") if path.suffix != ".lock")
 
     @property
+    def records(self) -> list[str]:
+        """Of files that were checked."""
+        return sorted(path.name for path in (self.kept.parent / "checked").glob("*.ok"))
+
+    @property
     def ranges(self) -> list[str]:
         """The parts of the model's file that were asked for."""
         asked = self.server.files.requests
@@ -314,14 +319,15 @@ def test_a_file_that_cannot_be_written_is_no_fault_of_the_network(
 
 def test_downloads_are_removed_all_or_those_of_other_versions(setting: Setting) -> None:
     setting.run()
-    files = setting.names
+    files, records = setting.names, setting.records
     (setting.kept / ("0" * 64)).write_bytes(b"of an earlier version")
+    (setting.kept.parent / "checked" / f"{'0' * 64}.ok").write_text("of an earlier version")
 
     setting.run("remove old")
-    assert setting.names == files
-    assert len(files) == 2
+    assert (setting.names, setting.records) == (files, records)
+    assert (len(files), records) == (2, [f"{name}.ok" for name in files])
     setting.run("remove")
-    assert setting.names == []
+    assert (setting.names, setting.records) == ([], [])
 
 
 def test_a_model_that_is_opened_again_needs_no_downloads_that_were_removed(
