@@ -51,10 +51,10 @@ internal class Download(
             if (isResumed) fetch()
             if (!isResumed || !isRight()) throw corrupted()
         }
-        keeping { Checked.rename(part, target) }
+        keeping(target) { Checked.rename(part, target) }
     }
 
-    private fun isRight(): Boolean = part.length() == asset.sizeBytes && keeping { digest() } == asset.sha256
+    private fun isRight(): Boolean = part.length() == asset.sizeBytes && keeping(target) { digest() } == asset.sha256
 
     private fun digest() = Checked.digestOf(Mapped.of(part).bytes)
 
@@ -137,27 +137,20 @@ internal class Download(
         val piece = ByteArray(PIECE_BYTES)
         var size = start
         answer.inputStream.use { source ->
-            keeping { FileOutputStream(part, start > 0) }.use { file ->
+            keeping(target) { FileOutputStream(part, start > 0) }.use { file ->
                 while (true) {
                     val count = source.read(piece)
                     if (count < 0) break
                     size += count
                     if (size > asset.sizeBytes) throw corrupted()
-                    keeping { file.write(piece, 0, count) }
+                    keeping(target) { file.write(piece, 0, count) }
                     onBytes(size)
                     loading.check()
                 }
-                keeping { file.fd.sync() }
+                keeping(target) { file.fd.sync() }
             }
         }
         if (size < asset.sizeBytes) throw IOException("the connection ended early")
-    }
-
-    /** Does [work] with files of the device: what fails there is not the server's fault. */
-    private inline fun <T> keeping(work: () -> T): T = try {
-        work()
-    } catch (failure: IOException) {
-        throw ModelStorageException("cannot keep $target: ${failure.message}", failure)
     }
 
     private fun requireSpace(bytes: Long) {
@@ -172,8 +165,8 @@ internal class Download(
         val mine = locks.getOrPut(target.path) { ReentrantLock() }
         while (!mine.tryLock(POLL_MS, TimeUnit.MILLISECONDS)) loading.check()
         try {
-            val file = keeping { RandomAccessFile("$target.lock", "rw") }
-            file.use { wait { keeping { it.channel.tryLock() } }.use { return work() } }
+            val file = keeping(target) { RandomAccessFile("$target.lock", "rw") }
+            file.use { wait { keeping(target) { it.channel.tryLock() } }.use { return work() } }
         } finally {
             mine.unlock()
         }
