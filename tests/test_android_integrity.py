@@ -142,6 +142,13 @@ def test_a_full_disk_does_not_stop_a_model_that_is_mapped(install: Installer, pr
         assert not list(data.rglob("*.ok"))
 
 
+def test_a_compressed_model_that_cannot_be_copied_is_told_as_a_fault_of_the_storage(install: Installer) -> None:
+    phone = install(is_stored=False)
+    (phone.kept / f"{MODEL}.unfinished" / "inside").mkdir(parents=True)
+
+    assert thrown(phone) == "com.example.models.ModelStorageException"
+
+
 def fill(file: Path) -> None:
     """Writes to `file` until nothing more fits on its disk."""
     with file.open("wb", buffering=0) as opened, contextlib.suppress(OSError):

@@ -58,6 +58,15 @@ def test_metrics_count_runs_of_all_threads(facts: Mapping[str, str]) -> None:
     assert 0 < float(facts["throughput"]) < 1.2 / float(facts["mean"]) * 4
 
 
+def test_the_provider_of_metrics_is_that_of_the_last_run_that_succeeded(facts: Mapping[str, str]) -> None:
+    seen = [facts[f"provider.{when}"] for when in ("loaded", "retried", "later", "failed")]
+    assert seen == ["NNAPI", "CPU", "NNAPI", "NNAPI"]
+
+
+def test_times_of_runs_that_failed_do_not_count(facts: Mapping[str, str]) -> None:
+    assert facts["retried"] == "4 2 1 2 0.002"
+
+
 def test_attributes_are_named_as_opentelemetry_names_them(facts: Mapping[str, str]) -> None:
     attributes = dict(line.split("=", 1) for line in facts["attributes"].splitlines())
     assert attributes["mobpack.model.name"] == "orientation"
@@ -67,6 +76,10 @@ def test_attributes_are_named_as_opentelemetry_names_them(facts: Mapping[str, st
     assert 0 < p50 <= p90 <= p99
     assert "mobpack.fallback.reasons" not in attributes
     assert {name.split(".")[0] for name in attributes} == {"mobpack", "process"}
+
+
+def test_a_class_in_java_may_leave_out_any_method_of_an_observer(facts: Mapping[str, str]) -> None:
+    assert facts["abstract"] == "[]"
 
 
 def test_an_observer_that_fails_ends_nothing_and_is_logged(facts: Mapping[str, str]) -> None:

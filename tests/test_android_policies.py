@@ -1,12 +1,15 @@
 """Models of the Android library whose provider fails, on a hot device, and with little memory."""
 
 import os
+import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 
+import onnx
 import pytest
 
 from packager.environments import bionic
-from tests.toolchain import jvm, projects
+from tests.toolchain import jvm, models, projects
 from tests.toolchain.device import Device, Library, device
 
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
@@ -33,7 +36,17 @@ def failing(
     bionic.build_one(folder / "libneuralnetworks.c", folder / "libneuralnetworks.so")
     stand_ins = bionic.shims(sorted(onnxruntime_android.libraries.glob("*.so")))
     variables = {"LD_LIBRARY_PATH": f"{stand_ins}:{folder}", "ro.build.version.sdk": "34"}
-    return phone.run("Trouble", variables=variables, do="provider").facts
+    own = self_contained(phone.library.aar, folder)
+    return phone.run("Trouble", variables=variables, do="provider", own=own).facts
+
+
+def self_contained(aar: Path, folder: Path) -> Path:
+    """The file for NNAPI, with its weights, which the library has in the file for the CPU."""
+    with zipfile.ZipFile(aar) as archive:
+        for name, as_name in (("silero-vad.ort.tflite", "model.ort"), ("silero-vad-unfused.onnx.tflite", "own.onnx")):
+            (folder / as_name).write_bytes(archive.read(f"assets/mobpack/models/{name}"))
+    onnx.save(onnx.load(folder / "own.onnx"), folder / "whole.onnx")
+    return folder / "whole.onnx"
 
 
 def test_a_run_that_the_provider_fails_at_is_repeated_on_the_cpu(failing: Mapping[str, str]) -> None:
@@ -54,6 +67,21 @@ def test_after_three_failures_in_a_row_the_model_stays_on_the_cpu_and_says_why(f
     assert failing["again"] == "release MEMORY,load CPU,run CPU"
     assert failing["fallbacks again"] == failing["fallbacks"], "a later load tells of it, too"
     assert failing["closed"] == "release CLOSE"
+
+
+def test_a_model_whose_session_for_the_cpu_was_freed_stays_on_its_provider(failing: Mapping[str, str]) -> None:
+    assert failing["freed.thrown"] == "null", "the run was answered"
+    assert failing["freed.answer"] == failing["freed.next"]
+    assert failing["freed.events"] == "run NNAPI failed,retry CPU,release MEMORY"
+    assert failing["freed.provider"] == "NNAPI"
+    assert failing["freed.next.events"] == "load NNAPI,run NNAPI failed,load CPU,retry CPU"
+    assert failing["freed.next.provider"] == "CPU"
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
+def test_a_session_for_retries_has_half_the_threads_on_a_hot_device_too(failing: Mapping[str, str]) -> None:
+    usual = int(failing["usual.threads"])  # that ONNX Runtime has begun beside the one that calls
+    assert int(failing["hot.threads"]) == 2 * ((usual + 1) // 2 - 1)
 
 
 def test_a_self_test_fails_where_the_provider_does(failing: Mapping[str, str]) -> None:
@@ -90,6 +118,30 @@ def test_on_a_hot_device_runs_have_half_the_threads_until_it_is_cool(phone: Devi
     assert seen["with threads of the app's own"] == "run CPU"
 
 
+@pytest.fixture(scope="module")
+def lost(phone: Device) -> Mapping[str, str]:
+    return phone.run("Trouble", do="lost", own=models.orientation()).facts
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
+def test_a_model_that_cannot_get_fewer_threads_goes_on_with_those_that_it_has(lost: Mapping[str, str]) -> None:
+    assert (lost["hot.thrown"], lost["hot.answer"]) == ("null", lost["usual"])
+    assert lost["hot.events"] == "failure orientation,run CPU"
+    assert lost["still hot.events"] == "run CPU", "it is not tried at every run"
+
+
+def test_a_model_that_cannot_be_opened_again_fails_until_it_can(lost: Mapping[str, str]) -> None:
+    assert lost["gone.thrown"] == "com.example.models.ModelException"
+    assert lost["gone.message"].startswith("Orientation failed to run: ")
+    assert lost["gone.events"] == "failure orientation,run CPU failed"
+    assert lost["back"] == lost["usual"]
+    assert lost["back.events"] == "load CPU,run CPU"
+
+
+def test_a_profile_of_a_model_that_cannot_be_opened_is_a_model_exception(lost: Mapping[str, str]) -> None:
+    assert lost["profile.thrown"] == "com.example.models.ModelException"
+
+
 def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_the_next_run(phone: Device) -> None:
     seen = phone.run("Trouble", do="memory").facts
 
@@ -104,3 +156,16 @@ def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_t
     assert seen["closed"] == "release MEMORY,release CLOSE"
     assert (seen["callbacks after close"], seen["callbacks without the policy"]) == ("0", "0")
     assert seen["run after close.thrown"] == "java.lang.IllegalStateException"
+
+
+def test_a_load_that_fails_leaves_no_session_open(phone: Device, tmp_path: Path) -> None:
+    model = onnx.load(models.orientation())
+    model.metadata_props.add(key="mobpack.macs", value="many Conv")
+    (tmp_path / "own.onnx").write_bytes(model.SerializeToString())
+
+    seen = phone.run("Leaks", unreadable=tmp_path / "own.onnx").facts
+
+    assert seen["open"] == "1"
+    assert (seen["unreadable.thrown"], seen["unreadable.left"]) == ("java.lang.NumberFormatException", "0")
+    assert (seen["refused.message"], seen["refused.left"]) == ("no callbacks", "0")
+    assert seen["missing.thrown"] == "com.example.models.ModelException"

@@ -6,7 +6,7 @@ The server is a real one for https, which simulates the faults of networks.
 import json
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -53,6 +53,11 @@ class Setting:
     def names(self) -> list[str]:
         """Files that were downloaded, or begun."""
         return sorted(path.name for path in self.kept.glob("*") if path.suffix != ".lock")
+
+    @property
+    def records(self) -> list[str]:
+        """Of files that were checked."""
+        return sorted(path.name for path in (self.kept.parent / "checked").glob("*.ok"))
 
     @property
     def ranges(self) -> list[str]:
@@ -281,16 +286,69 @@ def test_a_disk_without_room_is_told_before_anything_is_asked(setting: Setting, 
     assert setting.ranges == []
 
 
+def folder_at(path: Path) -> None:
+    (path / "inside").mkdir(parents=True)
+
+
+def file_at(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_bytes(b"")
+
+
+def not_synced_at(path: Path) -> None:
+    path.symlink_to("/dev/null")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "obstacle"),
+    [(".part", folder_at), (".part", not_synced_at), (".lock", folder_at), ("", folder_at), ("", file_at)],
+    ids=["part", "sync", "lock", "target", "folder"],
+)
+def test_a_file_that_cannot_be_written_is_no_fault_of_the_network(
+    setting: Setting, suffix: str, obstacle: Callable[[Path], None]
+) -> None:
+    setting.kept.mkdir(parents=True)
+    obstacle(setting.kept / f"{setting.digest}{suffix}")
+
+    seen = setting.run()
+
+    assert seen["load.thrown"] == "com.example.models.ModelStorageException"
+    assert str(setting.kept) in seen["load.message"]
+    assert len(setting.ranges) <= 1
+
+
 def test_downloads_are_removed_all_or_those_of_other_versions(setting: Setting) -> None:
     setting.run()
-    files = setting.names
+    files, records = setting.names, setting.records
     (setting.kept / ("0" * 64)).write_bytes(b"of an earlier version")
+    (setting.kept.parent / "checked" / f"{'0' * 64}.ok").write_text("of an earlier version")
 
     setting.run("remove old")
-    assert setting.names == files
-    assert len(files) == 2
+    assert (setting.names, setting.records) == (files, records)
+    assert (len(files), records) == (2, [f"{name}.ok" for name in files])
     setting.run("remove")
+    assert (setting.names, setting.records) == ([], [])
+
+
+def test_a_model_that_is_opened_again_needs_no_downloads_that_were_removed(
+    setting: Setting, bundled: Mapping[str, str]
+) -> None:
+    seen = setting.run("reopen")
+
+    assert (seen["answer"], seen["profile"]) == (bundled["answer"], "true")
+    assert setting.ranges == [f"0-{setting.last}"]
     assert setting.names == []
+
+
+def test_weights_that_were_removed_are_downloaded_once_more(setting: Setting) -> None:
+    """ONNX Runtime opens them by their path, whenever it opens the graph."""
+    seen = setting.run("reopen", providers="XNNPACK")
+
+    asked = [request.path.removeprefix("/") for request in setting.server.files.requests]
+    assert (len(numbers(seen["answer"])), seen["profile"]) == (4, "true")
+    [weights] = {path for path in asked if asked.count(path) > 1}
+    assert asked.count(weights) == 2
+    assert setting.names == [weights]
 
 
 def test_addresses_that_are_no_folder_of_a_safe_server_are_refused(setting: Setting) -> None:
@@ -314,15 +372,18 @@ def test_a_folder_has_files_by_their_sha256(setting: Setting, served: Path, tmp_
     assert setting.run(source="folder", at=tmp_path / "empty")["load.thrown"].endswith("ModelCorruptedException")
 
 
-@pytest.mark.parametrize("source", ["file", "bytes", "heap", "descriptor"])
+@pytest.mark.parametrize(
+    ("source", "offset"),
+    [("file", 0), ("bytes", 0), ("heap", 0), ("window", 5), ("window", 8), ("descriptor", 5)],
+    ids=["file", "bytes", "heap", "window", "aligned window", "descriptor"],
+)
 @pytest.mark.parametrize("form", ["ort", "onnx"])
 def test_a_file_of_the_apps_own_stands_in_for_the_model(
-    setting: Setting, bundled: Mapping[str, str], tmp_path: Path, source: str, form: str
+    setting: Setting, bundled: Mapping[str, str], tmp_path: Path, source: str, offset: int, form: str
 ) -> None:
     content = setting.content if form == "ort" else models.orientation().read_bytes()
-    offset = 5 if source == "descriptor" else 0
     own = tmp_path / f"own.{form}"
-    own.write_bytes(bytes(offset) + content)
+    own.write_bytes(bytes(offset if source == "descriptor" else 0) + content)
 
     seen = setting.run(source=source, at=own, offset=offset)
 

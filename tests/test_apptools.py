@@ -36,18 +36,42 @@ APP = """\
 package com.example.app
 
 import android.content.Context
+import android.os.ParcelFileDescriptor
+import com.example.models.ModelObserver
 import com.example.models.Options
 import com.example.models.Orientation
 import com.example.models.Provider
+import com.example.models.RunEvent
+import com.example.models.Source
 import java.io.File
+import java.nio.ByteBuffer
 
 fun main(arguments: Array<String>) {
-    val (apk, data) = arguments.map(::File)
+    val (apk, data, own) = arguments.map(::File)
     val application = Class.forName("device.InstalledApp").getConstructor(File::class.java, File::class.java)
-    val options = Options(providers = listOf(Provider.CPU))
-    Orientation.loadBlocking(application.newInstance(apk, data) as Context, options).use { model ->
+    val context = application.newInstance(apk, data) as Context
+    val descriptor = ParcelFileDescriptor.open(own, ParcelFileDescriptor.MODE_READ_ONLY)
+    answer(context, Source.bundled)
+    answer(context, Source.file(own))
+    answer(context, Source.bytes(ByteBuffer.wrap(own.readBytes())))
+    answer(context, Source.descriptor(descriptor, 0, own.length()))
+}
+
+private class Counter : ModelObserver {
+    var runs = 0
+
+    override fun onRun(event: RunEvent) {
+        runs += 1
+    }
+}
+
+private fun answer(context: Context, source: Source) {
+    val counter = Counter()
+    val options = Options(providers = listOf(Provider.CPU), observer = counter)
+    Orientation.loadBlocking(context, options, source).use { model ->
         val input = Orientation.Input.allocate(dynamicDimension0 = 1)
         val output = model.run(input).fetchName0
+        check(counter.runs == 1)
         println(FloatArray(output.remaining()).also(output::get).joinToString())
     }
 }
@@ -238,7 +262,10 @@ def test_shrunk_app_computes_what_python_computes(shrunk: Path, aar: Path, tmp_p
     assert done.returncode == 0, done.stderr
     image = numpy.zeros((1, 3, 224, 224), numpy.float32)
     [expected] = onnxruntime.InferenceSession(models.orientation()).run(None, {"x": image})
-    numpy.testing.assert_allclose([float(value) for value in done.stdout.split(",")], expected[0], atol=1e-4)
+    answers = [[float(value) for value in line.split(",")] for line in done.stdout.splitlines()]
+    assert len(answers) == 4, "of the library, and of the app as a file, bytes and a descriptor"
+    for answer in answers:
+        numpy.testing.assert_allclose(answer, expected[0], atol=1e-4)
 
 
 def test_without_the_rules_of_the_library_the_shrunk_app_does_not_run(
@@ -317,6 +344,7 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
             APP_MAIN,
             str(installed),
             str(folder),
+            str(models.orientation()),
         ],
         capture_output=True,
         text=True,

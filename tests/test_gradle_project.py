@@ -84,6 +84,10 @@ def test_readme_tells_what_the_app_adds_against_telemetry() -> None:
     assert 'android:name="ai.onnxruntime.TelemetryInitializer"' in text("README.md")
 
 
+def test_build_file_compiles_interfaces_as_mobpack_does() -> None:
+    assert "jvmDefault = JvmDefaultMode.NO_COMPATIBILITY" in text("build.gradle.kts")
+
+
 def test_build_file_publishes_one_variant_with_sources_and_rules() -> None:
     build = text("build.gradle.kts")
     for line in (

@@ -163,6 +163,8 @@ def _options(compiler: Compiler, module_name: str, libraries: Sequence[Path], fr
         "-module-name",
         module_name,
         "-Xexplicit-api=strict",
+        # Kotlin's own default from version 2.2 on: observers in Java need not have every method.
+        "-jvm-default=no-compatibility",
         "-Werror",
         *([f"-Xfriend-paths={friends}"] if friends else []),
     ]

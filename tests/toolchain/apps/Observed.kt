@@ -27,6 +27,8 @@ fun main(arguments: Array<String>) {
     counted(task)
     broken(task)
     percentiles(task)
+    retried()
+    report("abstract", ModelObserver::class.java.methods.filterNot { it.isDefault }.map { it.name })
     Orientation.loadBlocking(task.app, task.options).use { model ->
         val trace = model.profile(Orientation.Input.allocate(dynamicDimension0 = 1), runs = 3)
         report("trace", trace)
@@ -104,9 +106,33 @@ private fun percentiles(task: Task) {
     val metrics = ModelMetrics()
     val seconds = task.floats("seconds")
     for (index in 0 until seconds.capacity()) {
-        metrics.onRun(RunEvent("model", Provider.CPU, 0.0, seconds.get(index).toDouble(), null, isRetry = false))
+        metrics.onRun(ran(Provider.CPU, seconds.get(index).toDouble()))
     }
     val found = metrics.snapshot().getValue("model").duration
     report("percentiles", "${found.p50} ${found.p90} ${found.p99}")
     report("extremes", "${found.min} ${found.max} ${found.mean}")
 }
+
+/** A run that failed after a minute, was repeated on a session for the CPU, opened then, and the next one. */
+private fun retried() {
+    val metrics = ModelMetrics()
+    fun provider() = metrics.snapshot().getValue("model").provider
+    metrics.onLoad(loaded(Provider.NNAPI))
+    report("provider.loaded", provider())
+    metrics.onRun(ran(Provider.NNAPI, 60.0, IllegalStateException("the GPU is gone")))
+    metrics.onLoad(loaded(Provider.CPU))
+    metrics.onRun(RunEvent("model", Provider.CPU, 0.0, 0.002, null, isRetry = true))
+    report("provider.retried", provider())
+    metrics.onRun(ran(Provider.NNAPI, 0.001))
+    report("provider.later", provider())
+    metrics.onRun(ran(Provider.CPU, 60.0, IllegalStateException("a wrong input")))
+    report("provider.failed", provider())
+    val found = metrics.snapshot().getValue("model")
+    report("retried", "${found.runs} ${found.errors} ${found.retries} ${found.duration.count} ${found.duration.max}")
+}
+
+private fun loaded(provider: Provider) =
+    LoadEvent("model", "1.0.0", provider, emptyList(), Source.bundled, 1, 1.0, null)
+
+private fun ran(provider: Provider, duration: Double, error: Exception? = null) =
+    RunEvent("model", provider, 0.0, duration, error, isRetry = false)

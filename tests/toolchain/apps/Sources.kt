@@ -1,5 +1,6 @@
 package apps
 
+import android.content.ComponentCallbacks2
 import android.os.ParcelFileDescriptor
 import com.example.models.Orientation
 import com.example.models.Progress
@@ -25,6 +26,7 @@ fun main(arguments: Array<String>) {
         "load" -> load(task)
         "cancel" -> cancel(task)
         "together" -> together(task)
+        "reopen" -> reopen(task)
         "remove" -> Orientation.removeDownloads(task.app)
         "remove old" -> Orientation.removeOldDownloads(task.app)
         "addresses" -> for (address in listOf("http://a.example/", "https://a.example/models", "models/")) {
@@ -42,6 +44,7 @@ private fun source(task: Task): Source {
         "folder" -> Source.folder(File(at))
         "file" -> Source.file(File(at), sha256)
         "bytes" -> Source.bytes(direct(File(at).readBytes()), sha256)
+        "window" -> Source.bytes(window(File(at).readBytes(), task.number("offset")), sha256)
         "heap" -> Source.bytes(ByteBuffer.wrap(File(at).readBytes()), sha256)
         else -> Source.descriptor(
             ParcelFileDescriptor.open(File(at), ParcelFileDescriptor.MODE_READ_ONLY),
@@ -52,7 +55,15 @@ private fun source(task: Task): Source {
     }
 }
 
-private fun direct(bytes: ByteArray) = ByteBuffer.allocateDirect(bytes.size).put(bytes)
+private fun direct(bytes: ByteArray) = ByteBuffer.allocateDirect(bytes.size).put(bytes).apply { flip() }
+
+/** [bytes] from [offset] on to the limit of a buffer that has more before and after. */
+private fun window(bytes: ByteArray, offset: Int) = ByteBuffer.allocateDirect(offset + bytes.size + 100).apply {
+    position(offset)
+    put(bytes)
+    limit(offset + bytes.size)
+    position(offset)
+}
 
 private fun load(task: Task) = reportFailure("load") {
     val told = Collections.synchronizedList(mutableListOf<Progress>())
@@ -60,13 +71,24 @@ private fun load(task: Task) = reportFailure("load") {
         report("progress", told.joinToString(",") { "${it.loadedBytes}/${it.totalBytes}" })
         reportModel(model.provider, model.fallbacks, model.info)
         report("asset", model.info.asset)
-        val input = Orientation.Input.allocate(dynamicDimension0 = 1)
-        for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
-        val answer = model.run(input).fetchName0
-        report("answer", List(answer.capacity()) { answer.get(it) })
+        report("answer", model.answer())
         val test = model.selfTest()
         report("self-test", "${test.passed} ${test.outputs.size}")
     }
+}
+
+private fun page() = Orientation.Input.allocate(dynamicDimension0 = 1).also { input ->
+    for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
+}
+
+private fun Orientation.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
+
+/** Has a model opened again, by a run and for a profile, after its downloads were removed. */
+private fun reopen(task: Task) = Orientation.loadBlocking(task.app, task.options, source(task)).use { model ->
+    Orientation.removeDownloads(task.app)
+    (task.app.callbacks.single() as ComponentCallbacks2).onLowMemory()
+    report("answer", model.answer())
+    report("profile", model.profile(page(), runs = 1).length() > 0)
 }
 
 /** Ends a load when its first bytes have come. */

@@ -84,3 +84,9 @@ fun <T> timed(name: String, work: () -> T): T {
     val start = System.nanoTime()
     return work().also { report("$name.ms", (System.nanoTime() - start) / 1_000_000) }
 }
+
+/** This one and those that native code has begun on it, which have its name, unlike Java's own. */
+fun nativeThreads(): Int {
+    val name = File("/proc/thread-self/comm").readText()
+    return File("/proc/self/task").listFiles().orEmpty().count { File(it, "comm").readText() == name }
+}

@@ -2,6 +2,7 @@ package apps
 
 import android.content.ComponentCallbacks2
 import android.os.PowerManager
+import com.example.models.FailureEvent
 import com.example.models.LoadEvent
 import com.example.models.Minilm
 import com.example.models.ModelObserver
@@ -12,9 +13,11 @@ import com.example.models.Provider
 import com.example.models.ReleaseEvent
 import com.example.models.RunEvent
 import com.example.models.SileroVad
+import com.example.models.Source
 import device.report
 import device.reportFailure
 import java.io.File
+import java.nio.ByteBuffer
 import java.util.Collections
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
@@ -30,6 +33,7 @@ fun main(arguments: Array<String>) {
         "input" -> input(task)
         "heat" -> heat(task)
         "memory" -> memory(task)
+        "lost" -> lost(task)
     }
 }
 
@@ -40,13 +44,20 @@ private class Events : ModelObserver {
     @Volatile
     var fallbacks = ""
 
+    /** Done as soon as a run was repeated. */
+    var onRetry: () -> Unit = {}
+
     override fun onLoad(event: LoadEvent) {
         fallbacks = event.fallbacks.joinToString()
         keep("load ${event.provider}")
     }
 
-    override fun onRun(event: RunEvent) =
+    override fun onFailure(event: FailureEvent) = keep("failure ${event.model}")
+
+    override fun onRun(event: RunEvent) {
         keep("${if (event.isRetry) "retry" else "run"} ${event.provider}${if (event.error == null) "" else " failed"}")
+        if (event.isRetry) onRetry()
+    }
 
     override fun onRelease(event: ReleaseEvent) = keep("release ${event.reason}")
 
@@ -102,7 +113,65 @@ private fun provider(task: Task) {
         report("refused.events", events.since())
         report("refused.provider", model.provider)
     }
+    freed(task)
+    retriedWhenHot(task)
 }
+
+/** The threads of a session for retries on a hot device, beside those of the usual one. */
+private fun retriedWhenHot(task: Task) {
+    val before = nativeThreads()
+    PowerManager.status = PowerManager.THERMAL_STATUS_SEVERE
+    SileroVad.loadBlocking(task.app, Options(listOf(Provider.NNAPI), spinning = true)).use { model ->
+        report("usual.threads", nativeThreads() - before)
+        model.speech()
+        report("hot.threads", nativeThreads() - before)
+    }
+    PowerManager.status = 0
+}
+
+/** The session for retries is freed as soon as it has done the third, and cannot be opened again then. */
+private fun freed(task: Task) {
+    val events = Events()
+    val own = Own(task)
+    SileroVad.loadBlocking(task.app, Options(listOf(Provider.NNAPI), observer = events), own.source).use { model ->
+        repeat(2) { model.speech() }
+        events.since()
+        events.onRetry = {
+            task.lowMemory()
+            own.lose()
+        }
+        reportFailure("freed") { report("freed.answer", model.speech()) }
+        report("freed.events", events.since())
+        report("freed.provider", model.provider)
+        events.onRetry = {}
+        own.bring()
+        report("freed.next", model.speech())
+        report("freed.next.events", events.since())
+        report("freed.next.provider", model.provider)
+    }
+}
+
+/** A model of the app's own in memory, from which it may be lost. ONNX Runtime has a copy of what it has opened. */
+private class Own(task: Task) {
+    private val content = File(task.text("own")).readBytes()
+    private val bytes = ByteBuffer.allocateDirect(content.size)
+    val source: Source
+
+    init {
+        bring()
+        source = Source.bytes(bytes)
+    }
+
+    fun bring() = put(content)
+
+    fun lose() = put(ByteArray(content.size))
+
+    private fun put(content: ByteArray) {
+        bytes.duplicate().put(content)
+    }
+}
+
+private fun Task.lowMemory() = app.callbacks.forEach { it.onLowMemory() }
 
 /** A run that fails on the CPU as well, which is not the provider's fault. */
 private fun input(task: Task) {
@@ -151,8 +220,6 @@ private fun heat(task: Task) {
     PowerManager.status = 0
 }
 
-private fun nativeThreads() = File("/proc/self/task").list().orEmpty().size
-
 private fun memory(task: Task) = runBlocking {
     usual(task)
     val events = Events()
@@ -187,4 +254,32 @@ private fun memory(task: Task) = runBlocking {
     Orientation.loadBlocking(task.app, off.copy(providers = listOf(Provider.CPU))).use {
         report("callbacks without the policy", task.app.callbacks.size)
     }
+}
+
+/** A model that cannot be opened again: by a run on a hot device, which has another session, and by one that has none. */
+private fun lost(task: Task) {
+    val events = Events()
+    val own = Own(task)
+    val options = Options(listOf(Provider.CPU), observer = events)
+    Orientation.loadBlocking(task.app, options, own.source).use { model ->
+        report("usual", model.answer())
+        events.since()
+        own.lose()
+        PowerManager.status = PowerManager.THERMAL_STATUS_SEVERE
+        Thread.sleep(1100)
+        reportFailure("hot") { report("hot.answer", model.answer()) }
+        report("hot.events", events.since())
+        reportFailure("still hot") { model.answer() }
+        report("still hot.events", events.since())
+        task.lowMemory()
+        events.since()
+        reportFailure("gone") { model.answer() }
+        report("gone.events", events.since())
+        reportFailure("profile") { model.profile(page()) }
+        events.since()
+        own.bring()
+        report("back", model.answer())
+        report("back.events", events.since())
+    }
+    PowerManager.status = 0
 }

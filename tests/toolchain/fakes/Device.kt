@@ -11,7 +11,7 @@ import android.os.PowerManager
 import java.io.File
 
 /** The app whose package is [apk] and whose private files lie under [data]. */
-public class InstalledApp(private val apk: File, private val data: File) : Context() {
+public open class InstalledApp(private val apk: File, private val data: File) : Context() {
     private val assetManager = AssetManager(apk)
 
     override fun getApplicationContext(): Context = this

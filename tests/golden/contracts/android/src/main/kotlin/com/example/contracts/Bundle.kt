@@ -60,12 +60,16 @@ internal class Bundle(private val context: Context, private val verify: Verify) 
             copy.delete()
             val unfinished = File("$copy.unfinished")
             try {
-                FileOutputStream(unfinished).use { target ->
-                    context.assets.open(asset.path).use { it.copyTo(target) }
-                    target.fd.sync()
+                context.assets.open(asset.path).use { source ->
+                    keeping(copy) {
+                        FileOutputStream(unfinished).use { target ->
+                            source.copyTo(target)
+                            target.fd.sync()
+                        }
+                    }
                 }
                 checked.requireRight(Mapped.of(unfinished))
-                Checked.rename(unfinished, copy)
+                keeping(copy) { Checked.rename(unfinished, copy) }
             } finally {
                 unfinished.delete()
             }

@@ -409,7 +409,10 @@ public class Classifier private constructor(
             source: Source = Source.bundled,
         ): Classifier = open(context, options, source, Loading())
 
-        /** Removes what was downloaded of the model. Models that are open keep working. */
+        /**
+         * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
+         * say, may download its weights once more.
+         */
         @JvmStatic
         public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
 

@@ -51,10 +51,10 @@ internal class Download(
             if (isResumed) fetch()
             if (!isResumed || !isRight()) throw corrupted()
         }
-        Checked.rename(part, target)
+        keeping(target) { Checked.rename(part, target) }
     }
 
-    private fun isRight(): Boolean = part.length() == asset.sizeBytes && digest() == asset.sha256
+    private fun isRight(): Boolean = part.length() == asset.sizeBytes && keeping(target) { digest() } == asset.sha256
 
     private fun digest() = Checked.digestOf(Mapped.of(part).bytes)
 
@@ -137,28 +137,20 @@ internal class Download(
         val piece = ByteArray(PIECE_BYTES)
         var size = start
         answer.inputStream.use { source ->
-            FileOutputStream(part, start > 0).use { file ->
+            keeping(target) { FileOutputStream(part, start > 0) }.use { file ->
                 while (true) {
                     val count = source.read(piece)
                     if (count < 0) break
                     size += count
                     if (size > asset.sizeBytes) throw corrupted()
-                    keep(file, piece, count)
+                    keeping(target) { file.write(piece, 0, count) }
                     onBytes(size)
                     loading.check()
                 }
-                file.fd.sync()
+                keeping(target) { file.fd.sync() }
             }
         }
         if (size < asset.sizeBytes) throw IOException("the connection ended early")
-    }
-
-    private fun keep(file: FileOutputStream, piece: ByteArray, count: Int) {
-        try {
-            file.write(piece, 0, count)
-        } catch (failure: IOException) {
-            throw ModelStorageException("cannot write $part: ${failure.message}", failure)
-        }
     }
 
     private fun requireSpace(bytes: Long) {
@@ -173,7 +165,8 @@ internal class Download(
         val mine = locks.getOrPut(target.path) { ReentrantLock() }
         while (!mine.tryLock(POLL_MS, TimeUnit.MILLISECONDS)) loading.check()
         try {
-            RandomAccessFile("$target.lock", "rw").use { file -> wait { file.channel.tryLock() }.use { return work() } }
+            val file = keeping(target) { RandomAccessFile("$target.lock", "rw") }
+            file.use { wait { keeping(target) { it.channel.tryLock() } }.use { return work() } }
         } finally {
             mine.unlock()
         }

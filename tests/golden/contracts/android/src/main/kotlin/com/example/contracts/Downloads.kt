@@ -45,7 +45,8 @@ internal class Downloads(
         /** Removes the downloaded files of [model] but for those whose SHA-256 is in [kept]. */
         fun remove(model: ModelFiles, context: Context, kept: Set<String> = emptySet()) {
             val files = placeOf(model, context).listFiles().orEmpty()
-            for (file in files.filterNot { it.name.substringBefore('.') in kept }) file.delete()
+            val records = Folder.recordsOf(model, context).listFiles { file -> file.extension == "ok" }.orEmpty()
+            for (file in (files.asList() + records).filterNot { it.name.substringBefore('.') in kept }) file.delete()
         }
 
         private fun placeOf(model: ModelFiles, context: Context) = File(context.noBackupFilesDir, "${model.folder}/files")

@@ -328,7 +328,10 @@ public class Finder private constructor(private val session: ModelSession) : Aut
             source: Source = Source.bundled,
         ): Finder = open(context, options, source, Loading())
 
-        /** Removes what was downloaded of the model. Models that are open keep working. */
+        /**
+         * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
+         * say, may download its weights once more.
+         */
         @JvmStatic
         public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
 

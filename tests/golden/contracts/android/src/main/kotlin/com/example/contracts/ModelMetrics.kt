@@ -30,9 +30,13 @@ public class ModelMetrics : ModelObserver {
     override fun onRun(event: RunEvent): Unit = count(event.model) {
         if (firstRun == null) firstRun = System.nanoTime() - ((event.queued + event.duration) * 1e9).toLong()
         runs += 1
-        if (event.error != null) errors += 1
+        if (event.error == null) {
+            answering = event.provider
+            duration.add(event.duration)
+        } else {
+            errors += 1
+        }
         if (event.isRetry) retries += 1
-        duration.add(event.duration)
         queued.add(event.queued)
     }
 
@@ -55,13 +59,16 @@ public class ModelMetrics : ModelObserver {
         var retries = 0L
         var firstRun: Long? = null
         var last: LoadEvent? = null
+
+        /** The provider of the last run that succeeded. */
+        var answering: Provider? = null
         val duration = Histogram()
         val queued = Histogram()
 
         fun snapshot(name: String) = ModelSnapshot(
             model = name,
             version = last?.version,
-            provider = last?.provider,
+            provider = answering ?: last?.provider,
             fallbacks = last?.fallbacks.orEmpty(),
             loads = loads,
             failures = failures,
@@ -80,9 +87,11 @@ public class ModelMetrics : ModelObserver {
 /** What [ModelMetrics] counted of a model. Times are in seconds. */
 public data class ModelSnapshot(
     public val model: String,
-    /** Those of the last load; null before there was one. */
+    /** That of the last load; null before there was one. */
     public val version: String?,
+    /** That of the last run that succeeded, or of the last load before there was such a run. */
     public val provider: Provider?,
+    /** Those of the last load. */
     public val fallbacks: List<Fallback>,
     public val loads: Long,
     /** Loads that failed. */
@@ -96,7 +105,7 @@ public data class ModelSnapshot(
     public val errors: Long,
     /** Runs that repeated another one on the CPU. */
     public val retries: Long,
-    /** Times of runs, without the time in the queue. */
+    /** Times of runs that succeeded, without the time in the queue. */
     public val duration: Summary,
     /** Times in the queue. */
     public val queued: Summary,

@@ -15,7 +15,7 @@ public interface ModelObserver {
     /** A model was loaded, or opened again after it had been released. */
     public fun onLoad(event: LoadEvent): Unit = Unit
 
-    /** A model could not be loaded. */
+    /** A model could not be loaded, or not be opened again. */
     public fun onFailure(event: FailureEvent): Unit = Unit
 
     /** A run ended, well or not. */
@@ -45,7 +45,7 @@ public data class LoadEvent(
     public val memoryBytes: Long?,
 )
 
-/** A model could not be loaded. */
+/** A model could not be loaded, or not be opened again. */
 public data class FailureEvent(
     /** Name of the model. */
     public val model: String,
@@ -86,7 +86,7 @@ public enum class ReleaseReason {
     /** The system needs memory. The next run opens the model again. */
     MEMORY,
 
-    /** The device has become too hot, or cool again. The next run opens the model with other threads. */
+    /** The device has become too hot, or cool again: the model was opened with other threads. */
     THERMAL,
 }
 

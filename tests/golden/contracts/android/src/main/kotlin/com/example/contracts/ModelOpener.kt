@@ -6,6 +6,7 @@ import ai.onnxruntime.OrtException
 import ai.onnxruntime.OrtSession.SessionOptions
 import android.content.Context
 import android.util.Log
+import java.io.File
 import java.io.IOException
 import java.nio.ByteBuffer
 
@@ -23,10 +24,13 @@ internal class ModelOpener(
     fun open(): ModelSession {
         val began = System.nanoTime()
         try {
+            val onCpu = Start(filesFor(Provider.CPU).first(), Provider.CPU)
             val first = first()
-            val onCpu = Start(files.meantFor(Provider.CPU, model).first(), Provider.CPU)
+            val session = first.orClosed {
+                ModelSession(model.className, context, options, fallbacks, first, onCpu, ::loaded)
+            }
             loaded(first, fallbacks, secondsSince(began))
-            return ModelSession(model.className, context, options, fallbacks, first, onCpu, ::loaded)
+            return session
         } catch (failure: Exception) {
             tell(options.observer, ModelObserver::onFailure) {
                 FailureEvent(model.name, failure, secondsSince(began))
@@ -52,7 +56,7 @@ internal class ModelOpener(
     /** Tries the files of each provider in turn, a session each, and CPU last. */
     private fun first(): Opened {
         for (provider in (options.providers + Provider.CPU).distinct()) {
-            val found = files.meantFor(provider, model)
+            val found = filesFor(provider)
             if (found.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
             for (file in found) {
                 try {
@@ -66,26 +70,22 @@ internal class ModelOpener(
         throw ModelException("${model.className} did not start: ${fallbacks.last().reason}")
     }
 
+    private fun filesFor(provider: Provider) = reading { files.meantFor(provider, model) }
+
+    private inline fun <T> reading(work: () -> T): T = try {
+        work()
+    } catch (failure: IOException) {
+        throw ModelException("${model.className} cannot read its model: ${failure.message}", failure)
+    }
+
     /** Opens sessions for [file] with [provider]. */
     inner class Start(private val file: ModelFile, val provider: Provider) {
         /** A session with the threads of [options], after [configure] has changed its settings. */
         fun open(options: Options, configure: (SessionOptions) -> Unit = {}): Opened {
             // First, because it prepares what ONNX Runtime's native code reads when it is loaded.
             val shared = Environment.of(context)
-            val settings = SessionOptions()
-            val opened = try {
-                opened(shared, settings, options, configure)
-            } catch (failure: Exception) {
-                settings.close()
-                if (failure !is IOException) throw failure
-                throw ModelException("${model.className} cannot read its model: ${failure.message}", failure)
-            }
-            try {
-                check(opened)
-            } catch (failure: Exception) {
-                opened.close()
-                throw failure
-            }
+            val opened = SessionOptions().orClosed { reading { opened(shared, it, options, configure) } }
+            opened.orClosed(::check)
             return opened
         }
 
@@ -100,11 +100,21 @@ internal class ModelOpener(
             settings.add(provider, options)
             settings.add(file)
             configure(settings)
-            files.fetch(file.assets)
+            fetch()
             val bytes = bytes()
-            val session = shared.ort.createSession(bytes, settings)
-            val assignment = null
-            return Opened(this, info(shared.ort.version), assignment, shared.ort, session, settings, bytes)
+            return shared.ort.createSession(bytes, settings).orClosed { session ->
+                val assignment = null
+                Opened(this, info(shared.ort.version), assignment, shared.ort, session, settings, bytes)
+            }
+        }
+
+        /** Gets what is not mapped; weights also where their file is gone, because ONNX Runtime opens it by its path. */
+        private fun fetch() = synchronized(mapped) {
+            for (weights in file.weights.values) {
+                if (mapped[weights.path]?.let { !File(it.path).exists() } == true) mapped.remove(weights.path)
+            }
+            val missing = file.assets.filterNot { it.path in mapped }
+            if (missing.isNotEmpty()) files.fetch(missing)
         }
 
         private fun check(opened: Opened) {
@@ -147,4 +157,12 @@ internal class ModelOpener(
             Provider.CPU -> Unit
         }
     }
+}
+
+/** Does [work] with this, which is closed if that fails. */
+private inline fun <C : AutoCloseable, T> C.orClosed(work: (C) -> T): T = try {
+    work(this)
+} catch (failure: Exception) {
+    close()
+    throw failure
 }

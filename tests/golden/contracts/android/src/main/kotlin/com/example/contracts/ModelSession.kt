@@ -105,8 +105,8 @@ internal class ModelSession(
     }
 
     /** Runs [run] in a session of its own, so many times, and returns the file that ONNX Runtime writes about them. */
-    fun profile(run: ModelRun, runs: Int): File = sessions.use { opened ->
-        convertingErrors {
+    fun profile(run: ModelRun, runs: Int): File = convertingErrors {
+        sessions.use { opened ->
             opened.start.open(options) { it.enableProfiling(File(context.cacheDir, "mobpack-${info.name}").path) }
                 .use { profiled ->
                     repeat(runs) { profiled.run(run) }
@@ -125,7 +125,7 @@ internal class ModelSession(
 
     /** Counts a run that the CPU did in the place of [provider]: what fails there as well is the input's fault. */
     private fun blame(provider: Provider, failure: ModelException) {
-        if (failuresInARow.incrementAndGet() < LIMIT || !sessions.change(onCpu)) return
+        if (failuresInARow.incrementAndGet() < LIMIT || !sessions.stayOnSpare()) return
         fallbacks = fallbacks + Fallback(provider, "$LIMIT runs in a row failed: ${failure.cause?.message}")
     }
 

@@ -38,8 +38,9 @@ internal class OwnFile(private val file: File, sha256: String?) : Own(file.path,
     override fun read(): ByteBuffer = Mapped.of(file).bytes
 }
 
-internal class OwnBytes(private val given: ByteBuffer, sha256: String?) : Own("bytes", sha256) {
-    override fun read(): ByteBuffer = if (given.isDirect) given.duplicate().whole() else copyOf(given.duplicate())
+internal class OwnBytes(private val given: ByteBuffer, private val isAligned: Boolean, sha256: String?) :
+    Own("bytes", sha256) {
+    override fun read(): ByteBuffer = if (given.isDirect && isAligned) given.duplicate() else copyOf(given.duplicate())
 }
 
 internal class OwnPart(

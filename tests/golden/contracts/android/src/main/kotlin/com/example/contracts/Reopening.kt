@@ -3,6 +3,7 @@
 package com.example.contracts
 
 import android.content.Context
+import android.util.Log
 import java.util.concurrent.locks.ReentrantReadWriteLock
 import kotlin.concurrent.read
 import kotlin.concurrent.write
@@ -34,18 +35,18 @@ internal class Reopening(
 
     // The last, because Android may call at once.
     private val pressure =
-        if (options.policies.releaseOnMemoryPressure) MemoryPressure(context) { release(ReleaseReason.MEMORY) } else null
+        if (options.policies.releaseOnMemoryPressure) MemoryPressure(context) { release() } else null
 
     /** Does [work] with the session. */
     fun <T> use(work: (Opened) -> T): T {
         val isHot = heat?.isHot() ?: false
-        if (isHot != isForHeat) release(ReleaseReason.THERMAL)
+        if (isHot != isForHeat) changeThreads(isHot)
         while (true) {
             lock.read {
                 requireOpen()
                 opened?.let { return work(it) }
             }
-            open(isHot)
+            open()
         }
     }
 
@@ -61,24 +62,10 @@ internal class Reopening(
         }
     }
 
-    /** From now on the session is one of [start]; false if it was one before, or is closed. */
-    fun change(start: ModelOpener.Start): Boolean = lock.write {
-        if (isClosed || latest.start === start) return false
-        opened?.close()
-        opened = (spare ?: start.open(options)).also { latest = it }
-        spare = null
+    /** From now on the session beside the usual one is the usual one; false if it was freed meanwhile. */
+    fun stayOnSpare(): Boolean = lock.write {
+        replace(spare ?: return false)
         return true
-    }
-
-    /** Frees the session unless a run has it. */
-    fun release(reason: ReleaseReason) {
-        if (!lock.writeLock().tryLock()) return
-        try {
-            if (!free()) return
-        } finally {
-            lock.writeLock().unlock()
-        }
-        told(reason)
     }
 
     /** Waits for the runs that have started. */
@@ -92,24 +79,47 @@ internal class Reopening(
         told(ReleaseReason.CLOSE)
     }
 
-    private fun open(isHot: Boolean) {
-        val began = System.nanoTime()
-        lock.write {
-            if (isClosed || opened != null) return
-            isForHeat = isHot
-            val fitting = if (isHot) options.copy(threads = maxOf(1, threadsFor(options) / 2)) else options
-            opened = latest.start.open(fitting).also { latest = it }
-        }
-        onOpen(latest, secondsSince(began))
+    /** Frees the session unless a run has it. */
+    private fun release() {
+        if (ifUnused { free() } == true) told(ReleaseReason.MEMORY)
     }
 
-    private fun openSpare(start: ModelOpener.Start) {
-        val began = System.nanoTime()
-        val made = lock.write {
-            if (isClosed || spare != null) return
-            start.open(options).also { spare = it }
+    private fun open() = observed {
+        lock.write {
+            if (isClosed || opened != null) null else opened(latest.start).also(::replace)
         }
-        onOpen(made, secondsSince(began))
+    }
+
+    private fun openSpare(start: ModelOpener.Start) = observed {
+        lock.write {
+            if (isClosed || spare != null || latest.start === start) null else opened(start).also { spare = it }
+        }
+    }
+
+    /** A session with other threads, unless a run has the one that is open, which goes on if there is no other. */
+    private fun changeThreads(isHot: Boolean) = try {
+        observed { ifUnused { openedFor(isHot) }?.also { told(ReleaseReason.THERMAL) } }
+    } catch (failure: Exception) {
+        Log.w(className, "goes on with the threads that it has: ${failure.message}")
+    }
+
+    private fun openedFor(isHot: Boolean): Opened? {
+        if (isClosed || isHot == isForHeat) return null
+        // Also where it fails, so that not every run tries.
+        isForHeat = isHot
+        return if (opened == null) null else opened(latest.start).also(::replace)
+    }
+
+    private fun opened(start: ModelOpener.Start): Opened =
+        start.open(if (isForHeat) options.copy(threads = maxOf(1, threadsFor(options) / 2)) else options)
+
+    /** Makes [made] the only session, and then closes the others. */
+    private fun replace(made: Opened) {
+        val others = listOfNotNull(opened, spare) - made
+        opened = made
+        latest = made
+        spare = null
+        others.forEach(Opened::close)
     }
 
     private fun mayHaveFewerThreads(options: Options) =
@@ -122,6 +132,30 @@ internal class Reopening(
         spare = null
         sessions.forEach(Opened::close)
         return sessions.isNotEmpty()
+    }
+
+    /** What [work] gives; null if a run has the session. */
+    private inline fun <T> ifUnused(work: () -> T?): T? {
+        if (!lock.writeLock().tryLock()) return null
+        try {
+            return work()
+        } finally {
+            lock.writeLock().unlock()
+        }
+    }
+
+    /** Tells of the session that [opening] gives, or of its failure. */
+    private inline fun observed(opening: () -> Opened?) {
+        val began = System.nanoTime()
+        val made = try {
+            opening()
+        } catch (failure: Exception) {
+            tell(options.observer, ModelObserver::onFailure) {
+                FailureEvent(latest.info.name, failure, secondsSince(began))
+            }
+            throw failure
+        }
+        if (made != null) onOpen(made, secondsSince(began))
     }
 
     private fun told(reason: ReleaseReason) =

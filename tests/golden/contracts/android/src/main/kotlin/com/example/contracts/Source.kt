@@ -49,11 +49,17 @@ public abstract class Source private constructor(private val name: String) {
         @JvmOverloads
         public fun file(file: File, sha256: String? = null): Source = of("file") { _, _, _, _ -> OwnFile(file, sha256) }
 
-        /** As [file], from memory. A direct buffer is not copied: nobody may write to it before the model is closed. */
+        /**
+         * As [file], from memory: what is in [bytes] from its position, as it is now, to its limit. A direct buffer is not
+         * copied: nobody may write to it before the model is closed.
+         */
         @JvmStatic
         @JvmOverloads
-        public fun bytes(bytes: ByteBuffer, sha256: String? = null): Source =
-            of("bytes") { _, _, _, _ -> OwnBytes(bytes, sha256) }
+        public fun bytes(bytes: ByteBuffer, sha256: String? = null): Source {
+            val isAligned = bytes.position() % ALIGNMENT_BYTES == 0L
+            val rest = bytes.slice()
+            return of("bytes") { _, _, _, _ -> OwnBytes(rest, isAligned, sha256) }
+        }
 
         /** As [file], from a part of an open file, which may be closed after the load. */
         @JvmStatic

@@ -614,7 +614,10 @@ public class EveryThingV2 private constructor(
             source: Source = Source.bundled,
         ): EveryThingV2 = open(context, options, source, Loading())
 
-        /** Removes what was downloaded of the model. Models that are open keep working. */
+        /**
+         * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
+         * say, may download its weights once more.
+         */
         @JvmStatic
         public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
 

@@ -1,0 +1,33 @@
+package apps
+
+import android.content.ComponentCallbacks
+import com.example.models.Options
+import com.example.models.Orientation
+import com.example.models.Provider
+import com.example.models.Source
+import device.InstalledApp
+import device.report
+import device.reportFailure
+import java.io.File
+
+/** Loads models in ways that fail after a session was made, and counts the threads that are left. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    // A thread of its own tells a session that was not closed.
+    val options = Options(listOf(Provider.CPU), threads = 2, spinning = true)
+    Orientation.loadBlocking(task.app, options).close()
+    val before = nativeThreads()
+    val open = Orientation.loadBlocking(task.app, options)
+    report("open", nativeThreads() - before)
+    open.close()
+    reportFailure("unreadable") {
+        Orientation.loadBlocking(task.app, options, Source.file(File(task.text("unreadable"))))
+    }
+    report("unreadable.left", nativeThreads() - before)
+    val refusing = object : InstalledApp(File(task.text("apk")), File(task.text("data"))) {
+        override fun registerComponentCallbacks(callback: ComponentCallbacks): Unit = error("no callbacks")
+    }
+    reportFailure("refused") { Orientation.loadBlocking(refusing, options) }
+    report("refused.left", nativeThreads() - before)
+    reportFailure("missing") { Orientation.loadBlocking(task.app, options, Source.file(File("/nothing"))) }
+}
