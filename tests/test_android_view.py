@@ -176,8 +176,8 @@ def test_kotlin_package_is_legal_for_every_package_name(name: str, part: str) ->
 
 
 def test_qnn_brings_the_runtime_that_has_it() -> None:
-    assert "-qnn:" in Android(providers=("qnn",)).runtime()
-    assert "-qnn:" not in Android().runtime()
+    assert "-qnn:" in Android(providers=("qnn",)).published_runtime()
+    assert "-qnn:" not in Android().published_runtime()
 
 
 def test_text_of_a_model_cannot_leave_a_kotlin_string_or_comment() -> None:

@@ -62,7 +62,7 @@ def test_the_published_runtime_is_the_pinned_archive() -> None:
     assert manifest.startswith(f"// swift-tools-version: {pinned['swift-tools']}\n")
     assert f'url: "{pinned["archive"]}",\n        checksum: "{pinned["checksum"]}"' in manifest
     assert pinned["version"] in pinned["archive"]
-    assert Ios().runtime().endswith(f" {pinned['version']}")
+    assert Ios().published_runtime().endswith(f" {pinned['version']}")
     assert view.dependency.identity == f"onnxruntime-binary-{pinned['version']}"
 
 

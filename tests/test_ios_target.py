@@ -234,7 +234,7 @@ def test_a_runtime_for_ios_is_ioss_alone(tmp_path: Path) -> None:
     chosen = choose_runtimes(config, ("android", "ios"), store, Console(quiet=True))
     assert list(chosen) == ["ios"]
     assert runtimes_of(config, ("android", "ios"), chosen) == {
-        "android": config.targets()["android"].runtime(),
+        "android": config.targets()["android"].published_runtime(),
         "ios": RUNTIME["ios"],
     }
     assert choose_runtimes(config, ("android",), store, Console(quiet=True)) == {}

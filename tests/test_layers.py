@@ -152,9 +152,11 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
         ("config.tables", "targets.android"),
         ("config.tables", "targets.ios"),
         ("config.tables", "targets.react_native"),
+        ("config.tables", "targets.web"),
         ("release.layouts", "targets.android.view"),
         ("release.layouts", "targets.ios.view"),
         ("release.layouts", "targets.react_native.view"),
+        ("release.layouts", "targets.web.view"),
     }
     wrong = [
         f"{module} imports {imported}"

@@ -103,7 +103,9 @@ def abacus(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_new_provider_is_a_file_and_a_line(tmp_path: Path, mobpack: Mobpack) -> None:
     """It appears in the configuration, the plan, the report, the recipe of a runtime, and what `init` writes."""
     target = Android(providers=("xnnpack", "abacus"))
-    assert target.runtime() == Android(providers=("qnn",)).runtime() != Android().runtime()
+    assert (
+        target.published_runtime() == Android(providers=("qnn",)).published_runtime() != Android().published_runtime()
+    )
     model = loaded(tmp_path, linear())
     made = plan.make(baseline(model), target, Store(tmp_path / "store"), lambda words: None)
     choice = next(each for each in made.choices if each.provider == "abacus")

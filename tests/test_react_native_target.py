@@ -230,7 +230,7 @@ def tensors(*wanted: tuple[str, ElementType, tuple[int | str | None, ...]], resh
     """Outputs as TypeScript sees them."""
     made = model("net", Signature(inputs=(), outputs=specs("output", *wanted)))
     view = typescript.model_view(
-        made, VISION.package, npm_name="net", has_hook=True, platforms=(), class_name="Net", reshaped={reshaped}
+        made, VISION.package, npm_name="net", is_for_pages=False, platforms=(), class_name="Net", reshaped={reshaped}
     )
     return list(view.outputs)
 

@@ -18,6 +18,7 @@ from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
+from packager.targets.web import Web
 
 FILE_NAME = "mobpack.toml"
 SOURCE = "source"
@@ -109,6 +110,7 @@ class TargetTable(Strict):
     android: Android | None = None
     ios: Ios | None = None
     react_native: Annotated[ReactNative | None, Field(alias=ReactNative.NAME)] = None
+    web: Web | None = None
 
 
 class Config(Strict):

@@ -17,6 +17,7 @@ from packager.targets.android.view import AndroidView
 from packager.targets.ios.view import IosView
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import artifact
+from packager.targets.web.view import WebView
 
 PIECE_BYTES = 1 << 20
 
@@ -27,6 +28,8 @@ def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path
         return _npm(artifacts, dist)
     home = dist / target.NAME
     home.mkdir(parents=True, exist_ok=True)
+    if isinstance(view, WebView):
+        return _npm(artifacts, dist)
     if isinstance(view, IosView):
         return _swift(view, artifacts, dist)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]

@@ -13,13 +13,14 @@ from packager.targets.target import (
     Target,
     Wrapper,
 )
+from packager.targets.web import Web
 
-TARGETS: dict[str, type[Android] | type[Ios]] = {Android.NAME: Android, Ios.NAME: Ios}
+TARGETS: dict[str, type[Android] | type[Ios] | type[Web]] = {Android.NAME: Android, Ios.NAME: Ios, Web.NAME: Web}
 
 WRAPPERS: dict[str, type[ReactNative]] = {ReactNative.NAME: ReactNative}
 """Targets whose packages include the packages of other targets."""
 
-MODELS_IN: dict[str, str] = {**Android.MODELS_IN, **Ios.MODELS_IN, **ReactNative.MODELS_IN}
+MODELS_IN: dict[str, str] = {**Android.MODELS_IN, **Ios.MODELS_IN, **ReactNative.MODELS_IN, **Web.MODELS_IN}
 """Kind of artifact -> the folder in it with the files of models."""
 
 __all__ = [

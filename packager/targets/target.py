@@ -129,7 +129,7 @@ class Planned(Protocol):
         """Chips to compile QNN files for, by their Android names."""
         ...
 
-    def runtime(self) -> str:
+    def published_runtime(self) -> str:
         """The runtime that its packages depend on, in the platform's notation."""
         ...
 

@@ -33,6 +33,7 @@ TABLES = {
     "Android": "target.android",
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
+    "Web": "target.web",
 }
 """definition in the schema -> table in mobpack.toml, in the order of the documentation"""
 

@@ -56,7 +56,7 @@ def refuse_unwrappable(
 
 def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen]) -> dict[str, str]:
     """The runtime that each target's packages depend on or contain."""
-    found = {name: target.runtime() for name, target in targets_of(config, targets).items()}
+    found = {name: target.published_runtime() for name, target in targets_of(config, targets).items()}
     for name, runtime in runtimes.items():
         own = runtime.packaged
         where = own.coordinates if isinstance(own, PackagedRuntime) else own.url

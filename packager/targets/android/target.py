@@ -146,7 +146,7 @@ class Android:
         if self.min_sdk < oldest:
             raise SettingError(f"min-sdk {self.min_sdk} is too old", hint=f"ONNX Runtime needs {oldest} or later")
 
-    def runtime(self) -> str:
+    def published_runtime(self) -> str:
         """Maven coordinates of the ONNX Runtime that the package depends on."""
         pinned = downloads.pins()["android"]
         names = (provider_of(provider).ANDROID_RUNTIME for provider in self.providers)
@@ -154,7 +154,7 @@ class Android:
 
     def allowed_runtimes(self) -> RuntimeRange | None:
         """Raises SettingError for a range that cannot be proved."""
-        return runtime_range(self.runtime_range, self.runtime().rpartition(":")[2])
+        return runtime_range(self.runtime_range, self.published_runtime().rpartition(":")[2])
 
     def outside(self) -> str:
         """Gradle downloads what it needs by itself."""
@@ -213,7 +213,7 @@ class Android:
                 if model.license_file
             ),
             own=runtime,
-            onnxruntime=runtime.coordinates if runtime else self.runtime(),
+            onnxruntime=runtime.coordinates if runtime else self.published_runtime(),
             libraries=kotlin.libraries(),
             allowed_runtimes=None if runtime else self.allowed_runtimes(),
         )
@@ -227,13 +227,13 @@ class Android:
             namespace=view.namespace,
             oldest_system=str(self.min_sdk),
             runtime_version=self._runtime_version(view.own),
-            dependency=self.runtime(),
+            dependency=self.published_runtime(),
             own=view.own,
             runtime_range=view.allowed_runtimes,
         )
 
     def _runtime_version(self, own: PackagedRuntime | None) -> str:
-        return own.version if own else self.runtime().rpartition(":")[2]
+        return own.version if own else self.published_runtime().rpartition(":")[2]
 
     def render(self, view: AndroidView) -> Sources:
         """Texts and assets, laid out as a module of a Gradle project."""
@@ -343,7 +343,7 @@ class Android:
         if own and own.abis:
             return own.abis
         pinned = downloads.pins()["android"]
-        return next(abis for name, abis in pinned["abis"].items() if pinned[name] == self.runtime())
+        return next(abis for name, abis in pinned["abis"].items() if pinned[name] == self.published_runtime())
 
     def _write_aar(
         self,

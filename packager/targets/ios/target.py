@@ -101,7 +101,7 @@ class Ios:
         """Always empty: CoreML compiles on the device."""
         return ()
 
-    def runtime(self) -> str:
+    def published_runtime(self) -> str:
         """CocoaPods name of the ONNX Runtime that the package depends on."""
         return str(downloads.pins()["ios"]["onnxruntime"])
 
@@ -176,7 +176,7 @@ class Ios:
             namespace=view.runtime.module,
             oldest_system=view.min_ios,
             runtime_version=view.own.version if view.own else view.framework.version,
-            dependency=self.runtime(),
+            dependency=self.published_runtime(),
             own=view.own,
             runtime_range=None if view.own else self.allowed_runtimes(),
         )

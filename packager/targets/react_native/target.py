@@ -71,7 +71,7 @@ class ReactNative:
             golden,
             layout,
             npm_name=naming.npm_name(package.name, self.package),
-            has_hooks=True,
+            is_for_pages=False,
         )
         libraries = {**runtime.linked(android).files, **runtime.framework_files(ios)}
         return ReactNativeView(

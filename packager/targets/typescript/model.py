@@ -28,9 +28,9 @@ def model_views(
     layout: Layout,
     *,
     npm_name: str,
-    has_hooks: bool,
+    is_for_pages: bool,
 ) -> tuple[ModelView, ...]:
-    """Views of the modules of all models, whose files are added to `layout`.
+    """Views of the modules of all models, whose files are added to `layout`: for web pages, or for apps.
 
     Raises ModelError for a model with a tensor that no typed array can hold.
     """
@@ -50,7 +50,7 @@ def model_views(
                 model,
                 package,
                 npm_name=npm_name,
-                has_hook=has_hooks,
+                is_for_pages=is_for_pages,
                 platforms=tuple(PlatformView(name=name, files=each) for name, each in opened.items()),
                 golden=golden_views(model.name, opened, golden, layout),
                 class_name=class_names[model.name],
@@ -66,7 +66,7 @@ def model_view(
     package: Package,
     *,
     npm_name: str,
-    has_hook: bool,
+    is_for_pages: bool,
     platforms: tuple[PlatformView, ...],
     golden: tuple[GoldenView, ...] = (),
     class_name: str,
@@ -86,7 +86,8 @@ def model_view(
         name=model.name,
         file=model.name.lower(),
         hook=f"use{class_name}",
-        has_hook=has_hook,
+        has_hook=not is_for_pages,
+        has_urls=is_for_pages,
         source=model.path.name,
         source_sha256=model.sha256,
         version=package.version,

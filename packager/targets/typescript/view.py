@@ -141,6 +141,8 @@ class ModelView:
     """`useOrientation`"""
     has_hook: bool
     """whether the hook is in the model's own module"""
+    has_urls: bool
+    """whether files have addresses on a page"""
     source: str
     """name of the user's model file"""
     source_sha256: str

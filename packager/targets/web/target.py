@@ -1,0 +1,209 @@
+"""The target web: an npm package whose models run on ONNX Runtime's WebAssembly, in browsers and in Node."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Literal
+
+from packager.core.errors import SettingError
+from packager.core.findings import Report
+from packager.core.strict_tables import STRICT
+from packager.core.values import Artifact, Package, Plan, Sources
+from packager.environments import web as environment
+from packager.files.hashes import sha256_of
+from packager.files.installed import templates_folder
+from packager.files.store import Step, Store
+from packager.providers import CPU, PROVIDERS
+from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact
+from packager.targets.typescript import naming, tarball, typed
+from packager.targets.typescript.files import Layout, Platform
+from packager.targets.typescript.model import model_views
+from packager.targets.typescript.view import License, ModelView, PlatformProvidersView
+from packager.targets.web import texts
+from packager.targets.web.view import NamesView, WebView
+from packager.vectors import NO_VECTORS, Golden
+
+ASSEMBLY = Step(name="web", caller=__name__, computed_by=("packager.targets.typescript.tarball",))
+SUFFIX = "-web"
+"""of the npm name, after the package's: `page-orientation-web`"""
+MODELS = PurePosixPath("models")
+RUNTIME = PurePosixPath("onnxruntime")
+LICENSE = PurePosixPath("ios/onnxruntime/LICENSE")
+"""below templates/: ONNX Runtime's licence, equal on all platforms"""
+UNLICENSED = "UNLICENSED"
+"""npm's licence field for a package without a licence"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Web:
+    NAME: ClassVar[str] = "web"
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    package: str = ""
+    """npm name, such as `@example/vision`; default: derived from the package's name, `page-orientation` ->
+    `page-orientation-web`"""
+    variant: str = "source"
+    """variant of the models to ship"""
+    runtime: Literal["wasm"] = "wasm"
+    """build of ONNX Runtime inside the package: `wasm` runs models on the processor"""
+    providers: tuple[str, ...] = DefaultProviders(())
+    """providers that run the models, tried in this order; none yet: the CPU, in WebAssembly, runs everything"""
+    format: Literal["auto", "ort", "onnx"] = "auto"
+    """`auto` and `ort`: ORT format; `onnx`: the unmodified graph, which the runtime optimizes at every load"""
+    prepacking: Literal["auto", "on", "off"] = "auto"
+    """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` prepacks
+    unless the model ships in ORT format"""
+    float16: Literal["onnx", "float32"] = "onnx"
+    """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
+    `float32` ships 32 bits"""
+
+    def __post_init__(self) -> None:
+        """Raises SettingError for invalid values."""
+        if self.package:
+            naming.refuse_npm_name(self.package)
+        for provider in self.providers:
+            known = provider in PROVIDERS or provider == CPU.NAME
+            what = f"provider '{provider}' does not run on the web" if known else f"unknown provider '{provider}'"
+            raise SettingError(what, hint="leave the key out: the CPU runs the models, in WebAssembly")
+
+    @property
+    def float16_fallback(self) -> str:
+        """As `float16`: nothing is converted for ARM."""
+        return self.float16
+
+    @property
+    def soc_models(self) -> tuple[str, ...]:
+        """Always empty: no file is for one chip."""
+        return ()
+
+    def published_runtime(self) -> str:
+        return f"onnxruntime-web {environment.version()}"
+
+    def allowed_runtimes(self) -> RuntimeRange | None:
+        """Packages contain their runtime."""
+        return None
+
+    def outside(self) -> str:
+        """Packages are laid out here."""
+        return ""
+
+    def view(
+        self,
+        package: Package,
+        plans: tuple[Plan, ...],
+        report: Report,
+        runtime: None = None,
+        golden: Golden = NO_VECTORS,
+    ) -> WebView:
+        npm_name = self.package or f"{package.name}{SUFFIX}"
+        naming.refuse_length(npm_name, self.NAME)
+        naming.refuse_version(package.version)
+        layout = Layout()
+        models = model_views(
+            package,
+            [Platform(name=self.NAME, variant=self.variant, plans=plans)],
+            report,
+            golden,
+            layout,
+            npm_name=npm_name,
+            is_for_pages=True,
+        )
+        script, binary = (environment.runtime_file(part, self.runtime) for part in ("script", "binary"))
+        return WebView(
+            package=package,
+            names=_names(package, npm_name, models, plans, script=script, binary=binary),
+            files=layout.placed(),
+            licenses=tuple(
+                License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
+                for plan in plans
+                if plan.model.license_file
+            ),
+            script=script,
+            binary=binary,
+        )
+
+    def built(self, view: WebView, plans: tuple[Plan, ...]) -> Built:
+        return Built(
+            target=self.NAME,
+            plans=plans,
+            providers=self.providers,
+            variant=self.variant,
+            namespace=view.names.npm_name,
+            oldest_system="",
+            runtime_version=environment.version(),
+            dependency="",
+            own=None,
+        )
+
+    def render(self, view: WebView) -> Sources:
+        """All files of the npm package."""
+        return Sources(
+            texts=dict(sorted(texts.texts(view).items())),
+            files={
+                PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / LICENSE,
+                **texts.copies(view),
+                **{RUNTIME / file.name: file for file in (view.script, view.binary)},
+                **{MODELS / each.content.path: each.content.file for each in view.files},
+                **{PurePosixPath(each.name): each.file for each in view.licenses},
+            },
+        )
+
+    def project(self, view: WebView, sources: Sources, store: Store) -> Sources:
+        """The package itself: nothing is left to build."""
+        return sources
+
+    def assemble(self, view: WebView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+        """The package as made by `npm pack`."""
+        name = view.names.tarball
+        inputs = [
+            name,
+            {str(path): text for path, text in sources.texts.items()},
+            {str(path): sha256_of(file) for path, file in sources.files.items()},
+        ]
+
+        def make(folder: Path) -> None:
+            printed = {path: text.encode() for path, text in sources.texts.items()}
+            tarball.write_tarball(folder / name, {**printed, **sources.files})
+
+        made = store.results(ASSEMBLY, inputs, make)
+        return (artifact(made / name, target=self.NAME, kind="web-package"),)
+
+
+def _names(
+    package: Package,
+    npm_name: str,
+    models: tuple[ModelView, ...],
+    plans: tuple[Plan, ...],
+    *,
+    script: Path,
+    binary: Path,
+) -> NamesView:
+    exports = typed.exports([plan.model.contract for plan in plans if plan.model.contract])
+    return NamesView(
+        npm_name=npm_name,
+        version=package.version,
+        description=package.description or f"Models for the web: {', '.join(each.name for each in models)}",
+        license=package.license or UNLICENSED,
+        npm_registry=package.npm_registry,
+        tarball=naming.tarball_name(npm_name, package.version),
+        runtime_version=environment.version(),
+        script=script.name,
+        binary=binary.name,
+        binary_sha256=sha256_of(binary),
+        binary_bytes=binary.stat().st_size,
+        has_self_test=any(model.golden for model in models),
+        has_pictures=any(each.module == "picture" for each in exports),
+        has_hooks=False,
+        platforms=(
+            PlatformProvidersView(
+                name=Web.NAME,
+                title="the web",
+                runtime_version=environment.version(),
+                oldest_runtime="",
+                providers=(),
+            ),
+        ),
+        models=models,
+        exports=exports,
+    )

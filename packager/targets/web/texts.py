@@ -1,0 +1,35 @@
+"""Maps the templates of a web package to its files: JavaScript and types, without the TypeScript that makes them."""
+
+from pathlib import Path, PurePosixPath
+
+from packager.targets.typescript import texts as shared
+from packager.targets.web.view import WebView
+
+ROOT = PurePosixPath("web")
+"""below templates/"""
+SOURCES = "src"
+"""folder with TypeScript, which nobody needs who has its output"""
+OF_PICTURES = frozenset({"image", "pictures"})
+"""stems of files that packages without pictures lack"""
+
+
+def texts(view: WebView) -> dict[PurePosixPath, str]:
+    """Rendered templates by path in the package."""
+    printed = {
+        path.with_name(path.name.removesuffix(shared.TEMPLATE)): shared.rendered(root, path, view.names)
+        for root, path in shared.templates(ROOT)
+        if not shared.is_of_model(path) and _ships(path, view)
+    }
+    models = shared.model_texts(view.names.models)
+    return {**printed, **{path: text for path, text in models.items() if path.parts[0] != SOURCES}}
+
+
+def copies(view: WebView) -> dict[PurePosixPath, Path]:
+    """Files that the package contains unmodified."""
+    found = {**shared.copies(ROOT), **shared.typed_copies({each.module for each in view.names.exports})}
+    return {path: file for path, file in found.items() if _ships(path, view)}
+
+
+def _ships(path: PurePosixPath, view: WebView) -> bool:
+    is_needed = view.names.has_pictures or path.name.partition(".")[0] not in OF_PICTURES
+    return path.parts[0] != SOURCES and is_needed

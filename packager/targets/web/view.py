@@ -1,0 +1,52 @@
+"""Views of the templates of web packages: all decisions are made here; templates only lay out the values."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.core.values import Package
+from packager.targets.typescript.typed_view import ExportView
+from packager.targets.typescript.view import License, ModelView, PlacedFile, PlatformProvidersView
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesView:
+    """Names and values of a package, for all files but those of single models."""
+
+    npm_name: str
+    version: str
+    description: str
+    license: str
+    """licence for package.json"""
+    npm_registry: str
+    """where `npm publish` sends the package; empty for npm's own registry"""
+    tarball: str
+    """name of its file"""
+    runtime_version: str
+    """version of ONNX Runtime"""
+    script: str
+    """name of ONNX Runtime's JavaScript"""
+    binary: str
+    """name of ONNX Runtime's WebAssembly"""
+    binary_sha256: str
+    binary_bytes: int
+    has_self_test: bool
+    has_pictures: bool
+    """whether a model takes pictures"""
+    has_hooks: bool
+    """whether models have hooks for React in their own modules"""
+    platforms: tuple[PlatformProvidersView, ...]
+    models: tuple[ModelView, ...]
+    exports: tuple[ExportView, ...]
+    """files for contracts; empty without any"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebView:
+    """View of a whole package."""
+
+    package: Package
+    names: NamesView
+    files: tuple[PlacedFile, ...]
+    licenses: tuple[License, ...]
+    script: Path
+    binary: Path
