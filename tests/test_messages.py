@@ -20,7 +20,7 @@ PROPER_NAMES = (
     "ActiveKeyboards",
     "LD_LIBRARY_PATH",
     "NVIDIA",
-    "Node.js",
+    "Node",
     "ONNX",
     "ORT",
     "Pillow",
