@@ -19,7 +19,10 @@ from packager.processes.groups import Groups
 ROOT = Path(__file__).parents[1]
 STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
 CALLS = re.compile(r"(system|popen|fork\w*|exec[lv]\w*|spawn\w+|posix_spawn\w*|startfile)")
-EXECUTABLE = {"processes/downloads.py": "npm lies beside it", "environments/cuda_probe.py": "says which Python answers"}
+EXECUTABLE = {
+    "processes/downloads.py": "npm lies beside it",
+    "environments/cuda_probe.py": "says which Python answers",
+}
 """Modules that name this Python without starting it, with the reason."""
 STARTING = ("processes/children.py", "processes/groups.py")
 WAIT_S = 20
@@ -60,10 +63,15 @@ def test_no_other_module_says_how_this_python_is_run() -> None:
     assert found == set(EXECUTABLE)
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS.keys() - {"web"}))
 def test_no_environment_takes_modules_from_the_working_folder(name: str) -> None:
     environment = ENVIRONMENTS[name]()
     assert "-P" in environment.command() or environment.variables().get("PYTHONSAFEPATH")
+
+
+def test_node_takes_nothing_from_the_users_settings() -> None:
+    """A program's modules are looked for beside it, not in the working folder."""
+    assert {"NODE_OPTIONS": "", "NODE_PATH": ""}.items() <= ENVIRONMENTS["web"]().variables().items()
 
 
 def test_a_program_without_a_folder_runs_in_one_that_is_empty_and_gone_afterwards() -> None:

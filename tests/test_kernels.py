@@ -10,7 +10,7 @@ import pytest
 from packager.compile.compile import FP16, compile_plain, compile_unfused, compile_variant
 from packager.core.errors import ModelError, ToolError
 from packager.core.values import Compiled, Style, Variant, baseline
-from packager.environments.runtime import shipped_version
+from packager.environments.runtime import Runtime, shipped_version
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.models.graphs import read_graph
@@ -41,7 +41,7 @@ def test_a_runtime_that_cannot_be_had_says_how_to_do_without_its_proof(
     (tmp_path / "cache" / "mobpack" / "environments").write_text("not a folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(ToolError, match="cannot make") as error:
-        prove(compiled, tmp_path)
+        prove(compiled, Runtime(), tmp_path)
     assert error.value.hint.endswith('; kernels = "skip" in [check] does without this proof')
 
 
@@ -113,17 +113,17 @@ def test_another_refusal_is_told_as_it_is(gelu: Compiled) -> None:
 
 
 def test_what_was_not_looked_for_is_not_proven(gelu: Compiled) -> None:
-    proof = kernels.skipped(gelu, "nobody asked")
+    proof = kernels.skipped(gelu, "nobody asked", runtime="onnxruntime 1.2.3")
     assert (proof.model, proof.variant, proof.sha256) == ("m", "source", gelu.sha256)
     assert (proof.skipped, proof.by, proof.node_count) == ("nobody asked", "", 0)
-    assert proof.runtime == f"onnxruntime {shipped_version()}"
+    assert proof.runtime == "onnxruntime 1.2.3"
 
 
 def test_a_binary_for_one_chip_is_not_opened_here(
     gelu: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    proof = prove(replace(gelu, style=Style.CONTEXT), tmp_path)
+    proof = prove(replace(gelu, style=Style.CONTEXT), Runtime(), tmp_path)
     assert proof.skipped == "a binary for one chip: only its own provider opens it, on that chip"
     assert not (tmp_path / "cache").exists(), "nothing was installed for it"
 
@@ -149,14 +149,14 @@ class TestRuntime:
     def test_a_file_whose_nodes_all_have_kernels_is_proven_by_opening_it(
         self, index: int, nodes: int, line: tuple[Compiled, ...], tmp_path: Path
     ) -> None:
-        proof = prove(line[index], tmp_path)
+        proof = prove(line[index], Runtime(), tmp_path)
         assert (proof.skipped, proof.by) == ("", f"loaded in ONNX Runtime {shipped_version()}")
         assert (proof.node_count, proof.sha256) == (nodes, line[index].sha256)
 
     def test_a_node_without_a_kernel_is_a_model_error_that_names_it_and_a_way_out(self, tmp_path: Path) -> None:
         compiled = plain(tmp_path, BFLOAT16)
         with pytest.raises(ModelError) as error:
-            prove(compiled, tmp_path)
+            prove(compiled, Runtime(), tmp_path)
         assert error.value.message == (
             f"model 'm' (source, plain) does not load in ONNX Runtime {shipped_version()}, which the package ships: "
             "no kernel for node 'only', Relu-14(bfloat16) -> bfloat16"
@@ -171,14 +171,14 @@ class TestRuntime:
         damaged = tmp_path / "model.ort"
         damaged.write_bytes(fixed.path.read_bytes().replace(b"Gemm", b"Germ"))
         with pytest.raises(ModelError, match=r"\(source, fixed\) does not load in ONNX Runtime .*Germ"):
-            prove(replace(fixed, path=damaged, sha256=sha256_of(damaged)), tmp_path)
+            prove(replace(fixed, path=damaged, sha256=sha256_of(damaged)), Runtime(), tmp_path)
 
     def test_the_settings_of_a_file_are_those_it_is_opened_with(
         self, line: tuple[Compiled, ...], tmp_path: Path
     ) -> None:
         contradiction = {"session.load_model_format": "ONNX"}
         with pytest.raises(ModelError, match="does not load"):
-            prove(replace(line[0], settings=contradiction), tmp_path)
+            prove(replace(line[0], settings=contradiction), Runtime(), tmp_path)
 
 
 @pytest.mark.environments
@@ -189,6 +189,6 @@ def test_what_computes_in_16_bits_is_opened_on_an_arm_core_that_does(tmp_path: P
         weights={"w": weight(64, 32).astype(numpy.float16)},
     )
     compiled = compile_variant(variant_of(tmp_path, model), Store(tmp_path / "store"), processor=FP16)
-    proof = prove(compiled, tmp_path)
+    proof = prove(compiled, Runtime(), tmp_path)
     assert proof.by == f"loaded in ONNX Runtime {shipped_version()} on an emulated ARM core with FP16"
     assert proof.node_count == 2

@@ -20,6 +20,7 @@ PROPER_NAMES = (
     "ActiveKeyboards",
     "LD_LIBRARY_PATH",
     "NVIDIA",
+    "Node",
     "ONNX",
     "ORT",
     "Pillow",

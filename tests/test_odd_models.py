@@ -135,7 +135,7 @@ def planned_or_refused(folder: Path, name: str, wanted: Wanted) -> Plan | ModelE
     try:
         made = planned(folder, name, wanted)
         if not is_shipped((name, wanted)):
-            kernels.prove(made.cpu, folder)
+            kernels.prove(made.cpu, Runtime(), folder)
     except ModelError as error:
         return error
     return made
@@ -151,7 +151,7 @@ def run_all(folder: Path, plans: Mapping[Row, Plan | ModelError]) -> dict[str, s
             arrays = [each.astype(str) if each.dtype.kind == "O" else each for each in samples(CASES[name].model)]
             numpy.savez(inputs, **{str(i): each for i, each in enumerate(arrays)})
         for compiled in made.files:
-            entries = {**kernels.ARM_ENTRIES, **compiled.settings}
+            entries = {**Runtime.ENTRIES, **compiled.settings}
             files[str(compiled.path)] = (str(compiled.path), entries, str(inputs) if CASES[name].is_run else "")
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")

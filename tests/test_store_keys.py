@@ -105,6 +105,8 @@ def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name
                 assert module in everything, f"{path}: {text}"
             elif text.endswith(".py") and text != ".py":
                 assert [each for each in MODULES if each.name == text and each in everything], f"{path}: {text}"
+            elif text.endswith(".mjs"):
+                assert [each for each in everything if each.name == text], f"{path}: {text}"
             elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != Path(closure.PINS).name:
                 assert beside in everything, f"{path}: {text}"
 

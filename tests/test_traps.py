@@ -42,6 +42,7 @@ from packager.compile.reader import read_graph
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Format, Style
 from packager.environments import CHILD, ENVIRONMENTS
+from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.models import opsets
@@ -304,7 +305,7 @@ def test_12_a_file_is_opened_in_the_runtime_that_ships(tool: Tool, ours: Ours, t
     assert mixed == ""
     assert "ScaledSiLU(1) is not a registered function/op" in new
     with pytest.raises(ModelError, match=r"which the package ships: .*ScaledSiLU"):
-        kernels.prove(ours("new"), tmp_path)
+        kernels.prove(ours("new"), Runtime(), tmp_path)
 
 
 def test_13_a_provider_that_is_not_there_is_never_replaced_by_the_cpu(tool: Tool, tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Isolated Python environments with other builds of ONNX Runtime. To add one: a file and a line here."""
 
-from pathlib import Path
-
 from packager.environments.android import Android
 from packager.environments.arm64 import Arm64
 from packager.environments.cuda import Cuda
-from packager.environments.environment import Environment, ensure
+from packager.environments.environment import CHILD, SIGNED, Environment, Shipped, ensure
 from packager.environments.qnn import Qnn
 from packager.environments.runtime import Runtime
 from packager.environments.web import Web
@@ -23,9 +21,7 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
     OlderX86.NAME: OlderX86,
 }
 
-CHILD = Path(__file__).parents[1] / "session" / "session_child.py"
-"""program that opens and runs models in any environment"""
-SIGNED = {"session.qdqisint8allowed": "1"}
-"""session configuration that keeps S8S8 signed, as on ARM; by default ONNX Runtime converts it to U8S8 on x86"""
+SHIPPED: dict[str, type[Shipped]] = {Runtime.NAME: Runtime, Web.NAME: Web}
+"""Those with an ONNX Runtime that packages contain or depend on: a target names the one of its packages."""
 
-__all__ = ["CHILD", "ENVIRONMENTS", "SIGNED", "Environment", "ensure"]
+__all__ = ["CHILD", "ENVIRONMENTS", "SHIPPED", "SIGNED", "Environment", "Shipped", "ensure"]

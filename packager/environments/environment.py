@@ -14,6 +14,10 @@ from packager.files.user_cache import cache_folder
 from packager.processes import children, commands, downloads
 from packager.processes.children import python
 
+CHILD = Path(__file__).parents[1] / "session" / "session_child.py"
+"""program that opens and runs models in any environment with Python"""
+SIGNED = {"session.qdqisint8allowed": "1"}
+"""session configuration that keeps S8S8 signed, as on ARM; by default ONNX Runtime converts it to U8S8 on x86"""
 INSTALL_ATTEMPTS = 3
 
 
@@ -40,6 +44,29 @@ class Environment(Protocol):
 
     def variables(self) -> Mapping[str, str]:
         """Environment variables that `command` needs."""
+        ...
+
+
+class Shipped(Environment, Protocol):
+    """An environment with the ONNX Runtime that the packages of a target contain or depend on."""
+
+    PROGRAM: ClassVar[Path]
+    """program that opens models there; uses the protocol of `session/session_child.py`"""
+    ENTRIES: ClassVar[Mapping[str, str]]
+    """session configuration with which it looks for the same kernels as on the users' devices"""
+
+    @property
+    def package(self) -> str:
+        """Name and version of its package, in the notation of reports."""
+        ...
+
+    @property
+    def display_name(self) -> str:
+        """Name and version in messages."""
+        ...
+
+    def on(self, processor: str) -> Environment:
+        """The same runtime on a processor with the feature `processor` (`Compiled.processor`), if there is a choice."""
         ...
 
 

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from packager.environments.arm64 import Arm64
 from packager.environments.environment import (
+    CHILD,
+    SIGNED,
+    Environment,
     folder_for,
     install_locked,
     isolated_command,
@@ -25,12 +29,25 @@ class Runtime:
 
     NAME: ClassVar[str] = "runtime"
     about: ClassVar[str] = "the ONNX Runtime that apps get: proves that it has every kernel; made when first needed"
+    PROGRAM: ClassVar[Path] = CHILD
+    ENTRIES: ClassVar[Mapping[str, str]] = SIGNED
     lock: ClassVar[Path] = LOCK
     """hashes of what is installed"""
 
     @property
     def version(self) -> str:
         return shipped_version()
+
+    @property
+    def package(self) -> str:
+        return f"onnxruntime {self.version}"
+
+    @property
+    def display_name(self) -> str:
+        return f"ONNX Runtime {self.version}"
+
+    def on(self, processor: str) -> Environment:
+        return Arm64(runtime="shipped") if processor else self
 
     def unsupported(self) -> str:
         return ""  # mobpack itself needs onnxruntime, so wheels exist

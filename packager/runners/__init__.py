@@ -12,6 +12,7 @@ from packager.runners.reference import OnnxReference
 from packager.runners.runner import ANY, GRAPH, ORIGINAL, Outcome, Runnable, Runner, Session
 from packager.runners.tensorrt import Tensorrt
 from packager.runners.tensorrt_native import TensorrtNative
+from packager.runners.web import Web
 from packager.runners.webgpu import Webgpu
 from packager.runners.x86_64 import X8664
 from packager.runners.xnnpack import Xnnpack
@@ -26,6 +27,7 @@ RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
     OnnxReference.NAME: lambda interpreter: (OnnxReference(),),
     Tensorrt.NAME: lambda interpreter: (Tensorrt(interpreter=interpreter),),
     TensorrtNative.NAME: lambda interpreter: (TensorrtNative(interpreter=interpreter),),
+    Web.NAME: lambda interpreter: (Web(),),
     Webgpu.NAME: lambda interpreter: (Webgpu(),),
     X8664.NAME: lambda interpreter: (X8664(),),
     Xnnpack.NAME: lambda interpreter: (Xnnpack(),),

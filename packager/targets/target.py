@@ -92,6 +92,9 @@ class Planned(Protocol):
     """The part of a target that plans depend on. The fields of a target are the keys of its table in mobpack.toml."""
 
     NAME: ClassVar[str]
+    ENVIRONMENT: ClassVar[str]
+    """environment with the ONNX Runtime that its packages contain or depend on, of `SHIPPED` in packager/environments:
+    every file of a plan is proved to load there"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property

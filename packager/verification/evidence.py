@@ -11,8 +11,10 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.findings import KernelProof, Partition, Report
 from packager.core.values import Compiled, Plan, distinct_files
+from packager.environments import SHIPPED, Shipped
 from packager.files.store import Step, Store
 from packager.runtimes.shipping import PUBLISHED, Chosen
+from packager.targets import TARGETS
 from packager.verification.numbers import compare_all
 from packager.verification.parity import References
 from packager.verification.partition import kernels
@@ -59,7 +61,7 @@ def gather(
             distinct_files([plan for plan in plans if plan.target == each.target]), config, each
         )
     ]
-    proofs = (*unopened, *prove_kernels(distinct_files(others), config, store, console))
+    proofs = (*unopened, *prove_in_all(others, config, store, console))
     published = {name: table for name, table in config.targets().items() if name not in runtimes}
     proofs += tuple(prove_ranges(plans, published, store, console))
     with store.scratch() as scratch:
@@ -81,7 +83,16 @@ def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -
             yield kernels.skipped(compiled, f"the runtime {known} and is not opened here", runtime=runtime.display_name)
 
 
-def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, console: Console) -> tuple[KernelProof, ...]:
+def prove_in_all(plans: Sequence[Plan], config: Config, store: Store, console: Console) -> Iterator[KernelProof]:
+    """Proves the files of `plans` in the runtimes that the packages of their targets contain or depend on."""
+    for name, shipped in SHIPPED.items():
+        own = [each for each in plans if name == TARGETS[each.target].ENVIRONMENT]
+        yield from prove_kernels(distinct_files(own), shipped(), config, store, console)
+
+
+def prove_kernels(
+    files: Sequence[Compiled], shipped: Shipped, config: Config, store: Store, console: Console
+) -> tuple[KernelProof, ...]:
     """Proves that the runtime that ships loads every file; raises ModelError for the first that it does not load."""
     from pydantic import TypeAdapter
 
@@ -89,17 +100,17 @@ def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, conso
     proofs = []
     for compiled in files:
         if config.check.kernels == "skip":
-            proofs.append(kernels.skipped(compiled, SKIPPED))
+            proofs.append(kernels.skipped(compiled, SKIPPED, runtime=shipped.package))
             continue
 
         def make(folder: Path, compiled: Compiled = compiled) -> None:
             with store.scratch() as scratch:
-                (folder / "proof.json").write_bytes(adapter.dump_json(kernels.prove(compiled, scratch)))
+                (folder / "proof.json").write_bytes(adapter.dump_json(kernels.prove(compiled, shipped, scratch)))
 
         name = compiled.variant.model.name
         kind = f"{compiled.style} .{compiled.format}"
         with console.step(f"load {name} ({compiled.variant.name}, {kind}) in the runtime that ships"):
-            inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256]
+            inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256, shipped.package]
             folder = store.results(KERNELS, inputs, make)
             proofs.append(adapter.validate_json((folder / "proof.json").read_bytes()))
     return tuple(proofs)

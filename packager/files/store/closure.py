@@ -25,6 +25,8 @@ BESIDE = re.compile(r"""with_name\(["']([\w.-]+)["']"""), re.compile(r""" / ["']
 fast."""
 TABLE = re.compile(r"""pins\(\)\[(?:["']([\w-]+)["']|[^\]]*)\]""")
 COMMENT = re.compile(r"#[^\n]*")
+PROGRAMS = (".py", ".mjs")
+"""Ends of the names of programs that mobpack starts by path."""
 PINS = "processes/pins.toml"
 FILES = "files"
 """Table of pins.toml with a table for each file that is fetched."""
@@ -144,7 +146,7 @@ def _at(code: Code, module: Path, name: str) -> Iterator[Path]:
         yield beside
     elif beside.is_dir() and not (beside / "__init__.py").exists():
         yield from (file for file in beside.rglob("*") if file.is_file() and file.suffix != ".pyc")
-    elif name.endswith(".py"):
+    elif name.endswith(PROGRAMS):
         yield from code.package.rglob(name)
 
 

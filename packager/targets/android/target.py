@@ -10,6 +10,7 @@ from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
+from packager.environments.runtime import Runtime
 from packager.files import host
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store
@@ -88,6 +89,7 @@ KEYWORDS = frozenset(
 @dataclass(frozen=True, kw_only=True)
 class Android:
     NAME: ClassVar[str] = "android"
+    ENVIRONMENT: ClassVar[str] = Runtime.NAME
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 

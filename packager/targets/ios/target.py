@@ -10,6 +10,7 @@ from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
+from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
@@ -37,6 +38,7 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 @dataclass(frozen=True, kw_only=True)
 class Ios:
     NAME: ClassVar[str] = "ios"
+    ENVIRONMENT: ClassVar[str] = Runtime.NAME
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 

@@ -12,17 +12,12 @@ from packager.compile.reader import read_graph as read_ort
 from packager.core.errors import ModelError, ToolError
 from packager.core.findings import KernelProof
 from packager.core.values import Compiled, Format, Style
-from packager.environments import Environment, ensure
-from packager.environments.arm64 import Arm64
+from packager.environments import Shipped, ensure
 from packager.environments.release import Release
-from packager.environments.runtime import Runtime, shipped_version
 from packager.graph.view import Graph, Node
 from packager.models.graphs import read_graph as read_onnx
 from packager.session.refusals import explain
 from packager.verification.partition.measured import run_child
-
-ARM_ENTRIES = {"session.qdqisint8allowed": "1"}
-"""ONNX Runtime's default on ARM. Elsewhere it converts int8 activations to uint8 first, and looks for other kernels."""
 
 NO_KERNEL = re.compile(
     r"(?:Could not find an implementation for|Failed to find kernel for) (?:(?P<domain>[\w.]+)[.:])?(?P<op>\w+)\(\d+\)"
@@ -38,7 +33,7 @@ def graph_of(compiled: Compiled) -> Graph:
     return read_onnx(compiled.path.read_bytes())
 
 
-def prove(compiled: Compiled, scratch: Path) -> KernelProof:
+def prove(compiled: Compiled, shipped: Shipped, scratch: Path) -> KernelProof:
     """Opens `compiled` in the runtime that packages depend on, with only the CPU, which takes every node that no
     provider takes.
 
@@ -47,35 +42,36 @@ def prove(compiled: Compiled, scratch: Path) -> KernelProof:
     """
     variant = compiled.variant
     if compiled.style is Style.CONTEXT:
-        return _proof(compiled, 0, skipped="a binary for one chip: only its own provider opens it, on that chip")
-    runs_on_arm = bool(compiled.processor)
-    environment: Environment = Arm64(runtime="shipped") if runs_on_arm else Runtime()
+        reason = "a binary for one chip: only its own provider opens it, on that chip"
+        return _proof(compiled, 0, runtime=shipped.package, skipped=reason)
+    environment = shipped.on(compiled.processor)
     try:
         ensure(environment)
     except ToolError as error:
         hint = f'{error.hint}; kernels = "skip" in [check] does without this proof'
         raise ToolError(error.message, hint=hint) from error
     graph = graph_of(compiled)
-    answer = run_child(environment, _job(compiled), scratch)
+    answer = run_child(environment, _job(compiled, shipped), scratch, program=shipped.PROGRAM)
     if "error" in answer:
         raise ModelError(
-            f"model '{variant.model.name}' ({variant.name}, {compiled.style}) does not load in ONNX Runtime "
-            f"{shipped_version()}, which the package ships: {explained(str(answer['error']), graph)}",
+            f"model '{variant.model.name}' ({variant.name}, {compiled.style}) does not load in {shipped.display_name}, "
+            f"which the package ships: {explained(str(answer['error']), graph)}",
             hint="export with a lower opset, replace the operator, or ship another runtime that has the kernel: "
             "mobpack runtime recipe",
         )
-    core = " on an emulated ARM core with FP16" if runs_on_arm else ""
-    return _proof(compiled, len(list(graph.all_nodes())), by=f"loaded in ONNX Runtime {shipped_version()}{core}")
+    core = " on an emulated ARM core with FP16" if environment.NAME != shipped.NAME else ""
+    by = f"loaded in {shipped.display_name}{core}"
+    return _proof(compiled, len(list(graph.all_nodes())), runtime=shipped.package, by=by)
 
 
-def _job(compiled: Compiled) -> dict[str, object]:
+def _job(compiled: Compiled, shipped: Shipped) -> dict[str, object]:
     """Opens the file on the CPU, which takes every node that no provider takes."""
     return {
         "task": "load",
         "model": str(compiled.path.absolute()),
         "provider": "cpu",
         "provider_options": {},
-        "entries": {**ARM_ENTRIES, **compiled.settings},
+        "entries": {**shipped.ENTRIES, **compiled.settings},
         "data_folder": None,
         "optimize": True,
     }
@@ -86,19 +82,20 @@ def prove_in(compiled: Compiled, release: str, scratch: Path) -> KernelProof:
 
     Raises ModelError if it does not load, ToolError if the release cannot be installed.
     """
-    runtime = f"onnxruntime {release}"
+    environment = Release(release=release)
     if compiled.style is Style.CONTEXT or compiled.processor:
         what = "a binary for one chip" if compiled.style is Style.CONTEXT else "it computes in 16 bits, on ARM only"
-        return skipped(compiled, f"{what}: not opened in this release", runtime=runtime)
-    environment = Release(release=release)
+        return skipped(compiled, f"{what}: not opened in this release", runtime=environment.package)
     ensure(environment)
-    graph, answer = graph_of(compiled), run_child(environment, _job(compiled), scratch)
+    graph = graph_of(compiled)
+    answer = run_child(environment, _job(compiled, environment), scratch)
     if "error" in answer:
         raise ModelError(explained(str(answer["error"]), graph))
-    return _proof(compiled, len(list(graph.all_nodes())), by=f"loaded in ONNX Runtime {release}", runtime=runtime)
+    by = f"loaded in {environment.display_name}"
+    return _proof(compiled, len(list(graph.all_nodes())), runtime=environment.package, by=by)
 
 
-def skipped(compiled: Compiled, reason: str, *, runtime: str = "") -> KernelProof:
+def skipped(compiled: Compiled, reason: str, *, runtime: str) -> KernelProof:
     """A record that nothing was proven, and why."""
     return _proof(compiled, 0, skipped=reason, runtime=runtime)
 
@@ -109,12 +106,12 @@ def declared(compiled: Compiled, runtime: str) -> KernelProof:
     return _proof(compiled, len(list(graph_of(compiled).all_nodes())), by=by, runtime=runtime)
 
 
-def _proof(compiled: Compiled, node_count: int, *, by: str = "", skipped: str = "", runtime: str = "") -> KernelProof:
+def _proof(compiled: Compiled, node_count: int, *, runtime: str, by: str = "", skipped: str = "") -> KernelProof:
     return KernelProof(
         model=compiled.variant.model.name,
         variant=compiled.variant.name,
         sha256=compiled.sha256,
-        runtime=runtime or f"onnxruntime {shipped_version()}",
+        runtime=runtime,
         node_count=node_count,
         by=by,
         skipped=skipped,

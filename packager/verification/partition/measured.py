@@ -179,9 +179,12 @@ def ready(name: str) -> Environment:
     return environment
 
 
-def run_child(environment: Environment, job: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
+def run_child(
+    environment: Environment, job: Mapping[str, Any], scratch: Path, *, program: Path = CHILD
+) -> dict[str, Any]:
+    """The answer of `program`, which runs in `environment`."""
     return commands.run_job(
-        [CHILD],
+        [program],
         job,
         scratch,
         crash="ONNX Runtime crashed while a provider looked at the model",
