@@ -1,5 +1,6 @@
 """The runner `web` computes in WebAssembly what the CPU computes, and refuses in words what it cannot."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,12 @@ def test_without_its_environment_it_says_how_to_get_it(tmp_path: Path, monkeypat
     assert Web().missing() == "not installed: run `mobpack doctor --install web`"
     monkeypatch.setattr(web, "node", lambda: "")
     assert Web().missing() == f"Node.js not found: {web.NO_NODE}"
+
+
+def test_node_is_the_program_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that pip installs is a Python program, which hides the signal of a crash."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert Path(web.node()).read_bytes()[:2] != b"#!"
 
 
 def test_its_results_are_kept_for_the_same_files_of_onnx_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
