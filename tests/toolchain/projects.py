@@ -82,6 +82,27 @@ random-samples = 1
 [target.ios]
 providers = ["coreml", "xnnpack"]
 """
+FOR_WEB = f"""\
+[package]
+name = "models"
+version = "{VERSION}"
+{REAL}
+[model.names]
+path = '{{names}}'
+
+[model.orientation.inputs.x]
+kind = "image"
+resize = "crop"
+resize-to = 256
+mean = [0.485, 0.456, 0.406]
+std = [0.229, 0.224, 0.225]
+
+[parity]
+random-samples = 1
+
+[target.web]
+package = "@example/models"
+"""
 GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
 EXACT = 1e-30
 """A share of the largest value: no float can be this far off by rounding."""
@@ -151,6 +172,10 @@ def _for_ios(folder: Path) -> str:
 def _for_react_native(folder: Path) -> str:
     made = {"every_type": models.every_type(folder), "names": names(folder / "names.onnx")}
     return FOR_REACT_NATIVE.format(**real_models(), **made)
+
+
+def _for_web(folder: Path) -> str:
+    return FOR_WEB.format(**real_models(), names=names(folder / "names.onnx"))
 
 
 def _page_orientation(folder: Path) -> str:
@@ -227,4 +252,5 @@ def generated(path: Path) -> Path:
 ANDROID = Package(name="android", maker=MAKER, make=_building("android", "android/*.aar", _for_android))
 IOS = Package(name="ios", maker=MAKER, make=_building("ios", "swift/*.zip", _for_ios))
 REACT_NATIVE = Package(name="react-native", maker=MAKER, make=_building("react_native", "npm/*.tgz", _for_react_native))
+WEB = Package(name="web", maker=MAKER, make=_building("web", "npm/*.tgz", _for_web))
 PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))

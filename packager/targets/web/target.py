@@ -37,6 +37,7 @@ UNLICENSED = "UNLICENSED"
 @dataclass(frozen=True, kw_only=True)
 class Web:
     NAME: ClassVar[str] = "web"
+    ENVIRONMENT: ClassVar[str] = environment.Web.NAME
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 

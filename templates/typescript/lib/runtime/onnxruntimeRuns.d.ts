@@ -41,3 +41,7 @@ export declare class Runner {
 }
 /** A copy of what lies in the app's memory. */
 export declare function copied({ buffer, byteOffset, byteLength, shape }: Placed): Placed;
+/** @throws ModelError `cancelled` */
+export declare function throwIfCancelled(signal: AbortSignal): void;
+/** `ended`, or a rejection as soon as `signal` is aborted: the API cannot end a run that is under way. */
+export declare function cancellable<T>(ended: Promise<T>, signal: AbortSignal): Promise<T>;

@@ -96,12 +96,13 @@ function found(value, name) {
         throw new ModelError('runtime', `ONNX Runtime has nothing for \`${name}\``);
     return value;
 }
-function throwIfCancelled(signal) {
+/** @throws ModelError `cancelled` */
+export function throwIfCancelled(signal) {
     if (signal.aborted)
         throw new ModelError('cancelled', 'the run was cancelled');
 }
 /** `ended`, or a rejection as soon as `signal` is aborted: the API cannot end a run that is under way. */
-function cancellable(ended, signal) {
+export function cancellable(ended, signal) {
     return new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => {
             reject(new ModelError('cancelled', 'the run was cancelled'));

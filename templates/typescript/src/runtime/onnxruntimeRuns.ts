@@ -120,12 +120,13 @@ function found<T>(value: T | undefined, name: string): T {
   return value;
 }
 
-function throwIfCancelled(signal: AbortSignal): void {
+/** @throws ModelError `cancelled` */
+export function throwIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new ModelError('cancelled', 'the run was cancelled');
 }
 
 /** `ended`, or a rejection as soon as `signal` is aborted: the API cannot end a run that is under way. */
-function cancellable<T>(ended: Promise<T>, signal: AbortSignal): Promise<T> {
+export function cancellable<T>(ended: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => {
       reject(new ModelError('cancelled', 'the run was cancelled'));

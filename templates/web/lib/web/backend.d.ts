@@ -9,6 +9,7 @@ export declare class WebBackend implements Backend {
     private readonly options;
     private readonly threads;
     private readonly sessions;
+    private readonly calls;
     private readonly outputs;
     private starting;
     private last;
@@ -18,6 +19,8 @@ export declare class WebBackend implements Backend {
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
     close(session: number): void;
     run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
+    /** A run that was cancelled before its turn is never asked of the host, which could not stop it. */
+    private inTurn;
     runSync(): Ran;
     profile(): Promise<string>;
     worklet(): object;

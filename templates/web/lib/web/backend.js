@@ -1,7 +1,7 @@
 // Runs the models of a package in a browser, or in Node.
 import { bytesInMemory, checkBytes, fetchOnce } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
-import { copied } from '../runtime/onnxruntimeRuns.js';
+import { cancellable, copied, throwIfCancelled, Times } from '../runtime/onnxruntimeRuns.js';
 import { placedTensors, write } from '../runtime/onnxruntimeTensors.js';
 import { LocalHost } from './engine.js';
 import { isFile, readFile } from './files.js';
@@ -9,7 +9,6 @@ import { keptFilesOf } from './keptFiles.js';
 import { threadsOf } from './site.js';
 import { WorkerHost } from './workerHost.js';
 const BUNDLED = 'onnxruntime/';
-const NOTHING = new ArrayBuffer(0);
 const MADE_BY_RUNTIME = [0, -1, 0];
 const UNWATCHED = { signal: undefined, onBytes: () => undefined };
 /** Starts ONNX Runtime when the first model is opened, once for all models of the package. */
@@ -21,6 +20,7 @@ export class WebBackend {
     options;
     threads;
     sessions = new Map();
+    calls = new Map();
     outputs = new Map();
     starting = null;
     last = 0;
@@ -46,7 +46,7 @@ export class WebBackend {
         // Whole and checked by now.
         const opened = await host.open({ ...request, file: checked(file), weights: weights.map(checked) }, bytes, data);
         const outputs = opened.outputs.map(({ name }) => name);
-        this.sessions.set(opened.session, { host, inputs: opened.inputs.length, outputs });
+        this.sessions.set(opened.session, { host, inputs: opened.inputs.length, outputs, turn: Promise.resolve() });
         return opened;
     }
     close(session) {
@@ -60,15 +60,15 @@ export class WebBackend {
         const placed = placedTensors(buffers, layout);
         const inputs = placed.slice(0, open.inputs).map(copied);
         const targets = placed.slice(open.inputs);
-        const answer = await open.host.run({
+        const request = {
             session,
-            call,
-            buffers: [...inputs.map(({ buffer }) => buffer), ...targets.map(() => NOTHING.slice(0))],
+            buffers: [...inputs.map(({ buffer }) => buffer), ...targets.map(() => new ArrayBuffer(0))],
             layout: [...inputs.flatMap(layoutOf), ...targets.flatMap(() => MADE_BY_RUNTIME)],
             texts,
-            isTimed,
-        });
-        const { outputs, queued, duration } = answer;
+        };
+        const times = new Times(isTimed);
+        const { outputs } = await this.inTurn(open, request, call, times);
+        const { queued, duration } = times;
         outputs.forEach((made, index) => {
             const into = targets[index];
             if (into !== undefined && into.byteLength >= 0)
@@ -77,6 +77,25 @@ export class WebBackend {
         this.last += 1;
         this.outputs.set(this.last, outputs);
         return { kept: this.last, shapes: outputs.map(({ shape }) => shape), texts: outputs.map((each) => each.texts), queued, duration };
+    }
+    /** A run that was cancelled before its turn is never asked of the host, which could not stop it. */
+    async inTurn(open, request, call, times) {
+        const controller = new AbortController();
+        this.calls.set(call, controller);
+        const ended = open.turn.then(async () => {
+            throwIfCancelled(controller.signal);
+            times.begin();
+            const answer = await open.host.run(request);
+            times.end();
+            return answer;
+        });
+        open.turn = ended.catch(() => undefined);
+        try {
+            return await cancellable(ended, controller.signal);
+        }
+        finally {
+            this.calls.delete(call);
+        }
     }
     runSync() {
         throw new ModelError('unsupported', 'a browser has no runs that end at once: use run()');
@@ -98,8 +117,7 @@ export class WebBackend {
     }
     /** ONNX Runtime cannot end a run that is under way: it goes on, and its outputs are dropped. */
     cancel(call) {
-        for (const host of new Set([...this.sessions.values()].map((each) => each.host)))
-            host.cancel(call);
+        this.calls.get(call)?.abort();
     }
     allocate(sizeBytes) {
         return new ArrayBuffer(sizeBytes);

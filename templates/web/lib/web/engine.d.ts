@@ -11,17 +11,13 @@ export interface StartRequest {
 /** A run, as `Engine.run` has it. Its buffers belong to who runs it; outputs are all made by ONNX Runtime. */
 export interface RunRequest {
     readonly session: number;
-    readonly call: number;
     readonly buffers: readonly ArrayBuffer[];
     readonly layout: readonly number[];
     readonly texts: ReadonlyArray<readonly string[]>;
-    readonly isTimed: boolean;
 }
 /** What a run has made. */
 export interface RunAnswer {
     readonly outputs: readonly Produced[];
-    readonly queued: number;
-    readonly duration: number;
 }
 /** Runs sessions somewhere. */
 export interface Host {
@@ -29,8 +25,8 @@ export interface Host {
     /** The bytes of the model and of its weights are the host's from now on. */
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     close(session: number): void;
+    /** One at a time for each session. */
     run(request: RunRequest): Promise<RunAnswer>;
-    cancel(call: number): void;
 }
 /** Runs sessions on the thread that calls it. */
 export declare class LocalHost implements Host {
@@ -39,7 +35,6 @@ export declare class LocalHost implements Host {
     start({ script, binary, threads }: StartRequest): Promise<void>;
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     close(session: number): void;
-    run({ session, call, buffers, layout, texts, isTimed }: RunRequest): Promise<RunAnswer>;
-    cancel(call: number): void;
+    run({ session, buffers, layout, texts }: RunRequest): Promise<RunAnswer>;
     private engine;
 }

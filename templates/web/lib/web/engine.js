@@ -29,15 +29,12 @@ export class LocalHost {
     close(session) {
         this.engine().close(session);
     }
-    async run({ session, call, buffers, layout, texts, isTimed }) {
+    async run({ session, buffers, layout, texts }) {
         const engine = this.engine();
-        const { kept, queued, duration } = await engine.run(session, call, buffers, layout, texts, isTimed);
+        const { kept } = await engine.run(session, 0, buffers, layout, texts, false);
         const outputs = engine.produced(kept);
         engine.drop(kept);
-        return { outputs, queued, duration };
-    }
-    cancel(call) {
-        this.engine().cancel(call);
+        return { outputs };
     }
     engine() {
         if (this.started === null)

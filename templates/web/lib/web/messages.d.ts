@@ -16,9 +16,6 @@ export type Call = {
 } | {
     readonly method: 'run';
     readonly request: RunRequest;
-} | {
-    readonly method: 'cancel';
-    readonly call: number;
 };
 /** A call; the answer has its number. */
 export interface Question {

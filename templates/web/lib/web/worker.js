@@ -19,10 +19,8 @@ async function valueOf(call) {
     }
     if (call.method === 'start')
         await host.start(call.request);
-    else if (call.method === 'close')
-        host.close(call.session);
     else
-        host.cancel(call.call);
+        host.close(call.session);
     return {};
 }
 /** Memory of outputs that nothing else is in: it moves to the page. What ONNX Runtime shares is copied. */

@@ -11,7 +11,6 @@ export declare class WorkerHost implements Host {
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     close(session: number): void;
     run(request: RunRequest): Promise<RunAnswer>;
-    cancel(call: number): void;
     private ask;
     private settle;
     /** Browsers do not say why a script was not loaded. */

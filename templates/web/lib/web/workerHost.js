@@ -32,9 +32,6 @@ export class WorkerHost {
     async run(request) {
         return (await this.ask({ method: 'run', request }, [...new Set(request.buffers)]));
     }
-    cancel(call) {
-        void this.ask({ method: 'cancel', call }, []);
-    }
     ask(call, transfer) {
         if (this.failure !== null)
             return Promise.reject(this.failure);

@@ -3,16 +3,15 @@
 import type { About, Backend, Device, KeptFiles, Opened, OpenRequest, Part, Place, Platform, Ran } from '../runtime/backend.js';
 import { bytesInMemory, checkBytes, fetchOnce } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
-import { copied } from '../runtime/onnxruntimeRuns.js';
+import { cancellable, copied, throwIfCancelled, Times } from '../runtime/onnxruntimeRuns.js';
 import { placedTensors, write, type Placed, type Produced } from '../runtime/onnxruntimeTensors.js';
-import { LocalHost, type Host } from './engine.js';
+import { LocalHost, type Host, type RunAnswer, type RunRequest } from './engine.js';
 import { isFile, readFile } from './files.js';
 import { keptFilesOf } from './keptFiles.js';
 import { threadsOf, type PageOptions, type Site } from './site.js';
 import { WorkerHost } from './workerHost.js';
 
 const BUNDLED = 'onnxruntime/';
-const NOTHING = new ArrayBuffer(0);
 const MADE_BY_RUNTIME = [0, -1, 0];
 const UNWATCHED = { signal: undefined, onBytes: (): void => undefined };
 
@@ -21,6 +20,8 @@ interface OpenSession {
   readonly host: Host;
   readonly inputs: number;
   readonly outputs: readonly string[];
+  /** Settled when the last run that was asked for has ended. */
+  turn: Promise<unknown>;
 }
 
 /** Starts ONNX Runtime when the first model is opened, once for all models of the package. */
@@ -32,6 +33,7 @@ export class WebBackend implements Backend {
   private readonly options: PageOptions;
   private readonly threads: number;
   private readonly sessions = new Map<number, OpenSession>();
+  private readonly calls = new Map<number, AbortController>();
   private readonly outputs = new Map<number, readonly Produced[]>();
   private starting: Promise<Host> | null = null;
   private last = 0;
@@ -60,7 +62,7 @@ export class WebBackend implements Backend {
     // Whole and checked by now.
     const opened = await host.open({ ...request, file: checked(file), weights: weights.map(checked) }, bytes, data);
     const outputs = opened.outputs.map(({ name }) => name);
-    this.sessions.set(opened.session, { host, inputs: opened.inputs.length, outputs });
+    this.sessions.set(opened.session, { host, inputs: opened.inputs.length, outputs, turn: Promise.resolve() });
     return opened;
   }
 
@@ -82,15 +84,15 @@ export class WebBackend implements Backend {
     const placed = placedTensors(buffers, layout);
     const inputs = placed.slice(0, open.inputs).map(copied);
     const targets = placed.slice(open.inputs);
-    const answer = await open.host.run({
+    const request: RunRequest = {
       session,
-      call,
-      buffers: [...inputs.map(({ buffer }) => buffer), ...targets.map(() => NOTHING.slice(0))],
+      buffers: [...inputs.map(({ buffer }) => buffer), ...targets.map(() => new ArrayBuffer(0))],
       layout: [...inputs.flatMap(layoutOf), ...targets.flatMap(() => MADE_BY_RUNTIME)],
       texts,
-      isTimed,
-    });
-    const { outputs, queued, duration } = answer;
+    };
+    const times = new Times(isTimed);
+    const { outputs } = await this.inTurn(open, request, call, times);
+    const { queued, duration } = times;
     outputs.forEach((made, index) => {
       const into = targets[index];
       if (into !== undefined && into.byteLength >= 0) write(open.outputs[index] ?? '', made, into);
@@ -98,6 +100,25 @@ export class WebBackend implements Backend {
     this.last += 1;
     this.outputs.set(this.last, outputs);
     return { kept: this.last, shapes: outputs.map(({ shape }) => shape), texts: outputs.map((each) => each.texts), queued, duration };
+  }
+
+  /** A run that was cancelled before its turn is never asked of the host, which could not stop it. */
+  private async inTurn(open: OpenSession, request: RunRequest, call: number, times: Times): Promise<RunAnswer> {
+    const controller = new AbortController();
+    this.calls.set(call, controller);
+    const ended = open.turn.then(async () => {
+      throwIfCancelled(controller.signal);
+      times.begin();
+      const answer = await open.host.run(request);
+      times.end();
+      return answer;
+    });
+    open.turn = ended.catch(() => undefined);
+    try {
+      return await cancellable(ended, controller.signal);
+    } finally {
+      this.calls.delete(call);
+    }
   }
 
   runSync(): Ran {
@@ -126,7 +147,7 @@ export class WebBackend implements Backend {
 
   /** ONNX Runtime cannot end a run that is under way: it goes on, and its outputs are dropped. */
   cancel(call: number): void {
-    for (const host of new Set([...this.sessions.values()].map((each) => each.host))) host.cancel(call);
+    this.calls.get(call)?.abort();
   }
 
   allocate(sizeBytes: number): ArrayBuffer {

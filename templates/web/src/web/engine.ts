@@ -19,18 +19,14 @@ export interface StartRequest {
 /** A run, as `Engine.run` has it. Its buffers belong to who runs it; outputs are all made by ONNX Runtime. */
 export interface RunRequest {
   readonly session: number;
-  readonly call: number;
   readonly buffers: readonly ArrayBuffer[];
   readonly layout: readonly number[];
   readonly texts: ReadonlyArray<readonly string[]>;
-  readonly isTimed: boolean;
 }
 
 /** What a run has made. */
 export interface RunAnswer {
   readonly outputs: readonly Produced[];
-  readonly queued: number;
-  readonly duration: number;
 }
 
 /** Runs sessions somewhere. */
@@ -39,8 +35,8 @@ export interface Host {
   /** The bytes of the model and of its weights are the host's from now on. */
   open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
   close(session: number): void;
+  /** One at a time for each session. */
   run(request: RunRequest): Promise<RunAnswer>;
-  cancel(call: number): void;
 }
 
 /** ONNX Runtime's settings for WebAssembly. */
@@ -79,16 +75,12 @@ export class LocalHost implements Host {
     this.engine().close(session);
   }
 
-  async run({ session, call, buffers, layout, texts, isTimed }: RunRequest): Promise<RunAnswer> {
+  async run({ session, buffers, layout, texts }: RunRequest): Promise<RunAnswer> {
     const engine = this.engine();
-    const { kept, queued, duration } = await engine.run(session, call, buffers, layout, texts, isTimed);
+    const { kept } = await engine.run(session, 0, buffers, layout, texts, false);
     const outputs = engine.produced(kept);
     engine.drop(kept);
-    return { outputs, queued, duration };
-  }
-
-  cancel(call: number): void {
-    this.engine().cancel(call);
+    return { outputs };
   }
 
   private engine(): OnnxRuntimeBackend {

@@ -14,8 +14,7 @@ export type Call =
       readonly weights: readonly ArrayBuffer[];
     }
   | { readonly method: 'close'; readonly session: number }
-  | { readonly method: 'run'; readonly request: RunRequest }
-  | { readonly method: 'cancel'; readonly call: number };
+  | { readonly method: 'run'; readonly request: RunRequest };
 
 /** A call; the answer has its number. */
 export interface Question {

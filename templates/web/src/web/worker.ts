@@ -36,8 +36,7 @@ async function valueOf(call: Call): Promise<Valued> {
     return { value, transfer: buffersOf(value) };
   }
   if (call.method === 'start') await host.start(call.request);
-  else if (call.method === 'close') host.close(call.session);
-  else host.cancel(call.call);
+  else host.close(call.session);
   return {};
 }
 

@@ -47,10 +47,6 @@ export class WorkerHost implements Host {
     return (await this.ask({ method: 'run', request }, [...new Set(request.buffers)])) as RunAnswer;
   }
 
-  cancel(call: number): void {
-    void this.ask({ method: 'cancel', call }, []);
-  }
-
   private ask(call: Call, transfer: Transferable[]): Promise<Answer['value']> {
     if (this.failure !== null) return Promise.reject(this.failure);
     this.last += 1;

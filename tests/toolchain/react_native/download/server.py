@@ -36,6 +36,8 @@ class Files:
 
     by_path: dict[str, bytes] = field(default_factory=dict)
     has_tags: bool = True
+    headers: dict[str, str] = field(default_factory=dict)
+    """Headers of every answer."""
     heeds_if_range: bool = True
     faults: deque[Fault | None] = field(default_factory=deque)
     """The fault of each request in turn; None for a correct answer."""
@@ -91,6 +93,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("ETag", self.tag)
         self.send_header("Content-Type", mimetypes.guess_type(self.path)[0] or "application/octet-stream")
         self.send_header("Content-Length", str(len(content[first : last + 1])))
+        for name, value in self.files.headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self._send(content[first : last + 1][:sent], pause_s)
         if sent is not None:

@@ -1,0 +1,328 @@
+"""Web packages in a real browser: real models compute what Python computes, in a worker and on the page's own thread;
+files are kept for the next visit; what is wrong is an error in words."""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from tests.toolchain import models, projects
+from tests.toolchain.chromium import Browser, allow_data_alone, browser
+from tests.toolchain.react_native.download.server import Address, serving
+
+pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native, pytest.mark.browser]
+
+ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
+POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"
+STRICT = {"Content-Security-Policy": POLICY}
+PAGE = b"<!doctype html><meta charset=utf-8><title>models</title><link rel=icon href=data:,>"
+LOAD = "const {{ {name}, setUp, ModelError }} = await import('/vision/lib/index.js');"
+WORKER = "/vision/lib/web/worker.js"
+IDS = [101, 7592, 2088, 102]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a site that serves the package below /vision/."""
+
+    browser: Browser
+    server: Address
+
+    def visit(self) -> None:
+        self.browser.call("Page.navigate", url="about:blank")
+        self.browser.events.clear()
+        self.server.files.requests.clear()
+        self.browser.call("Page.navigate", url=f"{self.server.url}page.html")
+        while self.value("document.title") != "models":
+            pass
+
+    def value(self, expression: str) -> Any:
+        answer = self.browser.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def run(self, program: str, name: str = "Minilm") -> Any:
+        """The value that the body of an asynchronous function returns, or `[code, message]` of its error."""
+        caught = "catch (error) { return [error.code ?? error.name, error.message]; }"
+        return self.value(f"(async () => {{ {LOAD.format(name=name)} try {{ {program} }} {caught} }})()")
+
+    def asked(self) -> list[str]:
+        """Paths that the server was asked for."""
+        return [request.path for request in self.server.files.requests]
+
+    def warnings(self) -> list[str]:
+        texts = [
+            " ".join(str(each.get("value", "")) for each in event["params"]["args"])
+            for event in self.browser.events
+            if event.get("method") == "Runtime.consoleAPICalled" and event["params"]["type"] in ("warning", "error")
+        ]
+        return [*texts, *(event["params"]["entry"]["text"] for event in self.browser.events if _is_logged(event))]
+
+
+def _is_logged(event: dict[str, Any]) -> bool:
+    return event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] in ("error", "warning")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The package's files by their path on the site."""
+    folder = tmp_path_factory.mktemp("package")
+    with tarfile.open(projects.WEB.archive()) as archive:
+        allow_data_alone(archive)
+        archive.extractall(folder)
+    package = folder / "package"
+    found = {f"/vision/{path.relative_to(package).as_posix()}": path for path in package.rglob("*") if path.is_file()}
+    return {"/page.html": PAGE, **{name: path.read_bytes() for name, path in found.items()}}
+
+
+@pytest.fixture(scope="module")
+def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    home = tmp_path_factory.mktemp("chromium")
+    with browser(home) as opened:
+        yield opened
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def page(open_browser: Browser, files: dict[str, bytes]) -> Iterator[Page]:
+    """Each has an origin, and so a cache, of its own."""
+    with serving() as server:
+        server.files.by_path.update(files)
+        yield Page(open_browser, server)
+
+
+def embedding() -> list[float]:
+    session = onnxruntime.InferenceSession(models.minilm())
+    given = {
+        each.name: np.array([IDS if each.name == "input_ids" else [int(each.name == "attention_mask")] * 4])
+        for each in session.get_inputs()
+    }
+    return [float(number) for number in np.ravel(session.run(None, given)[0])]
+
+
+RUN_MINILM = f"""
+const model = await Minilm.load();
+const fill = (value) => ({{ data: BigInt64Array.from([value, value, value, value]), shape: [1, 4] }});
+const ids = {{ data: BigInt64Array.from({json.dumps(IDS)}.map(BigInt)), shape: [1, 4] }};
+const given = Object.fromEntries(Object.entries(Minilm.inputs).map(([key, {{ name }}]) =>
+  [key, name === 'input_ids' ? ids : fill(name === 'attention_mask' ? 1n : 0n)]));
+const [first] = Object.values(await model.run(given));
+return Array.from(first.data);
+"""
+
+
+@pytest.mark.parametrize("has_worker", [True, False])
+@pytest.mark.parametrize("headers", [{}, ISOLATED, STRICT])
+def test_a_page_computes_what_python_computes(page: Page, headers: dict[str, str], has_worker: bool) -> None:
+    page.server.files.headers.update(headers)
+    page.visit()
+
+    found = page.run(f"setUp({{ worker: {json.dumps(has_worker)} }}); {RUN_MINILM}")
+
+    assert found == pytest.approx(embedding(), abs=1e-5)
+    assert (WORKER in page.asked()) == has_worker
+    assert page.value("globalThis.crossOriginIsolated") == (headers == ISOLATED)
+    assert page.warnings() == []
+
+
+@pytest.mark.parametrize("name", ["Orientation", "SileroVad", "Minilm"])
+def test_every_model_passes_its_self_test_in_a_worker(page: Page, name: str) -> None:
+    page.visit()
+    tested = page.run(f"const model = await {name}.load(); return await model.selfTest();", name)
+    assert tested["passed"], tested
+    assert len(tested["outputs"]) >= 1
+
+
+def test_files_are_kept_for_the_next_visit_and_checked_there(page: Page) -> None:
+    page.visit()
+    first = page.run(RUN_MINILM)
+    fetched = [path for path in page.asked() if path.startswith("/vision/models/") or path.endswith(".wasm")]
+    assert len(fetched) == 2
+
+    page.visit()
+    page.server.files.by_path = {
+        path: content for path, content in page.server.files.by_path.items() if path not in fetched
+    }
+    assert page.run(RUN_MINILM) == first
+    assert not set(fetched) & set(page.asked()), "kept files are not fetched again"
+
+    page.value(
+        """(async () => { for (const name of await caches.keys()) { const cache = await caches.open(name);
+        for (const each of await cache.keys()) await cache.put(each, new Response(new Uint8Array(9))); } })()"""
+    )
+    page.visit()
+    [code, message] = page.run(RUN_MINILM)
+    assert (code, "status 404" in message) == ("missing", True), "what is damaged is fetched again"
+
+
+def test_files_of_other_versions_are_removed_and_all_of_them_on_request(page: Page) -> None:
+    keys = "(await (await caches.open('mobpack @example/models')).keys()).map((each) => each.url.split('/').pop())"
+    page.visit()
+    page.run(RUN_MINILM)
+    page.value("caches.open('mobpack @example/models').then((cache) => cache.put('/mobpack/old', new Response('x')))")
+    clean = "const { removeOldDownloads, removeDownloads } = await import('/vision/lib/index.js');"
+    assert "old" in page.run(f"return {keys};")
+    kept = page.run(f"{clean} await removeOldDownloads(); return {keys};")
+    assert kept
+    assert "old" not in kept
+    assert page.run(f"{clean} await removeDownloads(); return {keys};") == []
+
+
+def test_nothing_is_kept_if_the_page_says_so(page: Page) -> None:
+    page.visit()
+    page.run(f"setUp({{ cache: false }}); {RUN_MINILM}")
+    assert page.value("caches.keys()") == []
+
+
+def test_a_full_browser_still_loads_models_and_says_what_is_full(page: Page) -> None:
+    page.visit()
+    full = "Cache.prototype.put = () => Promise.reject(new DOMException('full', 'QuotaExceededError'));"
+    assert page.run(f"{full} {RUN_MINILM}") == pytest.approx(embedding(), abs=1e-5)
+    [warning] = page.warnings()
+    assert "no room left in the browser" in warning
+
+
+def changed(page: Page, ending: str, content: bytes | None) -> None:
+    """Replaces the files with that ending, or takes them away."""
+    for path in [path for path in page.server.files.by_path if path.endswith(ending)]:
+        if content is None:
+            del page.server.files.by_path[path]
+        else:
+            page.server.files.by_path[path] = content
+
+
+@pytest.mark.parametrize(
+    ("ending", "content", "code", "words"),
+    [
+        (".ort", None, "missing", "answers with status 404"),
+        (".ort", b"short", "corrupted", "has 5 bytes"),
+        (".wasm", None, "missing", "answers with status 404"),
+        (".wasm", b"short", "corrupted", "has 5 bytes"),
+        (".bundle.min.mjs", None, "missing", "ONNX Runtime's script"),
+        ("worker.js", None, "runtime", "its script was not loaded. A Content-Security-Policy must allow worker-src"),
+        ("worker.js", b"throw new Error('broken');", "runtime", "Uncaught Error: broken"),
+    ],
+)
+def test_a_file_that_is_not_right_is_an_error_in_words(
+    page: Page, ending: str, content: bytes | None, code: str, words: str
+) -> None:
+    changed(page, ending, content)
+    page.visit()
+    found = page.run(RUN_MINILM)
+    assert found[0] == code, found
+    assert words in found[1]
+
+
+def test_a_model_with_one_bit_changed_is_refused(page: Page) -> None:
+    (path,) = (path for path in page.server.files.by_path if path.endswith("/minilm.ort"))
+    content = page.server.files.by_path[path]
+    page.server.files.by_path[path] = content[:5000] + bytes([content[5000] ^ 1]) + content[5001:]
+    page.visit()
+    code, message = page.run(RUN_MINILM)
+    assert code == "corrupted"
+    assert "has sha256" in message
+
+
+def test_a_server_that_answers_with_its_page_is_told_as_a_missing_file(page: Page) -> None:
+    path = next(path for path in page.server.files.by_path if path.endswith("/minilm.ort"))
+    page.server.files.by_path[f"{path}.html"] = PAGE
+    page.visit()
+    patch = """
+    const real = fetch;
+    globalThis.fetch = (url, how) => real(url.endsWith('minilm.ort') ? `${url}.html` : url, how);
+    """
+    code, message = page.run(f"{patch} {RUN_MINILM}")
+    assert (code, "a page of HTML" in message) == ("missing", True)
+
+
+def test_threads_without_isolation_are_refused_in_a_warning(page: Page) -> None:
+    page.visit()
+    assert page.run(f"setUp({{ threads: 4 }}); {RUN_MINILM}") == pytest.approx(embedding(), abs=1e-5)
+    [warning] = page.warnings()
+    assert "Cross-Origin-Embedder-Policy: require-corp" in warning
+
+
+def test_a_load_and_a_run_can_be_cancelled(page: Page) -> None:
+    page.visit()
+    code, _ = page.run("await Minilm.load({ signal: AbortSignal.abort() });")
+    assert code == "cancelled"
+    codes = page.run(
+        """
+        const model = await Orientation.load();
+        const controller = new AbortController();
+        const picture = { data: new Uint8Array(4 * 64 * 48), width: 64, height: 48 };
+        const running = [1, 2].map(() => model.predict(picture, { signal: controller.signal }));
+        const last = model.predict(picture);
+        controller.abort();
+        const ended = await Promise.allSettled([...running, last]);
+        return ended.map(({ reason }) => reason?.code ?? 'computed');
+        """,
+        "Orientation",
+    )
+    assert codes == ["cancelled", "cancelled", "computed"]
+
+
+def test_progress_reaches_all_of_the_model(page: Page) -> None:
+    page.visit()
+    shares = page.run(
+        """
+        const all = [];
+        await Minilm.load({ onProgress: ({ loadedBytes, totalBytes }) => all.push(loadedBytes / totalBytes) });
+        return all;
+        """
+    )
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+def test_a_copy_of_the_package_elsewhere_serves_a_page(page: Page) -> None:
+    for path, content in list(page.server.files.by_path.items()):
+        if path.startswith("/vision/"):
+            page.server.files.by_path[path.replace("/vision/", "/copy/")] = content
+    page.visit()
+    assert page.run(f"setUp({{ base: '/copy/' }}); {RUN_MINILM}") == pytest.approx(embedding(), abs=1e-5)
+    copied = [path for path in page.asked() if path.startswith("/copy/")]
+    assert {Path(path).name for path in copied} >= {"worker.js", "minilm.ort", "ort-wasm-simd-threaded.wasm"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("{ base: '/copy' }", "does not end in /"),
+        ("{ threads: 0 }", "no number from 1 on"),
+        ("{ wasm: 1 }", "unknown option"),
+    ],
+)
+def test_wrong_options_are_refused(page: Page, options: str, words: str) -> None:
+    page.visit()
+    code, message = page.run(f"setUp({options});")
+    assert (code, words in message) == ("bad-options", True), message
+
+
+def test_a_browser_without_simd_is_told_to_update(page: Page) -> None:
+    page.visit()
+    code, message = page.run(f"WebAssembly.validate = () => false; setUp({{ worker: false }}); {RUN_MINILM}")
+    assert (code, "has no SIMD" in message) == ("unsupported", True)
+
+
+def test_a_picture_of_the_page_is_drawn_upright_and_small(page: Page) -> None:
+    page.visit()
+    found = page.run(
+        """
+        const { pictureFrom } = await import('/vision/lib/image.js');
+        const canvas = new OffscreenCanvas(40, 20);
+        const context = canvas.getContext('2d');
+        context.fillStyle = 'rgb(255, 0, 0)';
+        context.fillRect(0, 0, 40, 10);
+        const { data, width, height } = await pictureFrom(canvas, { maxSize: 20 });
+        return [width, height, ...data.slice(0, 4), ...data.slice(-4)];
+        """
+    )
+    assert found == [20, 10, 255, 0, 0, 255, 0, 0, 0, 255]
