@@ -26,6 +26,8 @@ from packager.targets.react_native import view as react_native
 from packager.targets.typescript import texts as typescript_texts
 from packager.targets.typescript import view as npm
 from packager.targets.typescript.texts import is_of_model
+from packager.targets.web import texts as web_texts
+from packager.targets.web import view as web
 from packager.workflows.xcode import files as xcode_files
 from packager.workflows.xcode import plugin as xcode_plugin
 
@@ -112,6 +114,11 @@ SHARED_REACT_NATIVE = [
     str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT) if not is_of_model(path)
 ]
 """the files that all models of a package share: together they print the view of their target"""
+SHARED_WEB = [
+    str(root / path)
+    for root, path in typescript_texts.templates(web_texts.ROOT)
+    if not is_of_model(path) and path.parts[0] != web_texts.SOURCES
+]
 MODELS_NPM = [
     str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT) if is_of_model(path)
 ]
@@ -206,7 +213,7 @@ def names(view_class: type) -> set[str]:
 
 
 def test_every_template_has_a_view() -> None:
-    known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_REACT_NATIVE, *MODELS_NPM}
+    known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_REACT_NATIVE, *SHARED_WEB, *MODELS_NPM}
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
     for root in ("react_native",):
@@ -228,6 +235,7 @@ def test_a_template_uses_exactly_the_fields_of_its_view(template: str) -> None:
         (SHARED, view.RuntimeView),
         (SHARED_SWIFT, swift.RuntimeView),
         (SHARED_REACT_NATIVE, react_native.NamesView),
+        (SHARED_WEB, web.NamesView),
     ],
 )
 def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], printed: type) -> None:

@@ -2,120 +2,39 @@
 files are kept for the next visit; what is wrong is an error in words."""
 
 import json
-import shutil
-import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import onnxruntime
 import pytest
 
-from tests.toolchain import models, projects
-from tests.toolchain.chromium import Browser, allow_data_alone, browser
-from tests.toolchain.react_native.download.server import Address, serving
+from tests.toolchain import projects
+from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.web.page import PAGE, RUN_MINILM, Page, embedding, files_of, package, page_of
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native, pytest.mark.browser]
 
 ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"
 STRICT = {"Content-Security-Policy": POLICY}
-PAGE = b"<!doctype html><meta charset=utf-8><title>models</title><link rel=icon href=data:,>"
-LOAD = "const {{ {name}, setUp, ModelError }} = await import('/vision/lib/index.js');"
 WORKER = "/vision/lib/web/worker.js"
-IDS = [101, 7592, 2088, 102]
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page of a site that serves the package below /vision/."""
-
-    browser: Browser
-    server: Address
-
-    def visit(self) -> None:
-        self.browser.call("Page.navigate", url="about:blank")
-        self.browser.events.clear()
-        self.server.files.requests.clear()
-        self.browser.call("Page.navigate", url=f"{self.server.url}page.html")
-        while self.value("document.title") != "models":
-            pass
-
-    def value(self, expression: str) -> Any:
-        answer = self.browser.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
-
-    def run(self, program: str, name: str = "Minilm") -> Any:
-        """The value that the body of an asynchronous function returns, or `[code, message]` of its error."""
-        caught = "catch (error) { return [error.code ?? error.name, error.message]; }"
-        return self.value(f"(async () => {{ {LOAD.format(name=name)} try {{ {program} }} {caught} }})()")
-
-    def asked(self) -> list[str]:
-        """Paths that the server was asked for."""
-        return [request.path for request in self.server.files.requests]
-
-    def warnings(self) -> list[str]:
-        texts = [
-            " ".join(str(each.get("value", "")) for each in event["params"]["args"])
-            for event in self.browser.events
-            if event.get("method") == "Runtime.consoleAPICalled" and event["params"]["type"] in ("warning", "error")
-        ]
-        return [*texts, *(event["params"]["entry"]["text"] for event in self.browser.events if _is_logged(event))]
-
-
-def _is_logged(event: dict[str, Any]) -> bool:
-    return event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] in ("error", "warning")
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The package's files by their path on the site."""
-    folder = tmp_path_factory.mktemp("package")
-    with tarfile.open(projects.WEB.archive()) as archive:
-        allow_data_alone(archive)
-        archive.extractall(folder)
-    package = folder / "package"
-    found = {f"/vision/{path.relative_to(package).as_posix()}": path for path in package.rglob("*") if path.is_file()}
-    return {"/page.html": PAGE, **{name: path.read_bytes() for name, path in found.items()}}
+    return files_of(package(tmp_path_factory.mktemp("package")), "/vision/")
 
 
 @pytest.fixture(scope="module")
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    home = tmp_path_factory.mktemp("chromium")
-    with browser(home) as opened:
+    with browser(tmp_path_factory.mktemp("chromium")) as opened:
         yield opened
-    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture
 def page(open_browser: Browser, files: dict[str, bytes]) -> Iterator[Page]:
-    """Each has an origin, and so a cache, of its own."""
-    with serving() as server:
-        server.files.by_path.update(files)
-        yield Page(open_browser, server)
-
-
-def embedding() -> list[float]:
-    session = onnxruntime.InferenceSession(models.minilm())
-    given = {
-        each.name: np.array([IDS if each.name == "input_ids" else [int(each.name == "attention_mask")] * 4])
-        for each in session.get_inputs()
-    }
-    return [float(number) for number in np.ravel(session.run(None, given)[0])]
-
-
-RUN_MINILM = f"""
-const model = await Minilm.load();
-const fill = (value) => ({{ data: BigInt64Array.from([value, value, value, value]), shape: [1, 4] }});
-const ids = {{ data: BigInt64Array.from({json.dumps(IDS)}.map(BigInt)), shape: [1, 4] }};
-const given = Object.fromEntries(Object.entries(Minilm.inputs).map(([key, {{ name }}]) =>
-  [key, name === 'input_ids' ? ids : fill(name === 'attention_mask' ? 1n : 0n)]));
-const [first] = Object.values(await model.run(given));
-return Array.from(first.data);
-"""
+    with page_of(open_browser, files) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("has_worker", [True, False])

@@ -1,0 +1,211 @@
+"""Web packages: their files, what Node and TypeScript make of them, and what bundlers do."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.toolchain import node, projects
+from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.web.page import NAME, RUN_MINILM, Page, embedding, files_of, package, page_of
+
+pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native]
+
+FENCE = re.compile(r"^```(tsx?)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+MODELS = ("Minilm", "Names", "Orientation", "SileroVad")
+CONSUMER = """\
+import { Minilm, ModelError, Orientation, SileroVad, removeOldDownloads, setUp } from '@example/models';
+import type { MinilmModel, OrientationOutputs, PageOptions, Picture } from '@example/models';
+import { pictureFrom, videoFrames } from '@example/models/image';
+import { useOrientation, type ModelState } from '@example/models/react';
+
+const options: PageOptions = { base: '/models/', threads: 2, worker: true, cache: false };
+setUp(options);
+export async function main(file: File, video: HTMLVideoElement, signal: AbortSignal): Promise<OrientationOutputs> {
+  const model = await Orientation.load({ signal, onProgress: ({ loadedBytes }) => { console.log(loadedBytes); } });
+  const picture: Picture = await pictureFrom(file, { maxSize: 640 });
+  for await (const found of model.frames(videoFrames(video))) console.log(found);
+  await removeOldDownloads();
+  const other: MinilmModel = await Minilm.load();
+  other.dispose();
+  if (!(await model.selfTest()).passed) throw new ModelError('runtime', 'self-test');
+  return model.predict(picture, { signal }) as unknown as OrientationOutputs;
+}
+export function useState(): ModelState<Awaited<ReturnType<typeof Orientation.load>>>['state'] {
+  return useOrientation().state;
+}
+// @ts-expect-error: an option that there is not
+setUp({ wasm: '/x/' });
+// @ts-expect-error: numbers of another type
+void SileroVad.load().then((model) => model.run({ input: new Int32Array(1) }));
+"""
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return package(tmp_path_factory.mktemp("package"))
+
+
+def app(folder: Path, unpacked: Path, project: str) -> Path:
+    """A project of npm packages that depends on the package. Replace files of the package, do not write to them."""
+    modules = node.link(node.project(project), folder)
+    shutil.copytree(unpacked, modules / NAME)
+    (folder / "package.json").write_text(json.dumps({"name": "app", "type": "module"}), encoding="utf-8")
+    return folder
+
+
+def test_a_package_has_javascript_types_models_and_one_build_of_onnxruntime(unpacked: Path) -> None:
+    found = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+    assert {path for path in found if not path.startswith("lib/")} == {
+        "LICENSE-onnxruntime.txt",
+        "README.md",
+        "package.json",
+        "onnxruntime/ort-wasm-simd-threaded.wasm",
+        "onnxruntime/ort.wasm.bundle.min.mjs",
+        *(f"models/{name}.ort" for name in ("minilm", "names", "orientation", "silero-vad")),
+        *(f"models/{name}-golden.safetensors" for name in ("minilm", "orientation", "silero-vad")),
+    }
+    types = {path.removesuffix(".d.ts") for path in found if path.endswith(".d.ts")}
+    assert types == {path.removesuffix(".js") for path in found if path.endswith(".js")}
+
+
+def test_publint_finds_nothing(unpacked: Path, tmp_path: Path) -> None:
+    folder = app(tmp_path / "app", unpacked, "web")
+    program = node.tool(node.project("web"), "publint")
+    done = node.run([program, "--strict", "--pack=false", folder / "node_modules" / NAME], cwd=folder)
+    assert done.returncode == 0, done.output
+    assert "All good" in done.output
+
+
+@pytest.mark.parametrize("resolution", ["bundler", "nodenext"])
+def test_programs_and_the_examples_of_the_readme_compile(unpacked: Path, tmp_path: Path, resolution: str) -> None:
+    folder = app(tmp_path / "app", unpacked, "react_native")
+    examples = FENCE.findall((unpacked / "README.md").read_text(encoding="utf-8"))
+    assert [kind for kind, _ in examples] == ["ts", "ts", "tsx"]
+    (folder / "src").mkdir()
+    for number, (kind, text) in enumerate([("tsx", CONSUMER), *examples]):
+        (folder / "src" / f"program{number}.{kind}").write_text(text, encoding="utf-8")
+    options = {
+        "strict": True,
+        "skipLibCheck": False,
+        "noEmit": True,
+        "target": "es2022",
+        "lib": ["es2022", "dom", "dom.iterable", "dom.asynciterable"],
+        "types": [],
+        "jsx": "react-jsx",
+        "module": "nodenext" if resolution == "nodenext" else "esnext",
+        "moduleResolution": resolution,
+    }
+    text = json.dumps({"compilerOptions": options, "include": ["src"]})
+    (folder / "tsconfig.json").write_text(text, encoding="utf-8")
+    done = node.run([node.tool(node.project("react_native"), "tsc"), "-p", "."], cwd=folder)
+    assert (done.returncode, done.output) == (0, "")
+
+
+def test_node_computes_what_python_computes_and_passes_self_tests(unpacked: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.mjs"
+    program.write_text(
+        f"""
+        import {{ {", ".join(MODELS)} }} from '{(unpacked / "lib" / "index.js").as_uri()}';
+        const run = async () => {{ {RUN_MINILM} }};
+        const tests = [];
+        for (const each of [Minilm, Orientation, SileroVad]) tests.push((await (await each.load()).selfTest()).passed);
+        console.log(JSON.stringify({{ found: await run(), tests }}));
+        """,
+        encoding="utf-8",
+    )
+    done = node.run([program], cwd=tmp_path)
+    assert done.returncode == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["tests"] == [True, True, True]
+    assert found["found"] == pytest.approx(embedding(), abs=1e-5)
+
+
+def test_importing_a_package_reads_no_file_of_models(unpacked: Path, tmp_path: Path) -> None:
+    """As servers do that render pages."""
+    folder = shutil.copytree(unpacked, tmp_path / "package")
+    shutil.rmtree(folder / "models")
+    shutil.rmtree(folder / "onnxruntime")
+    program = tmp_path / "program.mjs"
+    program.write_text(
+        f"""
+        import {{ Minilm }} from '{(folder / "lib" / "index.js").as_uri()}';
+        console.log(await Minilm.load().catch((error) => error.code));
+        """,
+        encoding="utf-8",
+    )
+    done = node.run([program], cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "missing"), done.output
+
+
+BUNDLERS = {
+    "vite": ["build", "--logLevel=warn", "--outDir=out", "--assetsDir=."],
+    "webpack": [
+        "--mode=production",
+        "--entry=./main.js",
+        "--output-path=./out",
+        "--devtool=false",
+        "--stats=errors-warnings",
+    ],
+    "esbuild": ["main.js", "--bundle", "--format=esm", "--outfile=out/main.js", "--log-level=warning"],
+    "rollup": ["--config", "rollup.config.mjs", "--silent"],
+}
+COPIES = ("esbuild", "rollup")
+"""bundlers that leave the files of packages where they are"""
+ROLLUP = """
+export default {
+  input: 'main.js',
+  output: { file: 'out/main.js', format: 'es' },
+  plugins: [{
+    name: 'packages',
+    resolveId: (name) => (name.startsWith('@') ? `${import.meta.dirname}/node_modules/${name}/lib/index.js` : null),
+  }],
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("bundler", BUNDLERS)
+def test_a_page_that_a_bundler_makes_computes_what_python_computes(
+    bundler: str, unpacked: Path, tmp_path: Path, open_browser: Browser
+) -> None:
+    folder = app(tmp_path / "app", unpacked, "web")
+    base = "setUp({ base: '/copy/' });" if bundler in COPIES else ""
+    (folder / "main.js").write_text(
+        f"""
+        import {{ Minilm, setUp }} from '{NAME}';
+        globalThis.run = async () => {{ {base} {RUN_MINILM} }};
+        globalThis.setUp = setUp;
+        """,
+        encoding="utf-8",
+    )
+    page = (
+        '<!doctype html><title>models</title><link rel=icon href=data:,><script type=module src="./main.js"></script>'
+    )
+    (folder / "index.html").write_text(page, encoding="utf-8")
+    (folder / "rollup.config.mjs").write_text(ROLLUP, encoding="utf-8")
+    done = node.run([node.tool(node.project("web"), bundler), *BUNDLERS[bundler]], cwd=folder)
+    assert done.returncode == 0, done.output
+
+    made = files_of(folder / "out", "/")
+    made |= files_of(unpacked, "/copy/") if bundler in COPIES else {}
+    made["/page.html"] = made.get("/index.html", page.encode())
+    with page_of(open_browser, made) as opened:
+        opened.server.files.by_path["/page.html"] = made["/page.html"]
+        opened.visit()
+        assert computed(opened) == pytest.approx(embedding(), abs=1e-5)
+        shipped = {Path(path).name for path in opened.asked() if path.endswith((".ort", ".wasm"))}
+        assert len(shipped) == 2, "the model and ONNX Runtime, once each"
+
+
+def computed(page: Page) -> object:
+    return page.value("globalThis.run().catch((error) => [error.code, error.message])")

@@ -1,0 +1,104 @@
+"""Pages in Chromium that load web packages."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+
+from tests.toolchain import models, projects
+from tests.toolchain.chromium import Browser
+from tests.toolchain.react_native.download.server import Address, serving
+from tests.toolchain.react_native.packages import unpack
+
+NAME = "@example/models"
+PAGE = b"<!doctype html><meta charset=utf-8><title>models</title><link rel=icon href=data:,>"
+LOAD = "const {{ {name}, setUp, ModelError }} = await import('/vision/lib/index.js');"
+IDS = (101, 7592, 2088, 102)
+RUN_MINILM = """
+const model = await Minilm.load();
+const fill = (value) => ({ data: BigInt64Array.from([value, value, value, value]), shape: [1, 4] });
+const ids = { data: BigInt64Array.from([101n, 7592n, 2088n, 102n]), shape: [1, 4] };
+const given = Object.fromEntries(Object.entries(Minilm.inputs).map(([key, { name }]) =>
+  [key, name === 'input_ids' ? ids : fill(name === 'attention_mask' ? 1n : 0n)]));
+const [first] = Object.values(await model.run(given));
+return Array.from(first.data);
+"""
+"""the body of a function: what MiniLM makes of IDS"""
+
+
+def embedding() -> list[float]:
+    """What MiniLM makes of IDS in Python."""
+    session = onnxruntime.InferenceSession(models.minilm())
+    rows = {"input_ids": list(IDS), "attention_mask": [1] * len(IDS)}
+    given = {each.name: np.array([rows.get(each.name, [0] * len(IDS))]) for each in session.get_inputs()}
+    return [float(number) for number in np.ravel(session.run(None, given)[0])]
+
+
+def package(folder: Path) -> Path:
+    """The test models' package, unpacked below `folder`."""
+    unpack(projects.WEB.archive(), folder)
+    return folder / "package"
+
+
+def files_of(folder: Path, root: str) -> dict[str, bytes]:
+    """Files below `folder`, by their path on a site that has them below `root`."""
+    return {
+        f"{root}{path.relative_to(folder).as_posix()}": path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a site."""
+
+    browser: Browser
+    server: Address
+
+    def visit(self) -> None:
+        self.browser.call("Page.navigate", url="about:blank")
+        self.browser.events.clear()
+        self.server.files.requests.clear()
+        self.browser.call("Page.navigate", url=f"{self.server.url}page.html")
+        while self.value("document.title") != "models" or self.value("document.readyState") != "complete":
+            pass
+
+    def value(self, expression: str) -> Any:
+        answer = self.browser.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def run(self, program: str, name: str = "Minilm") -> Any:
+        """The value that the body of an asynchronous function returns, or `[code, message]` of its error."""
+        caught = "catch (error) { return [error.code ?? error.name, error.message]; }"
+        return self.value(f"(async () => {{ {LOAD.format(name=name)} try {{ {program} }} {caught} }})()")
+
+    def asked(self) -> list[str]:
+        """Paths that the server was asked for."""
+        return [request.path for request in self.server.files.requests]
+
+    def warnings(self) -> list[str]:
+        """Warnings and errors of the page and of the browser."""
+        texts = [
+            " ".join(str(each.get("value", "")) for each in event["params"]["args"])
+            for event in self.browser.events
+            if event.get("method") == "Runtime.consoleAPICalled" and event["params"]["type"] in ("warning", "error")
+        ]
+        return [*texts, *(event["params"]["entry"]["text"] for event in self.browser.events if _is_logged(event))]
+
+
+def _is_logged(event: dict[str, Any]) -> bool:
+    return event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] in ("error", "warning")
+
+
+@contextmanager
+def page_of(opened: Browser, files: dict[str, bytes]) -> Iterator[Page]:
+    """A page of a site with those files. It has an origin, and so a cache, of its own."""
+    with serving() as server:
+        server.files.by_path.update({"/page.html": PAGE, **files})
+        yield Page(opened, server)
