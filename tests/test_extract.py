@@ -27,8 +27,9 @@ MEMBERS = {
         "demo-1.0.0/Package.swift": b"swift",
     },
     "npm-package": {"package/models/both/mobpack/Demo/a.ort": CPU, "package/package.json": b"{}"},
+    "web-package": {"package/models/a.ort": CPU, "package/package.json": b"{}"},
 }
-TARGET_OF = {"aar": "android", "swift-package": "ios", "npm-package": "react_native"}
+TARGET_OF = {"aar": "android", "swift-package": "ios", "npm-package": "react_native", "web-package": "web"}
 
 
 def sha256(content: bytes) -> str:
@@ -36,7 +37,7 @@ def sha256(content: bytes) -> str:
 
 
 def packed(kind: str, members: Mapping[str, bytes], path: Path) -> Path:
-    if kind != "npm-package":
+    if not kind.endswith(("npm-package", "web-package")):
         return write_zip(path, {PurePosixPath(name): content for name, content in members.items()})
     with tarfile.open(path, "w:gz") as tar:
         for name, content in members.items():
@@ -112,7 +113,7 @@ def test_a_package_that_is_not_the_manifests_is_refused(release: Path, tmp_path:
     assert list((tmp_path / "public").iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", ["aar", "npm-package"])
+@pytest.mark.parametrize("kind", ["aar", "npm-package", "web-package"])
 def test_a_package_that_cannot_be_unpacked_is_refused(kind: str, release: Path, tmp_path: Path) -> None:
     document = json.loads((release / "manifest.json").read_text())
     cut = (release / kind).read_bytes()[:100]

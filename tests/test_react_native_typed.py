@@ -471,7 +471,7 @@ NESTED = tuple(each for each in vars(typed_view).values() if isinstance(each, ty
 
 @pytest.mark.parametrize("nested", NESTED)
 def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
-    found = [path for root in typescript.ROOTS for path in (templates_folder() / root).rglob("*.j2")]
+    found = [path for root in typescript.ROOTS.values() for path in root.rglob("*.j2")]
     expressions = " ".join(
         expression
         for path in sorted(found)

@@ -22,7 +22,7 @@ LANGUAGES = {
     "Kotlin": ("android/kotlin/Options.kt.j2", r"val verify: Verify = Verify\.ONCE,", ("ONCE,", "ALWAYS,")),
     "Swift": ("ios/swift/Options.swift.j2", r"verify: Verify = \.once,\n", ("case once\n", "case always\n")),
 }
-TYPESCRIPT = templates_folder() / "react_native" / "src" / "runtime"
+TYPESCRIPT = templates_folder() / "typescript" / "src" / "runtime"
 BLOCKS = {
     "android/kotlin/Checked.kt.j2": r"const val BLOCK_BYTES = (\d+) \* (\d+)",
     "ios/swift/Checksum.swift.j2": r"static let blockBytes = (\d+) \* (\d+)",

@@ -97,6 +97,9 @@ def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str
         _line("# [target.react_native]", "an npm package: android and ios are built, too"),
         _line('# package = "@example/reader"', "on npm; from the package's name when absent"),
         "",
+        _line("# [target.web]", "an npm package for browsers and Node: docs/web.md"),
+        _line('# package = "@example/reader-web"', "on npm; from the package's name when absent"),
+        "",
         _line("# [runtime]", "an ONNX Runtime of your own: mobpack runtime recipe"),
         '# android = "runtime.aar"',
     ]

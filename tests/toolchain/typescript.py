@@ -17,8 +17,13 @@ from tests.toolchain import node
 from tests.toolchain.node import Finished
 
 PROJECT = "react_native"
-ROOTS = ("typescript", "react_native", "web")
-"""folders below templates/ with code that is the same in every package, the shared one first"""
+ROOTS = {
+    "typescript": templates_folder() / "typescript",
+    "react_native": templates_folder() / "react_native",
+    "web": templates_folder() / "web",
+}
+"""folders with code that is the same in every package, the shared one first"""
+SHARED = "typescript"
 OPTIONS = {
     "target": "ES2022",
     "lib": ["ES2022", "DOM"],
@@ -87,8 +92,8 @@ def texts(folder: Path) -> dict[str, str]:
 
 def kept(root: str) -> dict[str, str]:
     """The compiler's output that lies in the templates `root`, by path below lib/."""
-    lib = templates_folder() / root / "lib"
-    wanted = {path.relative_to(templates_folder() / root / "src") for path in _sources(root)}
+    lib = ROOTS[root] / "lib"
+    wanted = {path.relative_to(ROOTS[root] / "src") for path in _sources(root)}
     return {
         path: text
         for path, text in texts(lib).items()
@@ -98,15 +103,15 @@ def kept(root: str) -> dict[str, str]:
 
 def compiled(root: str, folder: Path) -> dict[str, str]:
     """The compiler's output for the code in the templates `root`, by path below lib/. `folder` is empty, or missing."""
-    for each in dict.fromkeys((ROOTS[0], root)):
+    for each in dict.fromkeys((SHARED, root)):
         for path in _sources(each):
-            place = folder / "src" / path.relative_to(templates_folder() / each / "src")
+            place = folder / "src" / path.relative_to(ROOTS[each] / "src")
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
     done = workplace({}, folder).compile()
     if done.returncode != 0:
         sys.exit(done.output)
-    own = {path.relative_to(templates_folder() / root / "src").with_suffix("").as_posix() for path in _sources(root)}
+    own = {path.relative_to(ROOTS[root] / "src").with_suffix("").as_posix() for path in _sources(root)}
     return {
         path: text
         for path, text in texts(folder / "lib").items()
@@ -115,7 +120,7 @@ def compiled(root: str, folder: Path) -> dict[str, str]:
 
 
 def _sources(root: str) -> list[Path]:
-    return sorted((templates_folder() / root / "src").rglob("*.ts"))
+    return sorted((ROOTS[root] / "src").rglob("*.ts"))
 
 
 def main() -> None:
@@ -124,7 +129,7 @@ def main() -> None:
     for root in ROOTS:
         with tempfile.TemporaryDirectory() as scratch:
             made = compiled(root, Path(scratch, "package"))
-        lib = templates_folder() / root / "lib"
+        lib = ROOTS[root] / "lib"
         for path in kept(root):
             (lib / path).unlink()
         for path, text in made.items():

@@ -31,7 +31,7 @@ return Array.from(first.data);
 
 
 def embedding() -> list[float]:
-    """What MiniLM makes of IDS in Python."""
+    """The embedding of IDS in Python."""
     session = onnxruntime.InferenceSession(models.minilm())
     rows = {"input_ids": list(IDS), "attention_mask": [1] * len(IDS)}
     given = {each.name: np.array([rows.get(each.name, [0] * len(IDS))]) for each in session.get_inputs()}

@@ -16,7 +16,7 @@ from tests.toolchain.react_native.download.server import Certificate
 
 SETTING = Path(__file__).with_name("setting.mjs")
 CERTIFICATE = Path(__file__).with_name("certificate.mjs")
-RUNTIME = templates_folder() / "react_native" / "lib" / "runtime"
+RUNTIME = templates_folder() / "typescript" / "lib" / "runtime"
 SECONDS = 60
 
 
