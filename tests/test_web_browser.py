@@ -149,6 +149,23 @@ def test_a_model_with_one_bit_changed_is_refused(page: Page) -> None:
     assert "has sha256" in message
 
 
+def test_a_load_that_failed_can_be_tried_again(page: Page) -> None:
+    page.visit()
+    code, found = page.run(
+        f"""
+        const real = fetch;
+        let isOnline = false;
+        globalThis.fetch = (url, how) =>
+          isOnline || !url.endsWith('.wasm') ? real(url, how) : Promise.reject(new TypeError('offline'));
+        const first = await Minilm.load().catch((error) => error.code);
+        isOnline = true;
+        return [first, await (async () => {{ {RUN_MINILM} }})()];
+        """
+    )
+    assert code == "network"
+    assert found == pytest.approx(embedding(), abs=1e-5)
+
+
 def test_a_server_that_answers_with_its_page_is_told_as_a_missing_file(page: Page) -> None:
     path = next(path for path in page.server.files.by_path if path.endswith("/minilm.ort"))
     page.server.files.by_path[f"{path}.html"] = PAGE
@@ -209,6 +226,24 @@ def test_a_copy_of_the_package_elsewhere_serves_a_page(page: Page) -> None:
     assert page.run(f"setUp({{ base: '/copy/' }}); {RUN_MINILM}") == pytest.approx(embedding(), abs=1e-5)
     copied = [path for path in page.asked() if path.startswith("/copy/")]
     assert {Path(path).name for path in copied} >= {"worker.js", "minilm.ort", "ort-wasm-simd-threaded.wasm"}
+
+
+def test_two_packages_and_two_models_on_one_page_do_not_disturb_each_other(page: Page, files: dict[str, bytes]) -> None:
+    page.server.files.by_path.update({path.replace("/vision/", "/other/"): files[path] for path in files})
+    page.visit()
+    found = page.run(
+        f"""
+        const other = await import('/other/lib/index.js');
+        const tested = await Promise.all([
+          (async () => {{ {RUN_MINILM} }})(),
+          (async (Minilm) => {{ {RUN_MINILM} }})(other.Minilm),
+          other.SileroVad.load().then(async (model) => (await model.selfTest()).passed),
+        ]);
+        return tested;
+        """
+    )
+    assert found == [pytest.approx(embedding(), abs=1e-5), pytest.approx(embedding(), abs=1e-5), True]
+    assert {path for path in page.asked() if path.endswith("worker.js")} == {WORKER, WORKER.replace("vision", "other")}
 
 
 @pytest.mark.parametrize(

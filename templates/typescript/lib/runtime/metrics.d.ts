@@ -15,7 +15,7 @@ export interface ModelSnapshot {
     readonly model: string;
     /** Version of the package that contains it; empty before the first load. */
     readonly version: string;
-    /** Of the last load; null before the first. */
+    /** Of the last run that succeeded, or of the last load before any; null before that. */
     readonly provider: Provider | null;
     /** Providers that did not start at the last load. */
     readonly fallbacks: readonly Fallback[];

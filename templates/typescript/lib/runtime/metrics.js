@@ -35,6 +35,8 @@ class Counts {
     failures = 0;
     loads = 0;
     loaded = null;
+    /** Of the last run that succeeded. */
+    provider = null;
     errors = 0;
     retries = 0;
     runs = 0;
@@ -45,7 +47,7 @@ class Counts {
         this.loads += 1;
         this.loaded = event;
     }
-    run({ queued, duration, error, isRetry }) {
+    run({ provider, queued, duration, error, isRetry }) {
         if (this.runs === 0)
             this.firstRun = now() - duration;
         this.runs += 1;
@@ -55,6 +57,7 @@ class Counts {
             this.errors += 1;
             return;
         }
+        this.provider = provider;
         this.latency.add(duration);
         this.queue.add(queued);
     }
@@ -63,7 +66,7 @@ class Counts {
         const counted = {
             model,
             version: loaded?.version ?? '',
-            provider: loaded?.provider ?? null,
+            provider: this.provider ?? loaded?.provider ?? null,
             fallbacks: loaded?.fallbacks ?? [],
             loads,
             failures,

@@ -20,7 +20,7 @@ export interface ModelSnapshot {
   readonly model: string;
   /** Version of the package that contains it; empty before the first load. */
   readonly version: string;
-  /** Of the last load; null before the first. */
+  /** Of the last run that succeeded, or of the last load before any; null before that. */
   readonly provider: Provider | null;
   /** Providers that did not start at the last load. */
   readonly fallbacks: readonly Fallback[];
@@ -86,6 +86,8 @@ class Counts {
   failures = 0;
   private loads = 0;
   private loaded: LoadEvent | null = null;
+  /** Of the last run that succeeded. */
+  private provider: Provider | null = null;
   private errors = 0;
   private retries = 0;
   private runs = 0;
@@ -98,7 +100,7 @@ class Counts {
     this.loaded = event;
   }
 
-  run({ queued, duration, error, isRetry }: RunEvent): void {
+  run({ provider, queued, duration, error, isRetry }: RunEvent): void {
     if (this.runs === 0) this.firstRun = now() - duration;
     this.runs += 1;
     if (isRetry) this.retries += 1;
@@ -106,6 +108,7 @@ class Counts {
       this.errors += 1;
       return;
     }
+    this.provider = provider;
     this.latency.add(duration);
     this.queue.add(queued);
   }
@@ -115,7 +118,7 @@ class Counts {
     const counted = {
       model,
       version: loaded?.version ?? '',
-      provider: loaded?.provider ?? null,
+      provider: this.provider ?? loaded?.provider ?? null,
       fallbacks: loaded?.fallbacks ?? [],
       loads,
       failures,

@@ -175,8 +175,14 @@ export class WebBackend {
             : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept);
         const host = this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
         const request = { script: this.addressOf(BUNDLED + nameOf(script()), script()), binary: content, threads: this.threads };
-        await host.start(request);
-        return host;
+        try {
+            await host.start(request);
+            return host;
+        }
+        catch (reason) {
+            host.end();
+            throw reason;
+        }
     }
     hasWorker() {
         return this.options.worker !== false && 'Worker' in globalThis;

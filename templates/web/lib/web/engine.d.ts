@@ -27,6 +27,8 @@ export interface Host {
     close(session: number): void;
     /** One at a time for each session. */
     run(request: RunRequest): Promise<RunAnswer>;
+    /** Frees all that it has; nothing may be asked of it any more. */
+    end(): void;
 }
 /** Runs sessions on the thread that calls it. */
 export declare class LocalHost implements Host {
@@ -36,5 +38,6 @@ export declare class LocalHost implements Host {
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     close(session: number): void;
     run({ session, buffers, layout, texts }: RunRequest): Promise<RunAnswer>;
+    end(): void;
     private engine;
 }

@@ -36,6 +36,9 @@ export class LocalHost {
         engine.drop(kept);
         return { outputs };
     }
+    end() {
+        this.started = null;
+    }
     engine() {
         if (this.started === null)
             throw new ModelError('runtime', 'ONNX Runtime was not started');

@@ -11,6 +11,7 @@ export declare class WorkerHost implements Host {
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     close(session: number): void;
     run(request: RunRequest): Promise<RunAnswer>;
+    end(): void;
     private ask;
     private settle;
     /** Browsers do not say why a script was not loaded. */

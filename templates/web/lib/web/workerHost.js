@@ -32,6 +32,9 @@ export class WorkerHost {
     async run(request) {
         return (await this.ask({ method: 'run', request }, [...new Set(request.buffers)]));
     }
+    end() {
+        this.worker.terminate();
+    }
     ask(call, transfer) {
         if (this.failure !== null)
             return Promise.reject(this.failure);

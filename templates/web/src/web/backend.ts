@@ -215,8 +215,13 @@ export class WebBackend implements Backend {
       : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept);
     const host = this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
     const request = { script: this.addressOf(BUNDLED + nameOf(script()), script()), binary: content, threads: this.threads };
-    await host.start(request);
-    return host;
+    try {
+      await host.start(request);
+      return host;
+    } catch (reason) {
+      host.end();
+      throw reason;
+    }
   }
 
   private hasWorker(): boolean {

@@ -37,6 +37,8 @@ export interface Host {
   close(session: number): void;
   /** One at a time for each session. */
   run(request: RunRequest): Promise<RunAnswer>;
+  /** Frees all that it has; nothing may be asked of it any more. */
+  end(): void;
 }
 
 /** ONNX Runtime's settings for WebAssembly. */
@@ -81,6 +83,10 @@ export class LocalHost implements Host {
     const outputs = engine.produced(kept);
     engine.drop(kept);
     return { outputs };
+  }
+
+  end(): void {
+    this.started = null;
   }
 
   private engine(): OnnxRuntimeBackend {

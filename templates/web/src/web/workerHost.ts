@@ -47,6 +47,10 @@ export class WorkerHost implements Host {
     return (await this.ask({ method: 'run', request }, [...new Set(request.buffers)])) as RunAnswer;
   }
 
+  end(): void {
+    this.worker.terminate();
+  }
+
   private ask(call: Call, transfer: Transferable[]): Promise<Answer['value']> {
     if (this.failure !== null) return Promise.reject(this.failure);
     this.last += 1;

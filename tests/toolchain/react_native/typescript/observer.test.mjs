@@ -120,10 +120,25 @@ test('errors and repeated runs are counted, and are no part of the latency', () 
   const [found] = metrics.snapshot();
   assert.deepEqual([found.runs, found.errors, found.retries], [3, 1, 1]);
   assert.deepEqual([found.latency.count, found.latency.mean, found.latency.max], [2, 2, 3]);
-  assert.deepEqual([found.provider, found.version, found.memory, found.loads], [null, '', null, 0]);
+  assert.deepEqual([found.provider, found.version, found.memory, found.loads], ['cpu', '', null, 0]);
   assert.ok(found.throughput > 0 && found.throughput <= 3, 'the first run took a second');
   const attributes = found.attributes();
-  assert.equal('mobpack.provider' in attributes || 'process.memory.usage' in attributes, false);
+  assert.equal('process.memory.usage' in attributes, false);
+});
+
+test('the provider is that of the last run that succeeded, or of the last load before any', () => {
+  const metrics = new ModelMetrics();
+  const provider = () => metrics.snapshot()[0]?.provider;
+  const run = { model: 'x', provider: 'xnnpack', queued: 0, duration: 1, error: null, isRetry: false };
+  metrics.onFailure({ model: 'x', error: new Error('no') });
+  assert.equal(provider(), null);
+  metrics.onLoad({ model: 'x', version: '1', provider: 'xnnpack', fallbacks: [], duration: 1, memory: null });
+  assert.equal(provider(), 'xnnpack');
+  metrics.onLoad({ model: 'x', version: '1', provider: 'cpu', fallbacks: [], duration: 1, memory: null });
+  metrics.onRun({ ...run, error: new Error('no') });
+  assert.equal(provider(), 'cpu', 'a session for retries was opened');
+  metrics.onRun(run);
+  assert.equal(provider(), 'xnnpack');
 });
 
 test('memory is not told where nobody knows it, and a failure has the code of its error', async () => {
