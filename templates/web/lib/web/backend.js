@@ -28,7 +28,7 @@ export class WebBackend {
         this.site = site;
         this.options = options;
         this.threads = threadsOf(options);
-        this.kept = options.cache === false ? null : keptFilesOf(site.packageName);
+        this.kept = options.cache === false ? null : keptFilesOf(site.packageName, site.binary.sha256);
     }
     about() {
         return { runtimeVersion: this.site.runtimeVersion, bundle: '', cache: '', threads: this.threads };

@@ -5,8 +5,10 @@ type Caches = Pick<CacheStorage, 'open'>;
 export declare class CacheOfPackage implements KeptFiles {
     private readonly name;
     private readonly caches;
+    /** SHA-256 of ONNX Runtime, which stays as long as any model does. */
+    private readonly runtime;
     private hasTold;
-    constructor(packageName: string, caches: Caches);
+    constructor(packageName: string, runtime: string, caches: Caches);
     find(sha256: string): Promise<ArrayBuffer | undefined>;
     add(sha256: string, bytes: ArrayBuffer): Promise<void>;
     remove(sha256: string): Promise<void>;
@@ -15,5 +17,5 @@ export declare class CacheOfPackage implements KeptFiles {
     private tried;
 }
 /** What the browser has; null in pages that are not secure, and in Node. */
-export declare function keptFilesOf(packageName: string): KeptFiles | null;
+export declare function keptFilesOf(packageName: string, runtime: string): KeptFiles | null;
 export {};

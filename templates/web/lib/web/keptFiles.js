@@ -4,9 +4,12 @@ const PATH = '/mobpack/';
 export class CacheOfPackage {
     name;
     caches;
+    /** SHA-256 of ONNX Runtime, which stays as long as any model does. */
+    runtime;
     hasTold = false;
-    constructor(packageName, caches) {
+    constructor(packageName, runtime, caches) {
         this.name = `mobpack ${packageName}`;
+        this.runtime = runtime;
         this.caches = caches;
     }
     async find(sha256) {
@@ -19,9 +22,10 @@ export class CacheOfPackage {
         await this.tried('cleaned', (cache) => cache.delete(PATH + sha256));
     }
     async retain(sha256s) {
+        const wanted = sha256s.size === 0 ? sha256s : new Set([...sha256s, this.runtime]);
         await this.tried('cleaned', async (cache) => {
             for (const request of await cache.keys()) {
-                if (!sha256s.has(request.url.slice(request.url.lastIndexOf('/') + 1)))
+                if (!wanted.has(request.url.slice(request.url.lastIndexOf('/') + 1)))
                     await cache.delete(request);
             }
         });
@@ -46,7 +50,7 @@ function inWords(reason) {
     return String(reason);
 }
 /** What the browser has; null in pages that are not secure, and in Node. */
-export function keptFilesOf(packageName) {
+export function keptFilesOf(packageName, runtime) {
     const { caches } = globalThis;
-    return caches === undefined ? null : new CacheOfPackage(packageName, caches);
+    return caches === undefined ? null : new CacheOfPackage(packageName, runtime, caches);
 }

@@ -42,7 +42,7 @@ export class WebBackend implements Backend {
     this.site = site;
     this.options = options;
     this.threads = threadsOf(options);
-    this.kept = options.cache === false ? null : keptFilesOf(site.packageName);
+    this.kept = options.cache === false ? null : keptFilesOf(site.packageName, site.binary.sha256);
   }
 
   about(): About {

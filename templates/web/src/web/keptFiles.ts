@@ -11,10 +11,13 @@ const PATH = '/mobpack/';
 export class CacheOfPackage implements KeptFiles {
   private readonly name: string;
   private readonly caches: Caches;
+  /** SHA-256 of ONNX Runtime, which stays as long as any model does. */
+  private readonly runtime: string;
   private hasTold = false;
 
-  constructor(packageName: string, caches: Caches) {
+  constructor(packageName: string, runtime: string, caches: Caches) {
     this.name = `mobpack ${packageName}`;
+    this.runtime = runtime;
     this.caches = caches;
   }
 
@@ -31,9 +34,10 @@ export class CacheOfPackage implements KeptFiles {
   }
 
   async retain(sha256s: ReadonlySet<string>): Promise<void> {
+    const wanted = sha256s.size === 0 ? sha256s : new Set([...sha256s, this.runtime]);
     await this.tried('cleaned', async (cache) => {
       for (const request of await cache.keys()) {
-        if (!sha256s.has(request.url.slice(request.url.lastIndexOf('/') + 1))) await cache.delete(request);
+        if (!wanted.has(request.url.slice(request.url.lastIndexOf('/') + 1))) await cache.delete(request);
       }
     });
   }
@@ -57,7 +61,7 @@ function inWords(reason: unknown): string {
 }
 
 /** What the browser has; null in pages that are not secure, and in Node. */
-export function keptFilesOf(packageName: string): KeptFiles | null {
+export function keptFilesOf(packageName: string, runtime: string): KeptFiles | null {
   const { caches } = globalThis as { readonly caches?: Caches };
-  return caches === undefined ? null : new CacheOfPackage(packageName, caches);
+  return caches === undefined ? null : new CacheOfPackage(packageName, runtime, caches);
 }
