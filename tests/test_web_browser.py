@@ -2,6 +2,7 @@
 files are kept for the next visit; what is wrong is an error in words."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +92,24 @@ def test_files_of_other_versions_are_removed_and_all_of_them_on_request(page: Pa
     assert len(before) == 3, "the model, ONNX Runtime, and one that is old"
     assert set(page.run(f"{clean} await removeOldDownloads(); return {keys};")) == set(before) - {"old"}
     assert page.run(f"{clean} await removeDownloads(); return {keys};") == []
+
+
+def test_a_page_with_the_service_worker_of_the_guide_works_offline(page: Page) -> None:
+    guide = (Path(__file__).parents[1] / "docs" / "web.md").read_text(encoding="utf-8")
+    [program] = re.findall(r"```js\n(const NAME.*?)```", guide, re.DOTALL)
+    page.server.files.by_path["/sw.js"] = program.encode()
+    page.visit()
+    page.value("navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready).then(() => true)")
+    while not page.value("navigator.serviceWorker.controller !== null"):
+        pass
+    page.visit()
+    online = page.run(RUN_MINILM)
+    assert online == pytest.approx(embedding(), abs=1e-5)
+
+    page.server.files.by_path.clear()
+    page.visit()
+    assert page.run(RUN_MINILM) == online
+    assert [path for path in page.asked() if path != "/sw.js"] == []
 
 
 def test_nothing_is_kept_if_the_page_says_so(page: Page) -> None:
