@@ -18,7 +18,7 @@ from tests.toolchain import vision
 from tests.toolchain.chromium import browser
 from tests.toolchain.web.page import Page, files_of, page_of
 
-pytestmark = [pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [pytest.mark.by_content("docs/web.md", "sample_apps"), pytest.mark.react_native, pytest.mark.browser]
 
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "web")

@@ -12,7 +12,11 @@ from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.web.page import PAGE, RUN_MINILM, Page, embedding, files_of, package, page_of
 
-pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [
+    pytest.mark.by_content("docs/web.md", of=[projects.WEB]),
+    pytest.mark.react_native,
+    pytest.mark.browser,
+]
 
 ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"
