@@ -65,7 +65,10 @@ def run(command: list[str], folder: Path) -> None:
 def page(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     home = tmp_path_factory.mktemp("chromium")
     files = files_of(made, "/")
-    with browser(home, camera=film(home / "film.mjpeg")) as opened, page_of(opened, files) as found:
+    with (
+        browser(home, camera=film(home / "film.mjpeg"), seconds=4 * SECONDS) as opened,
+        page_of(opened, files) as found,
+    ):
         opened.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=True)
         found.server.files.by_path["/guide.html"] = guide().encode()
         yield found

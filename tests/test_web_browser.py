@@ -24,6 +24,10 @@ STRICT = {"Content-Security-Policy": POLICY}
 WORKER = "/vision/lib/web/worker.js"
 
 
+SECONDS = 400.0
+"""Time for all tests that share a browser."""
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The package's files by their path on the site."""
@@ -32,7 +36,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("chromium")) as opened:
+    with browser(tmp_path_factory.mktemp("chromium"), seconds=SECONDS) as opened:
         yield opened
 
 

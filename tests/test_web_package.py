@@ -44,6 +44,10 @@ void SileroVad.load().then((model) => model.run({ input: new Int32Array(1) }));
 """
 
 
+SECONDS = 400.0
+"""Time for all tests that share a browser."""
+
+
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return package(tmp_path_factory.mktemp("package"))
@@ -169,7 +173,7 @@ export default {
 
 @pytest.fixture(scope="module")
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("chromium")) as opened:
+    with browser(tmp_path_factory.mktemp("chromium"), seconds=SECONDS) as opened:
         yield opened
 
 

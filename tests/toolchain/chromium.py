@@ -21,7 +21,7 @@ from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
 from tests.toolchain.require import require
 
-SECONDS = 60
+SECONDS = 60.0
 """Seconds after which the browser is ended: it can hang."""
 UNPACK = """
 const zlib = require("zlib"), fs = require("fs");
@@ -113,7 +113,7 @@ class Browser:
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self.rest:
             piece = os.read(self.answers.fileno(), 1 << 16)
-            assert piece, f"Chromium ended, or was ended after {SECONDS} s"
+            assert piece, "Chromium ended, or was ended because it took too long"
             self.rest += piece
         message, _, self.rest = self.rest.partition(b"\0")
         found: dict[str, Any] = json.loads(message)
@@ -156,11 +156,13 @@ def is_loaded(event: dict[str, Any], loader: str) -> bool:
 
 
 @contextmanager
-def browser(home: Path, *, fonts: Sequence[Path] = (), camera: Path | None = None) -> Iterator[Browser]:
+def browser(
+    home: Path, *, fonts: Sequence[Path] = (), camera: Path | None = None, seconds: float = SECONDS
+) -> Iterator[Browser]:
     """A browser that keeps what it writes below `home`, and is gone at the end.
 
     It has a font without signs and without letters of equal width; `fonts` are folders with others. `camera` is a file
-    of Motion JPEG that its camera shows, without asking anybody.
+    of Motion JPEG that its camera shows, without asking anybody. It is ended after `seconds`: it can hang.
     """
     folder = chromium()
     more = "".join(f"<dir>{each}</dir>" for each in fonts)
@@ -183,7 +185,7 @@ def browser(home: Path, *, fonts: Sequence[Path] = (), camera: Path | None = Non
         )
     for end in ends:
         os.close(end)
-    watch = Timer(SECONDS, _end, [process])
+    watch = Timer(seconds, _end, [process])
     watch.start()
     try:
         with os.fdopen(write_commands, "wb", 0) as commands, os.fdopen(read_answers, "rb", 0) as answers:

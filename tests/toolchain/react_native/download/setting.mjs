@@ -32,6 +32,7 @@ const outcome = (promise) =>
 const backendOf = (platform, cache) => ({
   ...files,
   platform,
+  kept: null,
   device: { chip: '', apiLevel: 34 },
   open: openParts,
   about: () => ({ runtimeVersion: '', bundle: '', cache, cores: 1 }),
