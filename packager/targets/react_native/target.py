@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Sources
+from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
@@ -162,8 +163,19 @@ class ReactNative:
 
     def assemble(self, view: ReactNativeView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
         """The package as made by `npm pack`."""
-        made = tarball.packed(ASSEMBLY, npm.tarball_name(view.names.npm_name, view.names.version), sources, store)
-        return (artifact(made, target=self.NAME, kind="npm-package"),)
+        name = npm.tarball_name(view.names.npm_name, view.names.version)
+        inputs = [
+            name,
+            {str(path): text for path, text in sources.texts.items()},
+            {str(path): sha256_of(file) for path, file in sources.files.items()},
+        ]
+
+        def make(folder: Path) -> None:
+            printed = {path: text.encode() for path, text in sources.texts.items()}
+            tarball.write_tarball(folder / name, {**printed, **sources.files})
+
+        made = store.results(ASSEMBLY, inputs, make)
+        return (artifact(made / name, target=self.NAME, kind="npm-package"),)
 
 
 def _path(file: PlacedFile, asset_folder: str) -> PurePosixPath:

@@ -14,10 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from packager.core.errors import ConfigError, ModelError
-from packager.core.values import Sources
 from packager.files.atomic import atomic_file
-from packager.files.hashes import sha256_of
-from packager.files.store import Step, Store
 
 PREFIX = PurePosixPath("package")
 DATE = 499162500
@@ -35,21 +32,6 @@ GZIP_START = bytes([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
 """header without name, time and operating system (RFC 1952)"""
 LAST_BLOCK = bytes([1, 0, 0, 0xFF, 0xFF])
 """an empty block (RFC 1951, 3.2.4)"""
-
-
-def packed(step: Step, name: str, sources: Sources, store: Store) -> Path:
-    """The package `name` of `sources`, made once by `step`."""
-    inputs = [
-        name,
-        {str(path): text for path, text in sources.texts.items()},
-        {str(path): sha256_of(file) for path, file in sources.files.items()},
-    ]
-
-    def make(folder: Path) -> None:
-        printed = {path: text.encode() for path, text in sources.texts.items()}
-        write_tarball(folder / name, {**printed, **sources.files})
-
-    return store.results(step, inputs, make) / name
 
 
 def write_tarball(path: Path, entries: Mapping[PurePosixPath, bytes | Path]) -> Path:

@@ -156,8 +156,19 @@ class Web:
 
     def assemble(self, view: WebView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
         """The package as made by `npm pack`."""
-        made = tarball.packed(ASSEMBLY, view.names.tarball, sources, store)
-        return (artifact(made, target=self.NAME, kind="web-package"),)
+        name = view.names.tarball
+        inputs = [
+            name,
+            {str(path): text for path, text in sources.texts.items()},
+            {str(path): sha256_of(file) for path, file in sources.files.items()},
+        ]
+
+        def make(folder: Path) -> None:
+            printed = {path: text.encode() for path, text in sources.texts.items()}
+            tarball.write_tarball(folder / name, {**printed, **sources.files})
+
+        made = store.results(ASSEMBLY, inputs, make)
+        return (artifact(made / name, target=self.NAME, kind="web-package"),)
 
 
 def _names(
