@@ -79,7 +79,7 @@ class Web:
         return ()
 
     def published_runtime(self) -> str:
-        return f"onnxruntime-web {environment.version()}"
+        return environment.Web().package
 
     def allowed_runtimes(self) -> RuntimeRange | None:
         """Packages contain their runtime."""

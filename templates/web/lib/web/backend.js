@@ -1,5 +1,5 @@
 // Runs the models of a package in a browser, or in Node.
-import { bytesInMemory, checkBytes, fetchOnce } from '../runtime/downloadMemory.js';
+import { bytesInMemory, checkBytes, fetchOnce, fetchToMemory } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
 import { cancellable, copied, throwIfCancelled, Times } from '../runtime/onnxruntimeRuns.js';
 import { placedTensors, write } from '../runtime/onnxruntimeTensors.js';
@@ -219,10 +219,7 @@ async function bytesOf(part) {
     const { path, size, sha256 } = part;
     if (isFile(path))
         return readFile(path, size, sha256);
-    const url = path;
-    const bytes = await fetchOnce({ url, sizeBytes: size, sha256, mustBeSecure: false }, UNWATCHED, null);
-    await checkBytes(new Uint8Array(bytes), size, sha256, path);
-    return bytes;
+    return fetchToMemory({ url: path, sizeBytes: size, sha256, mustBeSecure: false }, UNWATCHED);
 }
 function checked(part) {
     return { ...part, offset: 0, size: -1, sha256: '', endsSha256: '' };

@@ -1,7 +1,7 @@
 // Runs the models of a package in a browser, or in Node.
 
 import type { About, Backend, Device, KeptFiles, Opened, OpenRequest, Part, Place, Platform, Ran } from '../runtime/backend.js';
-import { bytesInMemory, checkBytes, fetchOnce } from '../runtime/downloadMemory.js';
+import { bytesInMemory, checkBytes, fetchOnce, fetchToMemory } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
 import { cancellable, copied, throwIfCancelled, Times } from '../runtime/onnxruntimeRuns.js';
 import { placedTensors, write, type Placed, type Produced } from '../runtime/onnxruntimeTensors.js';
@@ -259,10 +259,7 @@ async function bytesOf(part: Part): Promise<ArrayBuffer> {
   if (inMemory !== undefined) return inMemory;
   const { path, size, sha256 } = part;
   if (isFile(path)) return readFile(path, size, sha256);
-  const url = path;
-  const bytes = await fetchOnce({ url, sizeBytes: size, sha256, mustBeSecure: false }, UNWATCHED, null);
-  await checkBytes(new Uint8Array(bytes), size, sha256, path);
-  return bytes;
+  return fetchToMemory({ url: path, sizeBytes: size, sha256, mustBeSecure: false }, UNWATCHED);
 }
 
 function checked(part: Part): Part {
