@@ -231,6 +231,30 @@ def test_a_load_and_a_run_can_be_cancelled(page: Page) -> None:
     assert codes == ["cancelled", "cancelled", "computed"]
 
 
+def test_a_run_that_has_begun_is_given_up_at_once(page: Page) -> None:
+    """The worker never answers here."""
+    page.visit()
+    found = page.run(
+        """
+        const model = await Orientation.load();
+        const post = Worker.prototype.postMessage;
+        const asked = [];
+        Worker.prototype.postMessage = function (question, transfer) {
+          asked.push(question.call.method);
+          if (question.call.method !== 'run') post.call(this, question, transfer);
+        };
+        const controller = new AbortController();
+        const picture = { data: new Uint8Array(4 * 64 * 48), width: 64, height: 48 };
+        const running = model.predict(picture, { signal: controller.signal }).catch((error) => error.code);
+        while (!asked.includes('run')) await new Promise((resolve) => setTimeout(resolve, 5));
+        controller.abort();
+        return Promise.race([running, new Promise((resolve) => setTimeout(resolve, 5000, 'waits'))]);
+        """,
+        "Orientation",
+    )
+    assert found == "cancelled"
+
+
 def test_progress_reaches_all_of_the_model(page: Page) -> None:
     page.visit()
     shares = page.run(
