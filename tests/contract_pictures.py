@@ -53,23 +53,25 @@ class Attached:
         placement = self.parts.placement
         assert placement is not None
         found = self.run(*args)
-        names = (placement.scale_x, placement.offset_x, placement.scale_y, placement.offset_y)
-        return tuple(found[name].item() for name in names)
+        names = (placement.made_width, placement.offset_x, placement.made_height, placement.offset_y)
+        made_width, offset_x, made_height, offset_y = (found[name].item() for name in names)
+        width, height = (found[name].item() for name in (placement.width, placement.height))
+        return made_width / width, offset_x, made_height / height, offset_y
 
 
 @cache
-def attached(*shape: Dimension, element: ElementType = ElementType.UINT8, **keys: Any) -> Attached:
+def attached(*sizes: Dimension, element: ElementType = ElementType.UINT8, **keys: Any) -> Attached:
     kind = PictureInput(**keys)
     writer = Writer(scope="x")
-    spec = spec_of("x", element, *shape)
+    spec = spec_of("x", element, *sizes)
     parts = kind.attach(writer, spec)
     assert parts.placement is not None
     placement = parts.placement
-    floats = (placement.scale_x, placement.scale_y, placement.offset_x, placement.offset_y)
-    numbers = [(name, ElementType.DOUBLE, (None,)) for name in (*floats, placement.width, placement.height)]
-    made = kind.shape(spec)
-    assert made is not None
-    return Attached(parts, Ran(graph_of(writer, [(parts.value, element, made), *dict.fromkeys(numbers)])))
+    made = (placement.made_width, placement.made_height, placement.offset_x, placement.offset_y)
+    numbers = [(name, ElementType.INT64, (None,)) for name in (*made, placement.width, placement.height)]
+    shape = kind.shape(spec)
+    assert shape is not None
+    return Attached(parts, Ran(graph_of(writer, [(parts.value, element, shape), *dict.fromkeys(numbers)])))
 
 
 def noise(height: int, width: int, channels: int = 3) -> Pixels:

@@ -1,7 +1,7 @@
 """Box contracts: the boxes that an app gets from a detector's proposals, and their coordinates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,23 +29,21 @@ class Picture:
 
     width: int
     height: int
-    scale_x: float
-    scale_y: float
-    offset_x: float = 0.0
-    offset_y: float = 0.0
+    made_width: int
+    made_height: int
+    offset_x: int = 0
+    offset_y: int = 0
 
     def placement(self, writer: Writer) -> Placement:
         return Placement(
-            **{key: writer.doubles(getattr(self, key)) for key in ("scale_x", "scale_y", "offset_x", "offset_y")},
-            width=writer.doubles(self.width),
-            height=writer.doubles(self.height),
+            **{key: writer.integers(value) for key, value in asdict(self).items()},
             core_width=64,
             core_height=64,
         )
 
 
 NO_OTHERS: Mapping[str, tuple[Dimension, ...]] = {}
-AS_IT_IS = Picture(width=64, height=64, scale_x=1, scale_y=1)
+AS_IT_IS = Picture(width=64, height=64, made_width=64, made_height=64)
 
 
 class Behind:
@@ -194,7 +192,7 @@ def clipped(wanted: Wanted, boxes: Numbers, scores: Numbers) -> tuple[Numbers, N
 
 def test_boxes_are_said_to_lie_in_the_upright_picture() -> None:
     """A letterbox: 160 x 80 in 64 x 64, with 16 rows above the picture."""
-    picture = Picture(width=160, height=80, scale_x=0.4, scale_y=0.4, offset_y=16)
+    picture = Picture(width=160, height=80, made_width=64, made_height=32, offset_y=16)
     boxes = numpy.array([[10, 20, 30, 40], [-5, 10, 20, 30], [0, 0, 64, 15], [40, 40, 80, 90]], numpy.float32)
     scores = numpy.array([[0.9, 0.8, 0.7, 0.6]], numpy.float32)
     found, shares, _ = Behind(Boxes(format="yolo", iou_threshold=1.0), 1, 5, 4, picture=picture)(yolo(boxes, scores))
@@ -490,7 +488,7 @@ def test_a_place_that_is_no_number_leaves_the_regions_beside_it_alone() -> None:
 
 
 def test_a_map_may_be_smaller_than_what_the_model_sees() -> None:
-    picture = Picture(width=128, height=32, scale_x=0.5, scale_y=2.0)
+    picture = Picture(width=128, height=32, made_width=64, made_height=64)
     values = numpy.zeros((1, 16, 8), numpy.float32)
     values[0, 4:10, 2:7] = 1
     boxes, _, _ = Behind(Boxes(format="regions", unclip_ratio=0.0), 1, 16, 8, picture=picture)(values)

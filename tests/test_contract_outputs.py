@@ -1,6 +1,7 @@
 """Output contracts: classes, embeddings and masks, and the names of classes."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Behind:
         self.writer = Writer(scope="y")
         self.element = element
         spec = spec_of("y", element, *shape)
-        placements = {"x": placement(self.writer, 5, 7, (8, 8), (8 / 7, 8 / 5), (0, 0))} if picture else {}
+        placements = {"x": placement(self.writer, 5, 7, (8, 8), (8, 8), (0, 0))} if picture else {}
         self.attached = kind.attach(self.writer, spec, Core(outputs={"y": spec}, placements=placements))
         self.ran = Ran(graph_of(self.writer, inputs=[("y", element, shape)]))
 
@@ -55,17 +56,17 @@ def placement(
     height: int,
     width: int,
     core: tuple[int, int],
-    scale: tuple[float, float],
-    offset: tuple[float, float],
+    made: tuple[int, int],
+    offset: tuple[int, int],
 ) -> Placement:
     """The place of a picture, x before y, in a core of height and width."""
     return Placement(
-        scale_x=writer.doubles(scale[0]),
-        scale_y=writer.doubles(scale[1]),
-        offset_x=writer.doubles(offset[0]),
-        offset_y=writer.doubles(offset[1]),
-        width=writer.doubles(width),
-        height=writer.doubles(height),
+        made_width=writer.integers(made[0]),
+        made_height=writer.integers(made[1]),
+        offset_x=writer.integers(offset[0]),
+        offset_y=writer.integers(offset[1]),
+        width=writer.integers(width),
+        height=writer.integers(height),
         core_width=core[1],
         core_height=core[0],
     )
@@ -309,10 +310,11 @@ def test_of_one_class_a_place_has_it_or_not(shape: tuple[int, ...]) -> None:
     assert 0 < made["y.classes"].mean() < 1
 
 
-def positions(pixels: int, scale: float, offset: float, places: int, core: int) -> Numbers:
-    """In the graph's floats and order: ties fall to the same side."""
-    seen = scale * (numpy.arange(pixels) + 0.5) + offset
-    return numpy.asarray(seen * places / core)
+def positions(pixels: int, made: int, offset: int, places: int, core: int) -> Numbers:
+    """Of the pixels' centres among the places of a mask."""
+    half = Fraction(1, 2)
+    seen = [(number + half) * Fraction(made, pixels) + offset for number in range(pixels)]
+    return numpy.array([float(each * places / core) for each in seen])
 
 
 def interpolated(plane: Numbers, wanted: Numbers, axis: int) -> Numbers:
@@ -327,33 +329,34 @@ def interpolated(plane: Numbers, wanted: Numbers, axis: int) -> Numbers:
 
 
 CASES = [
-    # height, width, core, scale, offset: stretched, letterbox, crop
-    (5, 7, (16, 16), (16 / 7, 16 / 5), (0.0, 0.0)),
-    (30, 41, (16, 16), (16 / 41, 16 / 41), (0.0, 2.1)),
-    (30, 41, (16, 16), (16 / 30, 16 / 30), (-2.9, 0.0)),
-    (1, 1, (16, 16), (16.0, 16.0), (0.0, 0.0)),
-    (90, 64, (16, 16), (0.25, 16 / 90), (0.0, 0.0)),
+    # height, width, core, size in it, offset: stretched, letterbox, crop
+    (5, 7, (16, 16), (16, 16), (0, 0)),
+    (30, 41, (16, 16), (16, 12), (0, 2)),
+    (30, 41, (16, 16), (22, 16), (-3, 0)),
+    (1, 1, (16, 16), (16, 16), (0, 0)),
+    (90, 64, (16, 16), (16, 16), (0, 0)),
 ]
 
 
-def of_picture(case: tuple[int, int, tuple[int, int], tuple[float, float], tuple[float, float]], classes: int) -> Ran:
-    height, width, core, scale, offset = case
+Case = tuple[int, int, tuple[int, int], tuple[int, int], tuple[int, int]]
+
+
+def of_picture(case: Case, classes: int) -> Ran:
+    height, width, core, made_size, offset = case
     writer = Writer(scope="y")
     spec = spec_of("y", ElementType.FLOAT, 1, classes, 8, 4)
-    placements = {"x": placement(writer, height, width, core, scale, offset)}
+    placements = {"x": placement(writer, height, width, core, made_size, offset)}
     Mask().attach(writer, spec, Core(outputs={"y": spec}, placements=placements))
     return Ran(graph_of(writer, inputs=[("y", ElementType.FLOAT, (1, classes, 8, 4))]))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_mask_of_one_class_is_interpolated_to_the_picture(
-    case: tuple[int, int, tuple[int, int], tuple[float, float], tuple[float, float]],
-) -> None:
-    height, width, core, scale, offset = case
+def test_a_mask_of_one_class_is_interpolated_to_the_picture(case: Case) -> None:
+    height, width, core, made_size, offset = case
     values = RANDOM.random((1, 1, 8, 4)).astype(numpy.float32)
     made: dict[str, Numbers] = of_picture(case, 1)({"y": values})
-    down = positions(height, scale[1], offset[1], 8, core[0])
-    across = positions(width, scale[0], offset[0], 4, core[1])
+    down = positions(height, made_size[1], offset[1], 8, core[0])
+    across = positions(width, made_size[0], offset[0], 4, core[1])
     wanted = interpolated(interpolated(values[0, 0], across, 1), down, 0)
     assert made["y.scores"].shape == (height, width)
     numpy.testing.assert_allclose(made["y.scores"], wanted, atol=2e-5)
@@ -361,14 +364,12 @@ def test_a_mask_of_one_class_is_interpolated_to_the_picture(
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_mask_of_several_classes_is_read_where_a_pixel_lies(
-    case: tuple[int, int, tuple[int, int], tuple[float, float], tuple[float, float]],
-) -> None:
-    height, width, core, scale, offset = case
+def test_a_mask_of_several_classes_is_read_where_a_pixel_lies(case: Case) -> None:
+    height, width, core, made_size, offset = case
     values = RANDOM.random((1, 3, 8, 4)).astype(numpy.float32) + 1
     made = of_picture(case, 3)({"y": values})
-    down = numpy.floor(positions(height, scale[1], offset[1], 8, core[0])).astype(int)
-    across = numpy.floor(positions(width, scale[0], offset[0], 4, core[1])).astype(int)
+    down = numpy.floor(positions(height, made_size[1], offset[1], 8, core[0])).astype(int)
+    across = numpy.floor(positions(width, made_size[0], offset[0], 4, core[1])).astype(int)
     is_seen = ((down >= 0) & (down < 8))[:, None] & ((across >= 0) & (across < 4))
     best = values[0].argmax(0)[numpy.clip(down, 0, 7)][:, numpy.clip(across, 0, 3)]
     score = values[0].max(0)[numpy.clip(down, 0, 7)][:, numpy.clip(across, 0, 3)]
@@ -402,7 +403,7 @@ def test_masks_that_cannot_be_are_refused(tmp_path: Path) -> None:
 def test_a_model_with_two_pictures_needs_to_know_which_one_a_mask_is_of() -> None:
     writer = Writer(scope="y")
     spec = spec_of("y", ElementType.FLOAT, 1, 1, 8, 8)
-    places = {name: placement(writer, 8, size, (8, 8), (8 / size, 1), (0, 0)) for name, size in (("a", 3), ("b", 6))}
+    places = {name: placement(writer, 8, size, (8, 8), (8, 8), (0, 0)) for name, size in (("a", 3), ("b", 6))}
     core = Core(outputs={"y": spec}, placements=places)
     with pytest.raises(ConfigError, match="takes 2 pictures") as raised:
         Mask().attach(writer, spec, core)

@@ -12,14 +12,15 @@ from packager.core.signature import TensorSpec
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Position of the upright picture in the core's picture: `core = scale * upright + offset`, both in pixels.
+    """Position of the upright picture in the core's picture: `core = made / size * upright + offset`, in pixels.
 
-    All are names of values in the graph: double [1], most of them of a hidden length. No provider of a phone takes
+    All are names of values in the graph: int64 [1], most of them of a hidden length. No provider of a phone takes
     nodes that depend on those, so that none of it is computed in 16 bits.
     """
 
-    scale_x: str
-    scale_y: str
+    made_width: str
+    """width of the whole upright picture in the core's picture"""
+    made_height: str
     offset_x: str
     offset_y: str
     width: str

@@ -159,7 +159,7 @@ def _weights(writer: Writer, ratio: Ratio, grid: Grid, phases: str, taps: str) -
     behind = writer.node("Mul", writer.node("Sub", taps, ratio.reach), ratio.target)
     made = writer.node("Mul", ratio.source, list(range(grid.size)))
     between = writer.node("Sub", writer.node("Unsqueeze", behind, [1]), made)
-    place = writer.node("Sub", _double(writer, between), _double(writer, phases, 1, 2))  # integers
+    place = _double(writer, writer.node("Sub", between, writer.node("Unsqueeze", phases, [1, 2])))
     wider = _double(writer, writer.node("Max", ratio.source, ratio.target))
     step = writer.node("Div", writer.double(ROLLOFF_PERCENT / 100), wider)
     time = writer.node("Clip", writer.node("Mul", place, step), writer.double(-WIDTH), writer.double(WIDTH))
@@ -178,7 +178,5 @@ def _filter(writer: Writer, time: str) -> str:
     return writer.node("Mul", wave, writer.node("Mul", window, window))
 
 
-def _double(writer: Writer, value: str, *axes: int) -> str:
-    """`value` as double, with new dimensions."""
-    made = writer.cast(value, ElementType.DOUBLE)
-    return writer.node("Unsqueeze", made, list(axes)) if axes else made
+def _double(writer: Writer, value: str) -> str:
+    return writer.cast(value, ElementType.DOUBLE)

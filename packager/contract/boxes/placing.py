@@ -10,13 +10,13 @@ def placed(writer: Writer, corners: str, placement: Placement | None) -> str:
     if placement is None:
         return corners
     offsets = _twice(writer, placement.offset_x, placement.offset_y)
-    scales = _twice(writer, placement.scale_x, placement.scale_y)
+    made = _twice(writer, placement.made_width, placement.made_height)
     ends = _twice(writer, placement.width, placement.height)
     seen = writer.node("Sub", writer.cast(corners, ElementType.DOUBLE), offsets)
-    upright = writer.node("Max", writer.node("Div", seen, scales), writer.doubles(0))
+    upright = writer.node("Max", writer.node("Div", writer.node("Mul", seen, ends), made), writer.doubles(0))
     return writer.node("Min", upright, ends)
 
 
 def _twice(writer: Writer, x: str, y: str) -> str:
     """double [4]: for left, top, right and bottom."""
-    return writer.node("Concat", x, y, x, y, axis=0)
+    return writer.cast(writer.node("Concat", x, y, x, y, axis=0), ElementType.DOUBLE)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy
 
 PRECISION = 1 << 16
-"""weights are integers, of this: products and sums are exact in double, in any order"""
+"""weights are integers, of this: products and sums are less than 2^27"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class Converter:
     number: str
     """int64 [1]: index of CONVERSIONS"""
     is_yuv: str
-    """double [1]: 1 for a YUV picture, else 0"""
+    """int64 [1]: 1 for a YUV picture, else 0"""
     nothing: str
     """as in Writer"""
 
@@ -92,7 +92,7 @@ class Converter:
 
     def _if_yuv(self, length: str) -> str:
         """`length` for a YUV picture, else 1."""
-        return self.writer.node("Max", self.writer.node("Mul", length, self.is_yuv), self.writer.double(1))
+        return self.writer.node("Max", self.writer.node("Mul", length, self.is_yuv), self.writer.integer(1))
 
     def converted(self, colours: str, chroma: str) -> str:
         """uint8 [pixels, 3]: red, green and blue, from `colours` of that shape and `chroma`.
@@ -101,8 +101,7 @@ class Converter:
         """
         writer = self.writer
         count = writer.node("Shape", colours, start=0, end=1)
-        hidden = writer.cast(writer.node("Add", count, self.nothing), ElementType.DOUBLE)
-        border = writer.cast(writer.node("Mul", hidden, self.is_yuv), ElementType.INT64)
+        border = writer.node("Mul", writer.node("Add", count, self.nothing), self.is_yuv)
         luma = writer.node("Slice", colours, [0, 0], writer.node("Concat", border, [1], axis=0))
         yuv = writer.node("Concat", luma, writer.node("Slice", chroma, [0], border), axis=1)
         rest = writer.node("Slice", colours, border, [2**31 - 1], [0])
@@ -110,40 +109,41 @@ class Converter:
 
     def _rgb(self, yuv: str) -> str:
         """uint8 [pixels, 3], from `yuv` of that shape. No shape is static, as in `stored`."""
+        import numpy
+
         writer = self.writer
         factors, added = (writer.constant(each) for each in _table())
         chosen = writer.node("Gather", factors, self.number, axis=0)
-        products = writer.node("MatMul", writer.cast(yuv, ElementType.DOUBLE), chosen)
+        products = writer.node("MatMul", writer.cast(yuv, ElementType.INT32), chosen)
         sums = writer.node("Add", products, writer.node("Gather", added, self.number, axis=0))
-        shares = writer.node(
-            "Floor", writer.node("Mul", writer.node("Flatten", sums, axis=2), writer.double(1 / PRECISION))
-        )
-        clipped = writer.node("Max", writer.node("Min", shares, writer.double(255)), writer.double(0))
-        return writer.cast(clipped, ElementType.UINT8)
+        zero, one, most = (writer.constant(numpy.array(each, numpy.int32)) for each in (0, PRECISION, 255))
+        shares = writer.node("Div", writer.node("Max", writer.node("Flatten", sums, axis=2), zero), one)
+        return writer.cast(writer.node("Min", shares, most), ElementType.UINT8)
 
 
 def converter(writer: Writer, typed: ImageInput, nothing: str) -> Converter:
     """Of a picture's input. Every value that it computes with has a hidden length, as in `stored`."""
-    row = writer.node("Add", typed.conversion.name, writer.node("Unsqueeze", nothing, [1]))
-    numbers = writer.cast(row, ElementType.DOUBLE)  # CoreML takes Gather of integers
-    u, v, number = (writer.node("Gather", numbers, writer.integer(index), axis=1) for index in range(3))
-    limited = writer.node("Min", writer.node("Max", number, writer.double(0)), writer.double(len(CONVERSIONS) - 1))
+    numbers = writer.node("Add", typed.conversion.name, writer.node("Unsqueeze", nothing, [1]))
+    # CoreML takes Gather of integers.
+    u, v, number = (writer.node("Slice", numbers, [index], [index + 1], [1]) for index in range(3))
+    u, v, number = (writer.node("Squeeze", each, [1]) for each in (u, v, number))
+    limited = writer.node("Min", writer.node("Max", number, writer.integer(0)), writer.integer(len(CONVERSIONS) - 1))
     return Converter(
         writer=writer,
         chroma=typed.chroma.name,
-        places=writer.cast(writer.node("Concat", u, v, axis=0), ElementType.INT64),
-        number=writer.cast(limited, ElementType.INT64),
-        is_yuv=writer.node("Min", limited, writer.double(1)),
+        places=writer.node("Concat", u, v, axis=0),
+        number=limited,
+        is_yuv=writer.node("Min", limited, writer.integer(1)),
         nothing=nothing,
     )
 
 
 def _table() -> "tuple[numpy.ndarray, numpy.ndarray]":
-    """double [conversions, 3, 3] and [conversions, 1, 3]: weights of Y, U and V and what is added, for red, green and
+    """int32 [conversions, 3, 3] and [conversions, 1, 3]: weights of Y, U and V and what is added, for red, green and
     blue; zeros for no conversion."""
     import numpy
 
     empty = ((0,) * 4,) * 3
     rows = [STANDARDS[name].weights() if name in STANDARDS else empty for name in CONVERSIONS]
-    table = numpy.ascontiguousarray(numpy.array(rows, numpy.float64).transpose(0, 2, 1))
+    table = numpy.ascontiguousarray(numpy.array(rows, numpy.int32).transpose(0, 2, 1))
     return table[:, :3].copy(), table[:, 3:].copy()

@@ -218,8 +218,8 @@ def _typed(writer: Writer, spec: TensorSpec) -> ImageInput:
 def _placement(writer: Writer, made: Fit, frame: Frame, size: tuple[str, str], nothing: str) -> Placement:
     width, height = size
     return Placement(
-        scale_x=writer.node("Div", made.width, width),
-        scale_y=writer.node("Div", made.height, height),
+        made_width=made.width,
+        made_height=made.height,
         offset_x=made.left,
         offset_y=made.top,
         width=width,

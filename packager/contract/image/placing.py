@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Literal
 
 from packager.contract.writer import Writer
-from packager.core.signature import ElementType
 
 Resize = Literal["stretch", "crop", "letterbox"]
 Align = Literal["center", "start"]
@@ -27,13 +26,13 @@ TURNS = (
 whether columns, then rows are reversed. Unknown orientations count as upright."""
 
 
-OUTSIDE = 2.0**52
-"""position after every pixel; sums of it are exact"""
+OUTSIDE = 1 << 52
+"""position after every pixel"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """Lengths of an array of pixels, [height, width, channels]: double, one element each, of a hidden length.
+    """Lengths of an array of pixels, [height, width, channels]: int64, one element each, of a hidden length.
 
     Nodes are written for those that are used.
     """
@@ -55,7 +54,8 @@ class Sides:
         return self._length(2)
 
     def _length(self, axis: int) -> str:
-        return _double(self.writer, self.writer.node("Shape", self.pixels, start=axis, end=axis + 1), self.nothing)
+        length = self.writer.node("Shape", self.pixels, start=axis, end=axis + 1)
+        return self.writer.node("Add", length, self.nothing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +73,7 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """Size of the upright picture after resizing, and its start in the core's picture: integers as double, one element
-    each."""
+    """Size of the upright picture after resizing, and its start in the core's picture: int64, one element each."""
 
     width: str
     height: str
@@ -102,7 +101,7 @@ def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
     phone takes a node with an operand of open length, so every value computed from these is safe.
     """
     nothing = writer.node("Squeeze", writer.node("NonZero", writer.node("Shape", pixels, start=2)), [0])
-    number = _double(writer, orientation, nothing)
+    number = writer.node("Add", orientation, nothing)
     is_swapped, is_mirrored, is_flipped = (_is_one_of(writer, number, turns) for turns in zip(*TURNS, strict=True))
     return Stored(
         sides=Sides(writer=writer, pixels=pixels, nothing=nothing),
@@ -113,18 +112,11 @@ def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
     )
 
 
-def _double(writer: Writer, value: str, nothing: str) -> str:
-    """`value`, int64 with one element, as double; `nothing` is 0, in one element of a hidden length."""
-    return writer.cast(writer.node("Add", value, nothing), ElementType.DOUBLE)
-
-
 def _is_one_of(writer: Writer, number: str, turns: tuple[bool, ...]) -> str:
     """bool: whether `turns` is True at `number`, which may be out of range."""
-    import numpy
-
-    wanted = numpy.array([index for index, turn in enumerate(turns) if turn], numpy.float64)
-    distance = writer.node("Abs", writer.node("Sub", writer.node("Unsqueeze", number, [1]), writer.constant(wanted)))
-    return writer.node("Less", writer.node("ReduceMin", distance, [1], keepdims=0), writer.double(0.5))
+    wanted = [index for index, turn in enumerate(turns) if turn]
+    distance = writer.node("Abs", writer.node("Sub", writer.node("Unsqueeze", number, [1]), wanted))
+    return writer.node("Less", writer.node("ReduceMin", distance, [1], keepdims=0), writer.integer(1))
 
 
 def swapped(writer: Writer, picture: Stored, one: str, other: str) -> tuple[str, str]:
@@ -148,7 +140,7 @@ def fit(writer: Writer, fitting: Fitting, width: str, height: str) -> Fit:
 
 def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[str, str]:
     if fitting.resize == "stretch":
-        return writer.doubles(fitting.width), writer.doubles(fitting.height)
+        return writer.integers(fitting.width), writer.integers(fitting.height)
     # An empty picture must get as far as the resizing, which reports the error.
     wide, high = (_at_least(writer, 1, size) for size in (width, height))
     if fitting.resize == "letterbox":
@@ -167,30 +159,45 @@ def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[st
 
 def _ratio(writer: Writer, one: str, to: int, other: str) -> str:
     """`one * to / other`, truncated."""
-    return writer.node("Floor", writer.node("Div", writer.node("Mul", one, writer.double(to)), other))
+    return writer.node("Div", writer.node("Mul", one, writer.integer(to)), other)
 
 
 def _rounded_ratio(writer: Writer, one: str, to: int, other: str) -> str:
     """`one * to / other` rounded, halves to even; at least 1."""
-    ratio = writer.node("Div", writer.node("Mul", one, writer.double(to)), other)
-    return _at_least(writer, 1, writer.node("Round", ratio))
+    # Halves up, of 2 n + d over 2 d; where nothing is left over, it was a half, and an odd number goes down again.
+    numerator = writer.node("Add", writer.node("Mul", one, writer.integer(2 * to)), other)
+    denominator = writer.node("Mul", other, writer.integer(2))
+    up = writer.node("Div", numerator, denominator)
+    left_over = writer.node("Sub", numerator, writer.node("Mul", up, denominator))
+    is_half = writer.node("Sub", writer.integer(1), writer.node("Min", left_over, writer.integer(1)))
+    ratio = writer.node("Sub", up, writer.node("Mul", is_half, _odd(writer, up)))
+    return _at_least(writer, 1, ratio)
+
+
+def _odd(writer: Writer, value: str) -> str:
+    """1 where `value` is odd, else 0."""
+    return writer.node("Mod", value, writer.integer(2))
 
 
 def _at_least(writer: Writer, least: int, value: str) -> str:
-    return writer.node("Max", value, writer.double(least))
+    return writer.node("Max", value, writer.integer(least))
 
 
 def _at_most(writer: Writer, most: int, value: str) -> str:
-    return writer.node("Min", value, writer.double(most))
+    return writer.node("Min", value, writer.integer(most))
 
 
 def _start(writer: Writer, fitting: Fitting, made: str, size: int) -> str:
     """Start of `made` pixels within `size` pixels of the core."""
     if fitting.resize == "stretch" or (fitting.resize == "letterbox" and fitting.align == "start"):
-        return writer.doubles(0)
-    half = writer.node("Mul", writer.node("Sub", writer.double(size), made), writer.double(0.5))
-    # Cropping rounds halves to even, like Python's round(), which torchvision's center_crop uses.
-    return writer.node("Floor" if fitting.resize == "letterbox" else "Round", half)
+        return writer.integers(0)
+    if fitting.resize == "letterbox":
+        return writer.node("Div", writer.node("Sub", writer.integer(size), made), writer.integer(2))
+    # Halves are rounded to even, like by Python's round(), which torchvision's center_crop uses.
+    cut = writer.node("Sub", made, writer.integer(size))
+    half = writer.node("Div", cut, writer.integer(2))
+    is_up = writer.node("Mul", _odd(writer, cut), _odd(writer, half))
+    return writer.node("Neg", writer.node("Add", half, is_up))
 
 
 def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> str:
@@ -199,7 +206,7 @@ def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> s
     Positions outside the picture have the index after the last pixel.
     """
     _, stored_width = swapped(writer, picture, made.height, made.width)
-    one = writer.doubles(1)
+    one = writer.integers(1)
     row_step, column_step = swapped(writer, picture, stored_width, one)
     rows = _counted(writer, picture, fitting.height, made.top)
     columns = _counted(writer, picture, fitting.width, made.left)
@@ -211,23 +218,23 @@ def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> s
     found = writer.node("Add", writer.node("Unsqueeze", row_starts, [1]), column_starts)
     if fitting.resize == "letterbox":
         found = writer.node("Min", found, writer.node("Mul", made.height, made.width))
-    return writer.cast(found, ElementType.INT64)
+    return found
 
 
 def _counted(writer: Writer, picture: Stored, size: int, start: str) -> str:
-    """double, `size` numbers: rows or columns of the resized upright picture."""
-    least = writer.node("Min", picture.sides.height, writer.double(0))
-    end = writer.node("ReduceMax", writer.node("Add", least, writer.double(size)), [0], keepdims=0)
-    return writer.node("Sub", writer.node("Range", writer.double(0), end, writer.double(1)), start)
+    """int64, `size` numbers: rows or columns of the resized upright picture."""
+    least = writer.node("Min", picture.sides.height, writer.integer(0))
+    end = writer.node("ReduceMax", writer.node("Add", least, writer.integer(size)), [0], keepdims=0)
+    return writer.node("Sub", writer.node("Range", writer.integer(0), end, writer.integer(1)), start)
 
 
 def _steps(writer: Writer, places: str, made: str, is_reversed: str, step: str) -> str:
-    last = writer.node("Sub", made, writer.double(1))
+    last = writer.node("Sub", made, writer.integer(1))
     return writer.node("Mul", writer.node("Where", is_reversed, writer.node("Sub", last, places), places), step)
 
 
 def _inside(writer: Writer, places: str, made: str, found: str) -> str:
     """`found` where `places` are from 0 to `made`, else OUTSIDE."""
-    outside = writer.double(OUTSIDE)
+    outside = writer.integer(OUTSIDE)
     before_end = writer.node("Where", writer.node("Less", places, made), found, outside)
-    return writer.node("Where", writer.node("Less", places, writer.double(0)), outside, before_end)
+    return writer.node("Where", writer.node("Less", places, writer.integer(0)), outside, before_end)

@@ -22,13 +22,13 @@ def resized(
     if not antialias:
         return _interpolated(writer, pixels, sides, height, width)
     batch = writer.node("Unsqueeze", pixels, [0])
-    lengths = writer.node("Concat", writer.doubles(1), height, width, sides.channels, axis=0)
+    lengths = writer.node("Concat", writer.integers(1), height, width, sides.channels, axis=0)
     made = writer.node(
         "Resize",
         batch,
         "",
         "",
-        writer.node("Reshape", writer.cast(lengths, ElementType.INT64), writer.integers(4)),
+        writer.node("Reshape", lengths, writer.integers(4)),
         mode=MODES[filter_],
         antialias=1,
         exclude_outside=1,
@@ -42,8 +42,8 @@ def _nearest(writer: Writer, pixels: str, sides: Sides, height: str, width: str)
     """Each pixel is the one that contains its centre."""
     rows, _ = _divided(writer, *_centres(writer, sides.height, height))
     columns, _ = _divided(writer, *_centres(writer, sides.width, width))
-    taken = writer.node("Gather", pixels, writer.cast(rows, ElementType.INT64), axis=0)
-    taken = writer.node("Gather", taken, writer.cast(columns, ElementType.INT64), axis=1)
+    taken = writer.node("Gather", pixels, rows, axis=0)
+    taken = writer.node("Gather", taken, columns, axis=1)
     return writer.node("Flatten", taken, axis=2)
 
 
@@ -53,14 +53,14 @@ def _interpolated(writer: Writer, pixels: str, sides: Sides, height: str, width:
     left, right, column_share = _neighbours(writer, sides.width, width)
     both_rows = writer.node("Concat", *_upended(writer, upper, lower), axis=1)
     both_columns = writer.node("Concat", left, right, axis=0)
-    rows = writer.node("Gather", pixels, writer.cast(both_rows, ElementType.INT64), axis=0)
-    taken = writer.node("Gather", rows, writer.cast(both_columns, ElementType.INT64), axis=2)
+    rows = writer.node("Gather", pixels, both_rows, axis=0)
+    taken = writer.node("Gather", rows, both_columns, axis=2)
     numbers = writer.cast(writer.node("Reshape", taken, [0, 2, -1]), ElementType.DOUBLE)
     upper_share = writer.node("Sub", writer.double(1), row_share)
     weights = writer.node("Concat", *_upended(writer, upper_share, row_share), axis=1)
     made = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), numbers)  # a matrix product is the fastest sum
-    lengths = writer.node("Concat", writer.doubles(-1, 2), width, sides.channels, axis=0)
-    halves = writer.node("Reshape", made, writer.cast(lengths, ElementType.INT64))
+    lengths = writer.node("Concat", writer.integers(-1, 2), width, sides.channels, axis=0)
+    halves = writer.node("Reshape", made, lengths)
     first, second = writer.nodes("Split", 2, halves, axis=1, num_outputs=2)
     share = writer.node("Unsqueeze", column_share, [1])
     between = writer.node("Add", first, writer.node("Mul", writer.node("Sub", second, first), share))
@@ -69,29 +69,29 @@ def _interpolated(writer: Writer, pixels: str, sides: Sides, height: str, width:
 
 
 def _centres(writer: Writer, size: str, made: str) -> tuple[str, str]:
-    """Positions of the centres of `made` pixels among `size` pixels: numerators [made], and the denominator; integers
-    as double."""
+    """Positions of the centres of `made` pixels among `size` pixels: numerators [made], and the denominator; int64."""
     end = writer.node("ReduceMax", made, [0], keepdims=0)
-    numbers = writer.node("Range", writer.double(0), end, writer.double(1))
-    odd = writer.node("Add", writer.node("Mul", numbers, writer.double(2)), writer.double(1))
-    return writer.node("Mul", odd, size), writer.node("Mul", made, writer.double(2))
+    numbers = writer.node("Range", writer.integer(0), end, writer.integer(1))
+    odd = writer.node("Add", writer.node("Mul", numbers, writer.integer(2)), writer.integer(1))
+    return writer.node("Mul", odd, size), writer.node("Mul", made, writer.integer(2))
 
 
 def _divided(writer: Writer, numerators: str, denominator: str) -> tuple[str, str]:
     """Quotients and remainders."""
-    whole = writer.node("Floor", writer.node("Div", numerators, denominator))
+    whole = writer.node("Div", numerators, denominator)
     return whole, writer.node("Sub", numerators, writer.node("Mul", whole, denominator))
 
 
 def _neighbours(writer: Writer, size: str, made: str) -> tuple[str, str, str]:
-    """double [made], three times: the pixels whose centres lie before and after each centre, and the weight of the
-    latter. Beyond the outer centres, both are the outer pixel."""
+    """[made], three times: the pixels whose centres lie before and after each centre, int64, and the weight of the
+    latter, double. Beyond the outer centres, both are the outer pixel."""
     centres, denominator = _centres(writer, size, made)
-    from_first = writer.node("Max", writer.node("Sub", centres, made), writer.double(0))
+    from_first = writer.node("Max", writer.node("Sub", centres, made), writer.integer(0))
     before, left_over = _divided(writer, from_first, denominator)
-    one = writer.double(1)
+    one = writer.integer(1)
     behind = writer.node("Min", writer.node("Add", before, one), writer.node("Sub", size, one))
-    return before, behind, writer.node("Div", left_over, denominator)
+    shares = [writer.cast(each, ElementType.DOUBLE) for each in (left_over, denominator)]
+    return before, behind, writer.node("Div", *shares)
 
 
 def _upended(writer: Writer, *values: str) -> tuple[str, ...]:
