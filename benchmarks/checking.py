@@ -24,6 +24,7 @@ from packager import models as onnx_models
 from packager.compile.compile import compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Compiled, Model, Package, Plan, baseline
+from packager.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render import environment
@@ -156,7 +157,12 @@ def table(path: Path, megabytes: int) -> Path:
 
 
 def plan(target: str, model: Model, compiled: Compiled) -> Plan:
-    return Plan(model=model, target=target, choices=(Choice(provider="cpu", compiled=compiled, reason=""),))
+    return Plan(
+        model=model,
+        target=target,
+        environment=Runtime.NAME,
+        choices=(Choice(provider="cpu", compiled=compiled, reason=""),),
+    )
 
 
 def library(compiled: Compiled, model: Model, folder: Path, store: Store) -> device.Library:

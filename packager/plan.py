@@ -77,6 +77,7 @@ def decide(
         model=variant.model.name,
         variant=variant.name,
         target=target.NAME,
+        environment=target.environment,
         precision=variant.traits.precision,
         selections=tuple(each for name in names for each in planner.selections(name)),
         notes=tuple(dict.fromkeys(note for name in names for note in planner.notes(name))),
@@ -140,8 +141,9 @@ class Planner:
         yield Selection(
             provider=provider,
             file=file,
-            reason="; ".join(filter(None, (other or why, self.found.get(provider)))),
+            reason="; ".join(filter(None, (other or why, self.found.get(provider), self._narrowed(form)))),
             settings=self._settings(provider, file),
+            wide_nodes_key=requirements.wide_nodes_key if form is GraphForm.SINGLE else "",
             alternative=self._alternative(provider, form, file, requirements),
         )
         if file.format is Format.ORT and file.processor and self.target.format != "ort":
@@ -173,7 +175,16 @@ class Planner:
         is_signed = traits.precision is Precision.QDQ and "int8" in traits.activations.split("+")
         if requirements.needs_unsigned and is_signed:
             return GraphForm.UNSIGNED, f"{reason}; int8 activations re-encoded as uint8 (identical values)"
-        return GraphForm.VARIANT, reason
+        return self._own, reason
+
+    @property
+    def _own(self) -> GraphForm:
+        """The variant, in floats that the target's runtime has."""
+        has_contract = self.variant.model.contract is not None
+        return GraphForm.SINGLE if has_contract and self.target.no_float64 else GraphForm.VARIANT
+
+    def _narrowed(self, form: GraphForm) -> str:
+        return f"its contract in 32-bit floats: {self.target.no_float64}" if form is GraphForm.SINGLE else ""
 
     def _file(self, form: GraphForm, requirements: GraphRequirements) -> tuple[FileSpec, str]:
         """The file, and why it is another than the one wished for; empty when it is that one."""
@@ -200,7 +211,7 @@ class Planner:
         if requirements.needs_one_file:
             # ORT format would hold the casts to 32 bits that its writer inserts.
             return (self._whole(form) if self._is_float16 else self._ort(form, Style.UNFUSED)), ""
-        has_same_weights = form in (GraphForm.VARIANT, GraphForm.UNSIGNED)
+        has_same_weights = form in (self._own, GraphForm.UNSIGNED)
         return self._unfused(form, self._base if has_same_weights else None), ""
 
     def _fixed(self, form: GraphForm, requirements: GraphRequirements, meaning: str) -> tuple[FileSpec, str]:
@@ -244,12 +255,12 @@ class Planner:
         needy = next((name for name in self.providers if self.requirements(name).needs_one_file), "")
         if not needy:
             return self.beside
-        return Kept(provider=needy, file=self._ort(GraphForm.VARIANT, Style.UNFUSED, self._processor))
+        return Kept(provider=needy, file=self._ort(self._own, Style.UNFUSED, self._processor))
 
     @cached_property
     def _base(self) -> FileSpec:
         """The ORT file that holds the variant's weights."""
-        return self.kept.file if self.kept else self._ort(GraphForm.VARIANT, Style.FIXED, self._processor)
+        return self.kept.file if self.kept else self._ort(self._own, Style.FIXED, self._processor)
 
     def _ort(self, form: GraphForm, style: Style, processor: str = "") -> FileSpec:
         has_key = self._has_cache_key and style is Style.UNFUSED

@@ -20,6 +20,7 @@ from packager.core.values import (
     Variant,
     baseline,
 )
+from packager.environments.runtime import Runtime
 from packager.quantization.measurement import Latency, LayerError
 from packager.reporting import Extras, MeasuredLatency
 
@@ -63,13 +64,19 @@ PLANS = (
     Plan(
         model=MODEL,
         target="android",
+        environment=Runtime.NAME,
         choices=(
             Choice(provider="qnn", compiled=UNFUSED, reason="it finds its nodes unfused", soc_models=("SM8650",)),
             Choice(provider="xnnpack", compiled=UNFUSED, reason="it finds its nodes unfused"),
             Choice(provider="cpu", compiled=FIXED, reason="fused for ARM"),
         ),
     ),
-    Plan(model=MODEL, target="ios", choices=(Choice(provider="cpu", compiled=WHOLE, reason="fused for ARM"),)),
+    Plan(
+        model=MODEL,
+        target="ios",
+        environment=Runtime.NAME,
+        choices=(Choice(provider="cpu", compiled=WHOLE, reason="fused for ARM"),),
+    ),
 )
 GOOD = OutputError(
     output="softmax",

@@ -15,6 +15,7 @@ from packager.core.findings import Report
 from packager.core.values import Choice, Compiled, Package, Plan, Style, baseline
 from packager.environments.android import Android as AndroidEnvironment
 from packager.environments.environment import ensure
+from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.targets.android import Android
@@ -55,7 +56,7 @@ def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_
         file = compiled if is_ort else counted(compiled, tmp_path / "counted.onnx", has_macs=has_macs)
         target = Android(providers=("nnapi", "xnnpack"))
         choices = tuple(Choice(provider=name, compiled=file, reason="") for name in (*target.providers, "cpu"))
-        plan = Plan(model=model, target="android", choices=choices)
+        plan = Plan(model=model, target="android", environment=Runtime.NAME, choices=choices)
         view = target.view(Package(name="models", version="1.0.0", license=""), (plan,), Report(parities=()))
         aar = target.assemble(view, target.render(view), store)[0].path
         return device(library(aar, tmp_path / "library", apps="assignment/Eraser"), tmp_path)

@@ -18,6 +18,7 @@ from packager import models as onnx_models
 from packager.compile.compile import compile_plain, compile_unfused, compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Compiled, Format, Package, Plan, Style, Variant, baseline
+from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.targets.android import Android
@@ -60,6 +61,7 @@ def shipped(
     plan = Plan(
         model=model,
         target="android",
+        environment=Runtime.NAME,
         choices=(
             Choice(provider="nnapi", compiled=broken, reason="", soc_models=(BROKEN_CHIP,)),
             Choice(provider="nnapi", compiled=unfused, reason="", soc_models=(OWN_CHIP,)),

@@ -20,7 +20,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.findings import CpuFallback, OutputError, Parity, Partition, Report
 from packager.core.values import Choice, Compiled, Plan, Style
-from packager.environments.runtime import shipped_version
+from packager.environments.runtime import Runtime, shipped_version
 from packager.files.hashes import sha256_of
 from packager.targets.ios import Ios
 from packager.verification.partition.report import Gates
@@ -409,7 +409,12 @@ def shown(compiled: Compiled, report: Report, capsys: pytest.CaptureFixture[str]
     """Output of `mobpack check` for a plan with the one file `compiled`."""
     model = compiled.variant.model
     first = Choice(provider="qnn", compiled=compiled, reason="because", soc_models=(chip,) if chip else ())
-    plan = Plan(model=model, target="android", choices=(first, replace(first, provider="cpu", soc_models=())))
+    plan = Plan(
+        model=model,
+        target="android",
+        environment=Runtime.NAME,
+        choices=(first, replace(first, provider="cpu", soc_models=())),
+    )
     show(plan, Examination(plans=(plan,), report=report, warnings=()), Console())
     return capsys.readouterr().out
 

@@ -21,6 +21,7 @@ from packager.core.values import (
     Traits,
     baseline,
 )
+from packager.environments.runtime import Runtime
 
 X = TensorSpec(name="x:0", identifier="x0", element=ElementType.FLOAT, shape=("batch", 3, None))
 MODEL = Model(
@@ -71,7 +72,14 @@ def text(
 ) -> str:
     return release.manifest(
         PACKAGE,
-        [Plan(model=MODEL, target="android", choices=(Choice(provider="cpu", compiled=compiled, reason="it must"),))],
+        [
+            Plan(
+                model=MODEL,
+                target="android",
+                environment=Runtime.NAME,
+                choices=(Choice(provider="cpu", compiled=compiled, reason="it must"),),
+            )
+        ],
         Report(parities=parities or (PARITY,)),
         [shipped(path) for path in artifacts],
         options={"seed": 0},

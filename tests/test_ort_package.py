@@ -164,7 +164,7 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 
 def planned(*choices: Choice) -> Plan:
-    return Plan(model=choices[0].compiled.variant.model, target="android", choices=choices)
+    return Plan(model=choices[0].compiled.variant.model, target="android", environment="runtime", choices=choices)
 
 
 def test_a_file_for_some_processors_gives_way_to_the_one_for_all(fixed: Compiled) -> None:

@@ -11,6 +11,7 @@ from packager.core.errors import GateError
 from packager.core.findings import CpuFallback, Partition
 from packager.core.values import Choice, Compiled, Format, Plan, Style, baseline
 from packager.environments import ENVIRONMENTS, android
+from packager.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
 from tests.onnx_text import loaded, onnx_model, saved, weight
@@ -45,7 +46,7 @@ def written(folder: Path, graph: str, **weights: Any) -> Compiled:
 def plan_of(compiled: Compiled, *providers: str, target: str = "android") -> Plan:
     """A plan in which every provider, and the CPU behind them, opens `compiled`."""
     choices = [Choice(provider=name, compiled=compiled, reason="") for name in (*providers, "cpu")]
-    return Plan(model=compiled.variant.model, target=target, choices=tuple(choices))
+    return Plan(model=compiled.variant.model, target=target, environment=Runtime.NAME, choices=tuple(choices))
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from packager.core.contract import (
 )
 from packager.core.findings import Report
 from packager.core.values import Choice, Package, Plan, TensorSpec
+from packager.environments.runtime import Runtime
 from packager.files.installed import templates_folder
 from packager.render import write_sources
 from packager.targets.android import Android
@@ -242,7 +243,12 @@ def made(name: str, folder: Path) -> Plan:
     signature = model.signature
     specs = Specs({spec.name: spec for spec in (*signature.inputs, *signature.outputs)})
     model = replace(model, contract=contract(specs))
-    return Plan(model=model, target="android", choices=(Choice(provider="cpu", compiled=file, reason=""),))
+    return Plan(
+        model=model,
+        target="android",
+        environment=Runtime.NAME,
+        choices=(Choice(provider="cpu", compiled=file, reason=""),),
+    )
 
 
 @pytest.mark.react_native

@@ -13,6 +13,7 @@ import pytest
 from packager.config import ParityTable
 from packager.core.console import Console
 from packager.core.values import Choice, Compiled, ElementType, Package, Plan, Signature, Sources
+from packager.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.render import write_sources
 from packager.targets.android import Android
@@ -204,7 +205,14 @@ def every_type(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wrapped(file: Compiled, folder: Path) -> Wrapped:
     """Packages with one file, which is for XNNPACK or CoreML as well as for the CPU."""
     plans = {
-        name: (Plan(model=file.variant.model, target=name, choices=(chosen(provider, file), chosen("cpu", file))),)
+        name: (
+            Plan(
+                model=file.variant.model,
+                target=name,
+                environment=Runtime.NAME,
+                choices=(chosen(provider, file), chosen("cpu", file)),
+            ),
+        )
         for name, provider in (("android", "xnnpack"), ("ios", "coreml"))
     }
     exact = ParitySettings(tolerance=1e-3)

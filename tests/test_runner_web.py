@@ -22,8 +22,9 @@ from packager.files.store import Step, Store, closure
 from packager.runners import RUNNERS, Outcome, Runnable
 from packager.runners.cpu import Cpu
 from packager.runners.web import Web
-from packager.targets import TARGETS
+from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.web import Web as WebTarget
 from packager.verification.evidence import KERNELS, prove_in_all
 from packager.verification.numbers import PARITY
 from packager.verification.partition.kernels import prove
@@ -75,7 +76,8 @@ def test_stored_results_depend_on_its_program(step: Step) -> None:
 
 
 def test_every_target_names_the_runtime_of_its_packages() -> None:
-    assert {each.ENVIRONMENT for each in TARGETS.values()} <= SHIPPED.keys()
+    tables = (Android(), Ios(), WebTarget(), WebTarget(runtime="webgpu"))
+    assert {each.environment for each in tables} == SHIPPED.keys()
 
 
 @pytest.fixture
@@ -289,16 +291,21 @@ class TestKernels:
         variant, store = baseline(loaded(tmp_path, onnx.load(models.silero_vad()))), Store(tmp_path / "store")
         assert prove(compile_variant(variant, store), Environment(), tmp_path).by == f"loaded in {WORDS}"
 
-    def test_a_file_is_proven_in_the_runtime_of_every_target(
-        self, line: tuple[Compiled, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_file_is_proven_in_the_runtime_of_every_target(self, line: tuple[Compiled, ...], tmp_path: Path) -> None:
         """Also one that two targets share."""
-        monkeypatch.setattr(Ios, "ENVIRONMENT", "web")
         plans = [
             Plan(
-                model=line[0].variant.model, target=target, choices=(Choice(provider="cpu", compiled=each, reason=""),)
+                model=line[0].variant.model,
+                target=target,
+                environment=environment,
+                choices=(Choice(provider="cpu", compiled=each, reason=""),),
             )
-            for target, each in (("android", line[0]), ("ios", line[0]), ("ios", line[2]))
+            for target, environment, each in (
+                ("android", "runtime", line[0]),
+                ("web", "web", line[0]),
+                ("web", "web", line[2]),
+                ("web", "web-webgpu", line[2]),
+            )
         ]
         config = Config.model_validate({"package": {"name": "p"}, "model": {"m": {"path": Path("m.onnx")}}})
         store = Store(tmp_path / "store")
@@ -308,6 +315,7 @@ class TestKernels:
                 (line[0].sha256, Runtime().display_name),
                 (line[0].sha256, WORDS),
                 (line[2].sha256, WORDS),
+                (line[2].sha256, f"{WORDS}, with WebGPU"),
             ]
 
     def test_a_node_without_a_kernel_is_named(self, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant,
 from packager.files.store import Store
 from packager.models.traits import traits_of
 from packager.quantizers import REWRITES
+from packager.rewriting import single
 from packager.rewriting.draft import draft_of
 
 REWRITTEN = {GraphForm.DEQUANTIZED: ("dequantized", "float"), GraphForm.UNSIGNED: ("unsigned", "unsigned")}
@@ -32,6 +33,7 @@ def make_files(decision: Decision, variant: Variant, store: Store, announce: Cal
     return Plan(
         model=variant.model,
         target=decision.target,
+        environment=decision.environment,
         choices=tuple(choices(decision, maker)),
         notes=decision.notes,
         precision=decision.precision,
@@ -51,7 +53,7 @@ def choices(decision: Decision, maker: "Maker") -> Iterator[Choice]:
             replaced.add(each.provider)
             yield instead(each, refusal, maker)
         else:
-            yield choice(each, compiled, each.reason, each.settings)
+            yield choice(each, compiled, each.reason, {**each.settings, **maker.wide_nodes(each)})
 
 
 def instead(selection: Selection, refusal: OrtFormatError, maker: "Maker") -> Choice:
@@ -59,7 +61,8 @@ def instead(selection: Selection, refusal: OrtFormatError, maker: "Maker") -> Ch
     other = selection.alternative
     if other is None:
         raise refusal
-    return choice(selection, maker.file(other.file), other.reason(refusal.unheld), other.settings)
+    settings = {**other.settings, **maker.wide_nodes(selection)}
+    return choice(selection, maker.file(other.file), other.reason(refusal.unheld), settings)
 
 
 def choice(selection: Selection, compiled: Compiled, reason: str, settings: Mapping[str, str]) -> Choice:
@@ -95,6 +98,15 @@ class Maker:
             raise found
         return found
 
+    def wide_nodes(self, selection: Selection) -> Mapping[str, str]:
+        """The session configuration with which a provider leaves to the CPU what computed in 64 bits."""
+        from onnx import ModelProto
+
+        if not selection.wide_nodes_key:
+            return {}
+        names = list(single.wide_nodes(ModelProto.FromString(self.variant.graph)))
+        return {selection.wide_nodes_key: "\n".join(names)} if names else {}
+
     def _made(self, spec: FileSpec) -> Compiled:
         over = self.file(spec.over) if spec.over else None
         variant = self._form(spec.form)
@@ -114,11 +126,22 @@ def formed(variant: Variant, form: GraphForm) -> Variant:
         return variant
     if form is GraphForm.MODEL:
         return baseline(variant.model)
+    if form is GraphForm.SINGLE:
+        return _in_single(variant)
     quantizer, suffix = REWRITTEN[form]
     draft = draft_of(variant.graph, variant.data_folder)
     REWRITES[quantizer]().quantize(draft)
     graph, name = draft.finish(), f"{variant.name}-{suffix}"
     return replace(variant, name=name, quantizer=quantizer, graph=graph, traits=traits_of(variant.model, graph))
+
+
+def _in_single(variant: Variant) -> Variant:
+    """`variant` with the nodes of its contract in 32-bit floats."""
+    from onnx import ModelProto
+
+    proto = ModelProto.FromString(variant.graph)
+    single.narrow(proto)
+    return replace(variant, name=f"{variant.name}-single", graph=proto.SerializeToString(deterministic=True))
 
 
 def words(spec: FileSpec, variant: Variant) -> str:

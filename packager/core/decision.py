@@ -19,6 +19,7 @@ class GraphForm(StrEnum):
     MODEL = "the model that the variant was made of"
     DEQUANTIZED = "the variant without its quantization"
     UNSIGNED = "the variant with uint8 activations"
+    SINGLE = "the variant with its contract in 32-bit floats"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,9 @@ class Selection:
     """session configuration, in addition to what the file requires"""
     alternative: Alternative | None = None
     """None if the build fails without the file"""
+    wide_nodes_key: str = ""
+    """session configuration with which the provider leaves nodes to the CPU, for those that computed in 64 bits before
+    the file was given 32; empty if there are none"""
     is_companion: bool = False
     """whether it ships only beside the selected file of the same provider, not beside the alternative"""
 
@@ -113,6 +117,8 @@ class Decision:
     model: str
     variant: str
     target: str
+    environment: str
+    """with the ONNX Runtime of the target's packages"""
     precision: Precision
     """of the variant"""
     selections: tuple[Selection, ...]

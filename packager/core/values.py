@@ -176,6 +176,9 @@ class GraphRequirements:
     needs_parameters_inside: bool = False
     """whether scales, zero points and biases must be inside the graph: the provider does not find them in another
     file"""
+    wide_nodes_key: str = ""
+    """session configuration with the names of nodes, a line each, that the provider leaves to the CPU; empty if it
+    computes as exactly"""
     needs_one_file: bool = False
     """whether weights must be inside the file: the provider may not find them in another one"""
     needs_cache_key: bool = False
@@ -257,6 +260,8 @@ class Plan:
 
     model: Model
     target: str
+    environment: str
+    """with the ONNX Runtime that opens them: every file is proved to load there"""
     choices: tuple[Choice, ...]
     """in the order in which they are tried: files for certain chips before the provider's general one, `cpu` last"""
     notes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from packager.environments.cuda import Cuda
 from packager.environments.environment import CHILD, SIGNED, Environment, Shipped, ensure
 from packager.environments.qnn import Qnn
 from packager.environments.runtime import Runtime
-from packager.environments.web import Web
+from packager.environments.web import Web, WebWithGpu
 from packager.environments.webgpu import WebGpu
 from packager.environments.x86_64 import OlderX86
 
@@ -18,10 +18,11 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
     Runtime.NAME: Runtime,
     Web.NAME: Web,
     WebGpu.NAME: WebGpu,
+    WebWithGpu.NAME: WebWithGpu,
     OlderX86.NAME: OlderX86,
 }
 
-SHIPPED: dict[str, type[Shipped]] = {Runtime.NAME: Runtime, Web.NAME: Web}
+SHIPPED: dict[str, type[Shipped]] = {each.NAME: each for each in (Runtime, Web, WebWithGpu)}
 """Those with an ONNX Runtime that packages contain or depend on: a target names the one of its packages."""
 
 __all__ = ["CHILD", "ENVIRONMENTS", "SHIPPED", "SIGNED", "Environment", "Shipped", "ensure"]

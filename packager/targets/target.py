@@ -92,9 +92,6 @@ class Planned(Protocol):
     """The part of a target that plans depend on. The fields of a target are the keys of its table in mobpack.toml."""
 
     NAME: ClassVar[str]
-    ENVIRONMENT: ClassVar[str]
-    """environment with the ONNX Runtime that its packages contain or depend on, of `SHIPPED` in packager/environments:
-    every file of a plan is proved to load there"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
@@ -130,6 +127,17 @@ class Planned(Protocol):
     @property
     def soc_models(self) -> tuple[str, ...]:
         """Chips to compile QNN files for, by their Android names."""
+        ...
+
+    @property
+    def environment(self) -> str:
+        """Environment with the ONNX Runtime that its packages contain or depend on, of `SHIPPED` in
+        packager/environments: every file of a plan is proved to load there."""
+        ...
+
+    @property
+    def no_float64(self) -> str:
+        """Why that ONNX Runtime has no 64-bit floats, in words; empty if it has them."""
         ...
 
     def published_runtime(self) -> str:

@@ -14,7 +14,6 @@ from packager.core.values import Compiled, Plan, distinct_files
 from packager.environments import SHIPPED, Shipped
 from packager.files.store import Step, Store
 from packager.runtimes.shipping import PUBLISHED, Chosen
-from packager.targets import TARGETS
 from packager.verification.numbers import compare_all
 from packager.verification.parity import References
 from packager.verification.partition import kernels
@@ -86,7 +85,7 @@ def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -
 def prove_in_all(plans: Sequence[Plan], config: Config, store: Store, console: Console) -> Iterator[KernelProof]:
     """Proves the files of `plans` in the runtimes that the packages of their targets contain or depend on."""
     for name, shipped in SHIPPED.items():
-        own = [each for each in plans if name == TARGETS[each.target].ENVIRONMENT]
+        own = [each for each in plans if each.environment == name]
         yield from prove_kernels(distinct_files(own), shipped(), config, store, console)
 
 

@@ -40,6 +40,7 @@ from packager.core.values import (
     Traits,
     baseline,
 )
+from packager.environments.runtime import Runtime
 from packager.plan import NO_PACKING
 from packager.targets.android import Android
 from packager.targets.ios import Ios
@@ -164,7 +165,12 @@ VARIANT = baseline(model("any", Signature(inputs=(), outputs=())), "fp32")
 
 def plan(name: str, signature: Signature, *choices: Choice, source: str = "") -> Plan:
     """A model's plan: `choices`, or one file for the CPU."""
-    return Plan(model=model(name, signature, source=source), target="android", choices=choices or (choice("cpu"),))
+    return Plan(
+        model=model(name, signature, source=source),
+        target="android",
+        environment=Runtime.NAME,
+        choices=choices or (choice("cpu"),),
+    )
 
 
 def choice(

@@ -25,6 +25,7 @@ from packager.core.contract import (
     TypedOutput,
 )
 from packager.core.values import Choice, Model, Plan, TensorSpec, baseline
+from packager.environments.runtime import Runtime
 from packager.files.store import Store
 from tests.onnx_text import loaded, onnx_model
 
@@ -197,7 +198,12 @@ def _plan(name: str, net: Net, folder: Path, store: Store) -> Plan:
     model = replace(model, contract=_contract(net, model))
     variant = baseline(model)
     file = compile_variant(variant, store)
-    return Plan(model=model, target="android", choices=(Choice(provider="cpu", compiled=file, reason=""),))
+    return Plan(
+        model=model,
+        target="android",
+        environment=Runtime.NAME,
+        choices=(Choice(provider="cpu", compiled=file, reason=""),),
+    )
 
 
 def _contract(net: Net, model: Model) -> Contract:

@@ -8,6 +8,7 @@ from packager import models as onnx_models
 from packager.compile.compile import compile_plain, compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Package, Plan, baseline
+from packager.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.targets.android import Android
 from tests.toolchain import made, models
@@ -23,6 +24,7 @@ def _make(folder: Path) -> None:
         plan = Plan(
             model=model,
             target="android",
+            environment=Runtime.NAME,
             choices=(
                 Choice(provider="xnnpack", compiled=compile_plain(variant, store), reason=""),
                 Choice(provider="cpu", compiled=compile_variant(variant, store), reason=""),

@@ -89,7 +89,6 @@ KEYWORDS = frozenset(
 @dataclass(frozen=True, kw_only=True)
 class Android:
     NAME: ClassVar[str] = "android"
-    ENVIRONMENT: ClassVar[str] = Runtime.NAME
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -147,6 +146,15 @@ class Android:
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
             raise SettingError(f"min-sdk {self.min_sdk} is too old", hint=f"ONNX Runtime needs {oldest} or later")
+
+    @property
+    def environment(self) -> str:
+        return Runtime.NAME
+
+    @property
+    def no_float64(self) -> str:
+        """Always empty: ONNX Runtime for phones has them."""
+        return ""
 
     def published_runtime(self) -> str:
         """Maven coordinates of the ONNX Runtime that the package depends on."""

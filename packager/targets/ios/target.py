@@ -38,7 +38,6 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 @dataclass(frozen=True, kw_only=True)
 class Ios:
     NAME: ClassVar[str] = "ios"
-    ENVIRONMENT: ClassVar[str] = Runtime.NAME
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -102,6 +101,15 @@ class Ios:
     def soc_models(self) -> tuple[str, ...]:
         """Always empty: CoreML compiles on the device."""
         return ()
+
+    @property
+    def environment(self) -> str:
+        return Runtime.NAME
+
+    @property
+    def no_float64(self) -> str:
+        """Always empty: ONNX Runtime for phones has them."""
+        return ""
 
     def published_runtime(self) -> str:
         """CocoaPods name of the ONNX Runtime that the package depends on."""

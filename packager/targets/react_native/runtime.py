@@ -8,14 +8,12 @@ from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ConfigError
 from packager.processes import downloads
-from packager.providers import PROVIDERS
 from packager.targets.target import Built, OwnRuntime, PackagedRuntime
-from packager.targets.typescript.view import OptionView, PlatformProvidersView, ProviderView
+from packager.targets.typescript.providers import providers_view
+from packager.targets.typescript.view import PlatformProvidersView
 from packager.xcframework.layout import PLIST, Slice, read_plist, slices
 from packager.xcframework.packaged import PackagedFramework
 
-REGISTERED = {"qnn": "QNN", "nnapi": "NNAPI", "xnnpack": "XNNPACK", "webgpu": "WebGPU", "coreml": "CoreML"}
-"""names under which ONNX Runtime's C API appends providers; NNAPI has a function of its own"""
 TITLES = {"android": "Android", "ios": "iOS"}
 LIBRARY = "libonnxruntime.so"
 JAVA_LIBRARY = "4j_jni.so"
@@ -147,20 +145,11 @@ def _files(folder: Path, unneeded: tuple[Slice, ...]) -> Iterator[Path]:
             yield path
 
 
-def providers_view(built: Built) -> PlatformProvidersView:
+def platform_view(built: Built) -> PlatformProvidersView:
     return PlatformProvidersView(
         name=built.target,
         title=TITLES[built.target],
         runtime_version=built.runtime_version,
         oldest_runtime=oldest(built),
-        providers=tuple(
-            ProviderView(
-                name=name,
-                registered_name=REGISTERED[name],
-                execution_provider=PROVIDERS[name].EXECUTION_PROVIDER,
-                hides_nodes=PROVIDERS[name].HIDES_NODES,
-                options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
-            )
-            for name in built.providers
-        ),
+        providers=providers_view(built.providers),
     )

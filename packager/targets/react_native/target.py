@@ -135,7 +135,7 @@ class ReactNative:
             providers_of_device=with_partial(android.providers, texts.DEVICE),
             providers_in_readme=with_partial(android.providers, texts.README),
             has_self_test=any(model.golden for model in models),
-            platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
+            platforms=(runtime.platform_view(android), runtime.platform_view(ios)),
             models=models,
             has_hooks=True,
             exports=exports,

@@ -13,11 +13,13 @@ from packager.environments import web as environment
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
-from packager.providers import CPU, PROVIDERS
+from packager.providers import CPU, PROVIDERS, providers_of
+from packager.providers.webgpu import Webgpu
 from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact
 from packager.targets.typescript import naming, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
 from packager.targets.typescript.model import model_views
+from packager.targets.typescript.providers import providers_view
 from packager.targets.typescript.view import License, ModelView, PlatformProvidersView
 from packager.targets.web import texts
 from packager.targets.web.view import NamesView, WebView
@@ -30,6 +32,7 @@ MODELS = PurePosixPath("models")
 RUNTIME = PurePosixPath("onnxruntime")
 LICENSE = PurePosixPath("ios/onnxruntime/LICENSE")
 """below templates/: ONNX Runtime's licence, equal on all platforms"""
+ENVIRONMENTS = {each.RUNTIME: each for each in (environment.Web, environment.WebWithGpu)}
 UNLICENSED = "UNLICENSED"
 """npm's licence field for a package without a licence"""
 
@@ -37,7 +40,6 @@ UNLICENSED = "UNLICENSED"
 @dataclass(frozen=True, kw_only=True)
 class Web:
     NAME: ClassVar[str] = "web"
-    ENVIRONMENT: ClassVar[str] = environment.Web.NAME
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -46,10 +48,12 @@ class Web:
     `page-orientation-web`"""
     variant: str = "source"
     """variant of the models to ship"""
-    runtime: Literal["wasm"] = "wasm"
-    """build of ONNX Runtime inside the package: `wasm` runs models on the processor"""
+    runtime: Literal["wasm", "webgpu"] = "wasm"
+    """build of ONNX Runtime inside the package: `wasm` runs models on the processor; `webgpu`, 2 MB more over the wire,
+    on the graphics processor of browsers that have WebGPU"""
     providers: tuple[str, ...] = DefaultProviders(())
-    """providers that run the models, tried in this order; none yet: the CPU, in WebAssembly, runs everything"""
+    """providers that run the models, tried in this order: with `runtime = "webgpu"`, `webgpu` (the default) and
+    `webnn`; the CPU, in WebAssembly, is always last"""
     format: Literal["auto", "ort", "onnx"] = "auto"
     """`auto` and `ort`: ORT format; `onnx`: the unmodified graph, which the runtime optimizes at every load"""
     prepacking: Literal["auto", "on", "off"] = "auto"
@@ -63,10 +67,10 @@ class Web:
         """Raises SettingError for invalid values."""
         if self.package:
             naming.refuse_npm_name(self.package)
-        for provider in self.providers:
-            known = provider in PROVIDERS or provider == CPU.NAME
-            what = f"provider '{provider}' does not run on the web" if known else f"unknown provider '{provider}'"
-            raise SettingError(what, hint="leave the key out: the CPU runs the models, in WebAssembly")
+        for index, provider in enumerate(self.providers):
+            _refuse_provider(provider, self.providers[:index], self.runtime)
+        if self.runtime == "webgpu" and isinstance(self.providers, DefaultProviders):
+            object.__setattr__(self, "providers", (Webgpu.NAME,))  # who asks for that runtime wants it
 
     @property
     def float16_fallback(self) -> str:
@@ -78,8 +82,16 @@ class Web:
         """Always empty: no file is for one chip."""
         return ()
 
+    @property
+    def environment(self) -> str:
+        return ENVIRONMENTS[self.runtime].NAME
+
+    @property
+    def no_float64(self) -> str:
+        return "" if self.runtime == "wasm" else "ONNX Runtime's WebGPU build has no kernels for 64 bits"
+
     def published_runtime(self) -> str:
-        return environment.Web().package
+        return ENVIRONMENTS[self.runtime]().package
 
     def allowed_runtimes(self) -> RuntimeRange | None:
         """Packages contain their runtime."""
@@ -113,7 +125,7 @@ class Web:
         script, binary = (environment.runtime_file(part, self.runtime) for part in ("script", "binary"))
         return WebView(
             package=package,
-            names=_names(package, npm_name, models, plans, script=script, binary=binary),
+            names=_names(package, npm_name, models, plans, self.providers, script=script, binary=binary),
             files=layout.placed(),
             licenses=tuple(
                 License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
@@ -171,11 +183,30 @@ class Web:
         return (artifact(made / name, target=self.NAME, kind="web-package"),)
 
 
+def _refuse_provider(provider: str, before: tuple[str, ...], runtime: str) -> None:
+    """Raises SettingError for a provider that the package cannot have."""
+    known = providers_of(Web.NAME)
+    if provider in before:
+        raise SettingError(f"provider '{provider}' is listed twice", hint="keep only its first place in the order")
+    if provider in known and runtime != "webgpu":
+        raise SettingError(f"provider '{provider}' is not in that ONNX Runtime", hint='set runtime = "webgpu"')
+    if provider == CPU.NAME:
+        raise SettingError(f"provider '{provider}' is always the last one", hint="leave it out")
+    if provider not in known:
+        what = (
+            f"provider '{provider}' does not run on the web"
+            if provider in PROVIDERS
+            else f"unknown provider '{provider}'"
+        )
+        raise SettingError(what, hint=f"the web has {', '.join(known)}")
+
+
 def _names(
     package: Package,
     npm_name: str,
     models: tuple[ModelView, ...],
     plans: tuple[Plan, ...],
+    providers: tuple[str, ...],
     *,
     script: Path,
     binary: Path,
@@ -202,7 +233,7 @@ def _names(
                 title="the web",
                 runtime_version=environment.version(),
                 oldest_runtime="",
-                providers=(),
+                providers=providers_view(providers),
             ),
         ),
         models=models,

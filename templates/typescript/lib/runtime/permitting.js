@@ -3,7 +3,7 @@ import { platformFiles } from './descriptor.js';
 import { ModelError } from './errors.js';
 import { policiesOf } from './policies.js';
 const MOST_THREADS = 256;
-const PROVIDERS = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
+const PROVIDERS = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'webnn', 'cpu']);
 const POLICIES = new Set(Object.keys(policiesOf()));
 const VERIFY = new Set(['once', 'always']);
 /** A type that says of each option that there is one: none is forgotten. */

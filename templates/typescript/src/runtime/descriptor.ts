@@ -5,7 +5,7 @@ import { ModelError } from './errors.js';
 import type { ElementType } from './tensor.js';
 
 /** Execution providers of ONNX Runtime. `cpu` runs every model, so it is tried last. */
-export type Provider = 'coreml' | 'xnnpack' | 'nnapi' | 'qnn' | 'webgpu' | 'cpu';
+export type Provider = 'coreml' | 'xnnpack' | 'nnapi' | 'qnn' | 'webgpu' | 'webnn' | 'cpu';
 
 /** Settings under ONNX Runtime's names for them. */
 export type Settings = Readonly<Record<string, string>>;

@@ -188,11 +188,16 @@ export class OnnxRuntimeBackend implements Backend {
 
 function sessionOptions(request: OpenRequest, externalData: OrtSessionOptions['externalData']): OrtSessionOptions {
   const { provider, threads } = request;
+  const name = provider === '' ? 'cpu' : provider.toLowerCase();
   const provided = entries(request.providerKeys, request.providerValues);
+  const settings = Object.entries(entries(request.settingKeys, request.settingValues));
+  const own = `ep.${name}executionprovider.`;
+  const ofProvider = settings.filter(([key]) => key.startsWith(own)).map(([key, value]) => [key.slice(own.length), value]);
   return {
-    // Alone: of several, those that are not there would be left out, and nobody would know.
-    executionProviders: [{ ...provided, name: provider === '' ? 'cpu' : provider.toLowerCase() }],
-    extra: entries(request.settingKeys, request.settingValues),
+    // Alone: of several, those that are not there would be left out, and nobody would know. Settings of the session come
+    // after it has read its own.
+    executionProviders: [{ ...provided, ...Object.fromEntries(ofProvider), name }],
+    extra: Object.fromEntries(settings.filter(([key]) => !key.startsWith(own))),
     ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
     ...(externalData !== undefined && externalData.length > 0 ? { externalData } : {}),
   };

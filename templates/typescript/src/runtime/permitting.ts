@@ -8,7 +8,7 @@ import { policiesOf } from './policies.js';
 
 const MOST_THREADS = 256;
 
-const PROVIDERS: ReadonlySet<string> = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
+const PROVIDERS: ReadonlySet<string> = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'webnn', 'cpu']);
 
 const POLICIES: ReadonlySet<string> = new Set(Object.keys(policiesOf()));
 

@@ -92,7 +92,7 @@ function ownFile(path: string, sha256: string | undefined): ModelFile {
     sha256: sha256?.toLowerCase() ?? '',
     endsSha256: '',
     sizeBytes: -1,
-    providers: ['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu'],
+    providers: ['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'webnn', 'cpu'],
     chips: [],
     settings: {},
     weights: [],

@@ -1,0 +1,29 @@
+"""WebNN: the neural network interface of browsers, which runs on whatever the system has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from packager.core.values import GraphRequirements, Style, Traits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webnn:
+    NAME: ClassVar[str] = "webnn"
+    EXECUTION_PROVIDER: ClassVar[str] = "WebNNExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"web": "--use_webnn"}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    ANDROID_RUNTIME: ClassVar[str] = ""
+    HIDES_NODES: ClassVar[bool] = False
+
+    device_type: Literal["cpu", "gpu", "npu"] = "gpu"
+    """processor that the browser is asked for"""
+
+    def options(self) -> Mapping[str, str]:
+        return {"deviceType": self.device_type}
+
+    def placement_options(self) -> Mapping[str, str]:
+        return self.options()
+
+    def requirements(self, traits: Traits) -> GraphRequirements:
+        return GraphRequirements(style=Style.UNFUSED, reason="it takes ONNX's own operators, not fused ones")
