@@ -53,7 +53,7 @@ def wide_nodes(model: "ModelProto") -> Iterator[str]:
         if takes or _widens(node):
             yield node.name
         if _widens(node) or (takes and node.op_type not in OTHER_RESULTS and node.op_type != "Cast"):
-            wide.update(node.output)
+            wide.update(node.output[:1])  # the second one of TopK are places
 
 
 def _widens(node: "NodeProto") -> bool:

@@ -36,9 +36,15 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 FONTS = "<fontconfig><dir>{folder}/fonts</dir>{more}<cachedir>{folder}/cache</cachedir></fontconfig>\n"
 OPTIONS = """
-    --headless --no-sandbox --no-zygote --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run
+    --headless --no-sandbox --no-zygote --disable-dev-shm-usage --hide-scrollbars --no-first-run
     --remote-debugging-pipe
 """.split()
+NO_GPU = ("--disable-gpu",)
+SOFTWARE_GPU = """
+    --enable-unsafe-webgpu --enable-features=Vulkan --use-webgpu-adapter=swiftshader --enable-unsafe-swiftshader
+""".split()
+PARTS = ("chromium", "al2023.tar", "fonts.tar", "swiftshader.tar")
+"""the program, libraries that a bare system lacks, fonts, and a graphics processor in software"""
 CAMERA = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
 
 
@@ -46,7 +52,7 @@ CAMERA = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"
 def chromium() -> Path:
     """The unpacked browser; ends the test where it cannot be had."""
     require((sys.platform, platform.machine()) == ("linux", "x86_64"), "the pinned Chromium is for Linux on x86_64")
-    folder = cache_folder() / "chromium" / downloads.pin("chromium").sha256[:16]
+    folder = cache_folder() / "chromium" / f"{downloads.pin('chromium').sha256[:16]}-{len(PARTS)}"
     try:
         install_once(folder, _unpack)
     except ToolError as error:
@@ -55,16 +61,15 @@ def chromium() -> Path:
 
 
 def _unpack(folder: Path) -> None:
-    """The program, libraries that a bare system lacks, and fonts: text has the same width everywhere."""
-    names = ("chromium", "al2023.tar", "fonts.tar")
+    """All parts: with the same fonts, text has the same width everywhere."""
     with tarfile.open(downloads.fetch("chromium")) as archive:
         allow_data_alone(archive)
-        for name in names:
+        for name in PARTS:
             archive.extract(f"package/bin/{name}.br", folder)
-    files = [(str(folder / f"package/bin/{name}.br"), str(folder / name)) for name in names]
+    files = [(str(folder / f"package/bin/{name}.br"), str(folder / name)) for name in PARTS]
     node = Path(downloads.npm()).with_name("node")
     commands.run([node, "-e", UNPACK, json.dumps(files)], what="unpacking Chromium")
-    for name in names[1:]:
+    for name in PARTS[1:]:
         with tarfile.open(folder / name) as archive:
             allow_data_alone(archive)
             archive.extractall(folder)
@@ -157,12 +162,18 @@ def is_loaded(event: dict[str, Any], loader: str) -> bool:
 
 @contextmanager
 def browser(
-    home: Path, *, fonts: Sequence[Path] = (), camera: Path | None = None, seconds: float = SECONDS
+    home: Path,
+    *,
+    fonts: Sequence[Path] = (),
+    camera: Path | None = None,
+    has_gpu: bool = False,
+    seconds: float = SECONDS,
 ) -> Iterator[Browser]:
     """A browser that keeps what it writes below `home`, and is gone at the end.
 
     It has a font without signs and without letters of equal width; `fonts` are folders with others. `camera` is a file
-    of Motion JPEG that its camera shows, without asking anybody. It is ended after `seconds`: it can hang.
+    of Motion JPEG that its camera shows, without asking anybody. With `has_gpu` it has WebGPU, in software. It is
+    ended after `seconds`: it can hang.
     """
     folder = chromium()
     more = "".join(f"<dir>{each}</dir>" for each in fonts)
@@ -172,7 +183,9 @@ def browser(
     read_answers, write_answers = os.pipe()
     ends = (read_commands, write_answers)
     seen = [*CAMERA, f"--use-file-for-fake-video-capture={camera}"] if camera else []
-    program = [str(folder / "chromium"), *OPTIONS, *seen, f"--user-data-dir={home / 'profile'}", "about:blank"]
+    gpu = SOFTWARE_GPU if has_gpu else NO_GPU
+    variables |= {"VK_ICD_FILENAMES": str(folder / "vk_swiftshader_icd.json")} if has_gpu else {}
+    program = [str(folder / "chromium"), *OPTIONS, *gpu, *seen, f"--user-data-dir={home / 'profile'}", "about:blank"]
     with (home / "log.txt").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-c", LAUNCH, *map(str, ends), *program],

@@ -1,0 +1,66 @@
+"""The sizes of pictures, which graphs compute in integers, are those of 64-bit floats for every size to 4096."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import numpy.typing
+import pytest
+
+from packager.contract.image.placing import Fitting, fit
+from packager.contract.writer import Writer
+from packager.core.signature import ElementType
+from tests.contract_graphs import Ran, graph_of
+
+pytestmark = pytest.mark.by_content
+
+Numbers = numpy.typing.NDArray[Any]
+Wanted = Callable[[Numbers, Numbers], tuple[Numbers, Numbers]]
+LONGEST = 4096
+ROWS = 512
+"""heights that are computed at a time, each with all widths"""
+HEIGHT, WIDTH = 224, 320
+TO = 384
+
+
+def letterbox(width: Numbers, height: Numbers) -> tuple[Numbers, Numbers]:
+    """Pillow's ImageOps.contain: rounded, halves to even."""
+    made_width = numpy.clip(numpy.rint(width * HEIGHT / height), 1, WIDTH)
+    made_height = numpy.clip(numpy.rint(height * WIDTH / width), 1, HEIGHT)
+    return made_width, made_height
+
+
+def cover(width: Numbers, height: Numbers) -> tuple[Numbers, Numbers]:
+    made_width = numpy.maximum(WIDTH, numpy.floor(width * HEIGHT / height))
+    return made_width, numpy.maximum(HEIGHT, numpy.floor(height * WIDTH / width))
+
+
+def shorter_side(width: Numbers, height: Numbers) -> tuple[Numbers, Numbers]:
+    """torchvision's Resize."""
+    short = numpy.minimum(width, height)
+    return numpy.floor(width * TO / short), numpy.floor(height * TO / short)
+
+
+CASES: dict[str, tuple[dict[str, Any], Wanted, Callable[[Numbers], Numbers]]] = {
+    "letterbox": ({"resize": "letterbox"}, letterbox, numpy.floor),
+    "crop": ({"resize": "crop"}, cover, numpy.rint),
+    "crop of a size": ({"resize": "crop", "resize_to": TO}, shorter_side, numpy.rint),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_every_size_fits_as_in_floats(case: tuple[dict[str, Any], Wanted, Callable[[Numbers], Numbers]]) -> None:
+    keys, wanted, rounded = case
+    writer = Writer(scope="x")
+    fitting = Fitting(**{"resize_to": None, "align": "center", "height": HEIGHT, "width": WIDTH, **keys})
+    made = fit(writer, fitting, "width", "height")
+    values = [(name, ElementType.INT64, ("n",)) for name in (made.width, made.height, made.left, made.top)]
+    ran = Ran(graph_of(writer, values, inputs=[(name, ElementType.INT64, ("n",)) for name in ("width", "height")]))
+    for start in range(1, LONGEST, ROWS):
+        height, width = (each.ravel() for each in numpy.mgrid[start : start + ROWS, 1 : LONGEST + 1])
+        found = ran({"width": width, "height": height})
+        made_width, made_height = wanted(width, height)
+        numpy.testing.assert_array_equal(found[made.width], made_width)
+        numpy.testing.assert_array_equal(found[made.height], made_height)
+        numpy.testing.assert_array_equal(found[made.left], rounded((WIDTH - made_width) / 2))
+        numpy.testing.assert_array_equal(found[made.top], rounded((HEIGHT - made_height) / 2))
