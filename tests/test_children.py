@@ -63,7 +63,7 @@ def test_no_other_module_says_how_this_python_is_run() -> None:
     assert found == set(EXECUTABLE)
 
 
-@pytest.mark.parametrize("name", sorted(ENVIRONMENTS.keys() - {"web"}))
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS.keys() - {"web", "web-webgpu"}))
 def test_no_environment_takes_modules_from_the_working_folder(name: str) -> None:
     environment = ENVIRONMENTS[name]()
     assert "-P" in environment.command() or environment.variables().get("PYTHONSAFEPATH")
@@ -72,6 +72,7 @@ def test_no_environment_takes_modules_from_the_working_folder(name: str) -> None
 def test_node_takes_nothing_from_the_users_settings() -> None:
     """A program's modules are looked for beside it, not in the working folder."""
     assert {"NODE_OPTIONS": "", "NODE_PATH": ""}.items() <= ENVIRONMENTS["web"]().variables().items()
+    assert ENVIRONMENTS["web-webgpu"]().variables()["NODE_OPTIONS"] == ""
 
 
 def test_a_program_without_a_folder_runs_in_one_that_is_empty_and_gone_afterwards() -> None:

@@ -12,15 +12,20 @@ import pytest
 from packager import plan
 from packager.compile.compile import FP16, FP16_SETTINGS, REPLAY
 from packager.compile.reader import read_graph
+from packager.contract.attachment import attach
+from packager.core.decision import GraphForm
 from packager.core.errors import ConfigError, ModelError, SettingError, ToolError
 from packager.core.values import Choice, Format, Plan, Style, Variant, baseline
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
+from packager.models import hashed
 from packager.plan import NO_PACKING
 from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.web import Web
 from tests.onnx_text import loaded, onnx_model, weight
+from tests.test_attachment import tables
 from tests.toolchain.environments import have
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
@@ -469,3 +474,49 @@ class TestFloat16OnArm:
             nodes = onnx.load(unfused.compiled.path, load_external_data=False).graph.node
             assert [node.op_type for node in nodes] == ["MatMul", "HardSigmoid"]
         assert [node.op for node in read_graph(native.compiled.path).nodes].count("Cast") == 2
+
+
+SEGMENTS = "(float[1,3,8,8] x) => (float[1,1,8,8] y) { c = Conv <pads = [1,1,1,1]> (x, w) y = Relu (c) }"
+
+
+def with_contract(folder: Path) -> Variant:
+    """A mask of one class, which is interpolated."""
+    net = loaded(folder, onnx_model(SEGMENTS, weights={"w": weight(1, 3, 3, 3)}, opsets={"": 18}))
+    kinds = tables({"x": {"kind": "image"}}, {"y": {"kind": "mask", "activation": "sigmoid"}})
+    return baseline(hashed(attach(net, kinds).model))
+
+
+def test_a_contract_has_32_bits_where_the_runtime_has_no_more(tmp_path: Path) -> None:
+    decision = plan.decide(with_contract(tmp_path), Web(runtime="webgpu"))
+    webgpu, cpu = decision.selections
+    reason = "its contract in 32-bit floats: ONNX Runtime's WebGPU build has no kernels for 64 bits"
+    assert (webgpu.provider, cpu.provider) == ("webgpu", "cpu")
+    assert {webgpu.file.form, cpu.file.form} == {GraphForm.SINGLE}
+    assert webgpu.file.over == cpu.file
+    assert webgpu.reason.endswith(f"; {reason}")
+    assert cpu.reason.endswith(reason)
+    assert (webgpu.wide_nodes_key, cpu.wide_nodes_key) == ("ep.webgpuexecutionprovider.forceCpuNodeNames", "")
+    assert decision.environment == "web-webgpu"
+
+
+def test_elsewhere_and_without_a_contract_it_has_64(variant: Kind, tmp_path: Path) -> None:
+    forms = {
+        selection.file.form
+        for each, target in (
+            (with_contract(tmp_path), Web()),
+            (with_contract(tmp_path), Android(providers=("webgpu",))),
+            (variant("float"), Web(runtime="webgpu")),
+        )
+        for selection in plan.decide(each, target).selections
+    }
+    assert forms == {GraphForm.VARIANT}
+
+
+def test_a_provider_is_told_which_nodes_to_leave_to_the_cpu(tmp_path: Path, store: Store) -> None:
+    webgpu, cpu = plan.make(with_contract(tmp_path), Web(runtime="webgpu"), store, quiet).choices
+    named = webgpu.compiled.settings["ep.webgpuexecutionprovider.forceCpuNodeNames"].splitlines()
+    graph = onnx.ModelProto.FromString(webgpu.compiled.path.read_bytes()).graph
+    in_file = {node.name for node in graph.node if node.name.startswith("mobpack/")}
+    assert {name.rpartition("_")[2] for name in in_file.intersection(named)} == {"Cast", "Div", "Sub"}
+    assert all(name.endswith("_Cast") for name in set(named) - in_file), "casts from 32 bits to 32 are dropped"
+    assert "ep.webgpuexecutionprovider.forceCpuNodeNames" not in cpu.compiled.settings

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import numpy.typing
 import onnx
 import pytest
 from onnx import TensorProto, numpy_helper, shape_inference
@@ -12,12 +13,14 @@ from packager.contract.attachment import attach
 from packager.core.values import Model
 from packager.graph import traversal
 from packager.rewriting.single import narrow, wide_nodes
-from tests.contract_graphs import Array, Ran
+from tests.contract_graphs import Ran
 from tests.contract_pictures import noise
 from tests.onnx_text import loaded, onnx_model
 from tests.test_attachment import tables
 
 pytestmark = pytest.mark.by_content
+
+Array = numpy.typing.NDArray[Any]
 
 RANDOM = numpy.random.default_rng(5)
 SIZES = [(480, 640), (37, 53), (1, 9), (224, 224), (901, 333)]
@@ -39,7 +42,7 @@ BANDS = {"whisper": 80, "librosa": 128, "torchaudio": 128}
 
 
 def single(model: Model) -> onnx.ModelProto:
-    proto = onnx.ModelProto.FromString(model.graph)
+    proto: onnx.ModelProto = onnx.ModelProto.FromString(model.graph)
     narrow(proto)
     return proto
 

@@ -18,6 +18,7 @@ from packager.core.values import Choice, Compiled, Plan, baseline
 from packager.environments import SHIPPED, web
 from packager.environments.runtime import Runtime
 from packager.environments.web import Web as Environment
+from packager.environments.web import WebWithGpu
 from packager.files.store import Step, Store, closure
 from packager.runners import RUNNERS, Outcome, Runnable
 from packager.runners.cpu import Cpu
@@ -327,6 +328,13 @@ class TestKernels:
             f"model 'm' (source, plain) does not load in {WORDS}, which the package ships: "
             "no kernel for node 'only', Relu-14(bfloat16) -> bfloat16"
         )
+
+    def test_the_webgpu_build_has_no_64_bits(self, tmp_path: Path) -> None:
+        graph = "(float[2] x) => (float[2] y) { [wide] d = Cast <to = 11> (x) y = Cast <to = 1> (d) }"
+        compiled = compile_plain(baseline(loaded(tmp_path, onnx_model(graph))), Store(tmp_path / "store"))
+        assert prove(compiled, Environment(), tmp_path).by == f"loaded in {WORDS}"
+        with pytest.raises(ModelError, match="no kernel for node 'wide', Cast-13"):
+            prove(compiled, WebWithGpu(), tmp_path)
 
     def test_what_phones_open_and_the_web_does_not_is_no_proof(self, tmp_path: Path) -> None:
         """JavaScript has no tensors of that type; the kernels are there."""

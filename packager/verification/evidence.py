@@ -109,7 +109,7 @@ def prove_kernels(
         name = compiled.variant.model.name
         kind = f"{compiled.style} .{compiled.format}"
         with console.step(f"load {name} ({compiled.variant.name}, {kind}) in the runtime that ships"):
-            inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256, shipped.package]
+            inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256, shipped.display_name]
             folder = store.results(KERNELS, inputs, make)
             proofs.append(adapter.validate_json((folder / "proof.json").read_bytes()))
     return tuple(proofs)

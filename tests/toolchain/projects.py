@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from onnx import TensorProto, helper
 
 from tests.onnx_text import onnx_model, saved
@@ -103,6 +104,53 @@ random-samples = 1
 [target.web]
 package = "@example/models"
 """
+FOR_WEBGPU = f"""\
+[package]
+name = "models"
+version = "{VERSION}"
+
+[model.orientation]
+path = '{{orientation}}'
+
+[model.orientation.inputs.x]
+kind = "image"
+resize = "crop"
+resize-to = 256
+antialias = false
+mean = [0.485, 0.456, 0.406]
+std = [0.229, 0.224, 0.225]
+
+[model.minilm]
+path = '{{minilm}}'
+
+[model.finder]
+path = '{{finder}}'
+
+[model.finder.inputs.x]
+kind = "image"
+resize = "letterbox"
+
+[model.finder.outputs.y]
+kind = "boxes"
+format = "yolo"
+score-threshold = 0.0
+iou-threshold = 1.0
+
+[model.listener]
+path = '{{listener}}'
+
+[model.listener.inputs.x]
+kind = "audio"
+rate = 16000
+features = "whisper"
+
+[parity]
+random-samples = 1
+
+[target.web]
+package = "@example/models"
+runtime = "webgpu"
+"""
 GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
 EXACT = 1e-30
 """A share of the largest value: no float can be this far off by rounding."""
@@ -178,8 +226,45 @@ def _for_web(folder: Path) -> str:
     return FOR_WEB.format(**real_models(), names=names(folder / "names.onnx"))
 
 
+def _for_webgpu(folder: Path) -> str:
+    made = {"finder": finder(folder / "finder.onnx"), "listener": listener(folder / "listener.onnx")}
+    return FOR_WEBGPU.format(**real_models(), **made)
+
+
 def _page_orientation(folder: Path) -> str:
     return PAGE_ORIENTATION.format(**real_models())
+
+
+def finder(path: Path) -> Path:
+    """A detector with random weights: 16 boxes of 5 classes."""
+    random = np.random.default_rng(3)
+    text = """(float[1, 3, 64, 64] x) => (float[1, 9, 16] y) {
+        c = Conv <strides = [16, 16]> (x, w)
+        s = Sigmoid (c)
+        m = Mul (s, most)
+        y = Reshape (m, shape)
+    }"""
+    weights: dict[str, npt.NDArray[np.generic]] = {
+        "w": random.standard_normal((9, 3, 16, 16)).astype(np.float32) / 8,
+        "most": np.array([64] * 4 + [1] * 5, np.float32).reshape(1, 9, 1, 1),
+        "shape": np.array([1, 9, 16]),
+    }
+    return saved(path, onnx_model(text, weights=weights, opsets={"": 18}))
+
+
+def listener(path: Path) -> Path:
+    """Four numbers of a second of sound, with random weights."""
+    random = np.random.default_rng(4)
+    text = """(float[1, 80, 100] x) => (float[1, 4] y) {
+        c = Conv (x, w)
+        r = Relu (c)
+        y = ReduceMean <keepdims = 0> (r, axes)
+    }"""
+    weights: dict[str, npt.NDArray[np.generic]] = {
+        "w": random.standard_normal((4, 80, 5)).astype(np.float32) / 10,
+        "axes": np.array([2]),
+    }
+    return saved(path, onnx_model(text, weights=weights, opsets={"": 18}))
 
 
 def names(path: Path) -> Path:
@@ -253,4 +338,5 @@ ANDROID = Package(name="android", maker=MAKER, make=_building("android", "androi
 IOS = Package(name="ios", maker=MAKER, make=_building("ios", "swift/*.zip", _for_ios))
 REACT_NATIVE = Package(name="react-native", maker=MAKER, make=_building("react_native", "npm/*.tgz", _for_react_native))
 WEB = Package(name="web", maker=MAKER, make=_building("web", "npm/*.tgz", _for_web))
+WEBGPU = Package(name="webgpu", maker=MAKER, make=_building("web", "npm/*.tgz", _for_webgpu))
 PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))

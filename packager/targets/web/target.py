@@ -14,7 +14,6 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.providers import CPU, PROVIDERS, providers_of
-from packager.providers.webgpu import Webgpu
 from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact
 from packager.targets.typescript import naming, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
@@ -33,6 +32,8 @@ RUNTIME = PurePosixPath("onnxruntime")
 LICENSE = PurePosixPath("ios/onnxruntime/LICENSE")
 """below templates/: ONNX Runtime's licence, equal on all platforms"""
 ENVIRONMENTS = {each.RUNTIME: each for each in (environment.Web, environment.WebWithGpu)}
+ASKED_FOR = {"wasm": (), "webgpu": ("webgpu",)}
+"""runtime -> the providers that those who choose it want"""
 UNLICENSED = "UNLICENSED"
 """npm's licence field for a package without a licence"""
 
@@ -69,8 +70,8 @@ class Web:
             naming.refuse_npm_name(self.package)
         for index, provider in enumerate(self.providers):
             _refuse_provider(provider, self.providers[:index], self.runtime)
-        if self.runtime == "webgpu" and isinstance(self.providers, DefaultProviders):
-            object.__setattr__(self, "providers", (Webgpu.NAME,))  # who asks for that runtime wants it
+        if isinstance(self.providers, DefaultProviders):
+            object.__setattr__(self, "providers", ASKED_FOR[self.runtime])
 
     @property
     def float16_fallback(self) -> str:
@@ -188,7 +189,7 @@ def _refuse_provider(provider: str, before: tuple[str, ...], runtime: str) -> No
     known = providers_of(Web.NAME)
     if provider in before:
         raise SettingError(f"provider '{provider}' is listed twice", hint="keep only its first place in the order")
-    if provider in known and runtime != "webgpu":
+    if provider in known and runtime == "wasm":
         raise SettingError(f"provider '{provider}' is not in that ONNX Runtime", hint='set runtime = "webgpu"')
     if provider == CPU.NAME:
         raise SettingError(f"provider '{provider}' is always the last one", hint="leave it out")

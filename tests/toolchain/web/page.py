@@ -11,6 +11,7 @@ import onnxruntime
 
 from tests.toolchain import models, projects
 from tests.toolchain.chromium import Browser
+from tests.toolchain.made import Package
 from tests.toolchain.react_native.download.server import Address, serving
 from tests.toolchain.react_native.packages import unpack
 
@@ -38,9 +39,9 @@ def embedding() -> list[float]:
     return [float(number) for number in np.ravel(session.run(None, given)[0])]
 
 
-def package(folder: Path) -> Path:
+def package(folder: Path, made: Package = projects.WEB) -> Path:
     """The test models' package, unpacked below `folder`."""
-    unpack(projects.WEB.archive(), folder)
+    unpack(made.archive(), folder)
     return folder / "package"
 
 

@@ -37,6 +37,7 @@ export interface OrtSessionOptions {
         readonly data: Uint8Array;
     }>;
     readonly extra?: Readonly<Record<string, string>>;
+    readonly logSeverityLevel?: number;
 }
 /** The module as it is used here. */
 export interface OrtApi {

@@ -3,6 +3,7 @@ import { ModelError } from './errors.js';
 import { bytesOf, checkedPart, locateFile, read } from './onnxruntimeFiles.js';
 import { Runner, Times } from './onnxruntimeRuns.js';
 const MOST_THREADS = 4;
+const ERRORS = 3;
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export class OnnxRuntimeBackend {
     platform = 'web';
@@ -163,6 +164,7 @@ function sessionOptions(request, externalData) {
         // after it has read its own.
         executionProviders: [{ ...provided, ...Object.fromEntries(ofProvider), name }],
         extra: Object.fromEntries(settings.filter(([key]) => !key.startsWith(own))),
+        logSeverityLevel: ERRORS, // its warnings are about nodes that a provider leaves to the CPU
         ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
         ...(externalData !== undefined && externalData.length > 0 ? { externalData } : {}),
     };

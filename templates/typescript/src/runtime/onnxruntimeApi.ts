@@ -36,6 +36,7 @@ export interface OrtSessionOptions {
   readonly intraOpNumThreads?: number;
   readonly externalData?: ReadonlyArray<{ readonly path: string; readonly data: Uint8Array }>;
   readonly extra?: Readonly<Record<string, string>>;
+  readonly logSeverityLevel?: number;
 }
 
 /** The module as it is used here. */

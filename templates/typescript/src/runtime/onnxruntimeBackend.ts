@@ -8,6 +8,7 @@ import { Runner, Times } from './onnxruntimeRuns.js';
 import type { Produced } from './onnxruntimeTensors.js';
 
 const MOST_THREADS = 4;
+const ERRORS = 3;
 
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export class OnnxRuntimeBackend implements Backend {
@@ -198,6 +199,7 @@ function sessionOptions(request: OpenRequest, externalData: OrtSessionOptions['e
     // after it has read its own.
     executionProviders: [{ ...provided, ...Object.fromEntries(ofProvider), name }],
     extra: Object.fromEntries(settings.filter(([key]) => !key.startsWith(own))),
+    logSeverityLevel: ERRORS, // its warnings are about nodes that a provider leaves to the CPU
     ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
     ...(externalData !== undefined && externalData.length > 0 ? { externalData } : {}),
   };

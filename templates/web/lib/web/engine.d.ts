@@ -35,6 +35,7 @@ export declare class LocalHost implements Host {
     private started;
     /** @throws ModelError `unsupported` for a browser without WebAssembly's SIMD, `missing` for a script that is not there */
     start({ script, binary, threads }: StartRequest): Promise<void>;
+    /** @throws ModelError `runtime` for a provider that this browser does not have */
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     close(session: number): void;
     run({ session, buffers, layout, texts }: RunRequest): Promise<RunAnswer>;

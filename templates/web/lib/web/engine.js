@@ -18,7 +18,9 @@ export class LocalHost {
         wasm.numThreads = threads;
         this.started = new OnnxRuntimeBackend(ort, {}, true);
     }
+    /** @throws ModelError `runtime` for a provider that this browser does not have */
     async open(request, model, weights) {
+        await checkProvider(request.provider);
         request.weights.forEach((part, index) => {
             const bytes = weights[index];
             if (bytes !== undefined)
@@ -44,6 +46,20 @@ export class LocalHost {
             throw new ModelError('runtime', 'ONNX Runtime was not started');
         return this.started;
     }
+}
+async function checkProvider(registeredName) {
+    const { navigator } = globalThis;
+    if (registeredName === 'WebNN' && navigator?.ml === undefined)
+        throw lacks('WebNN');
+    if (registeredName !== 'WebGPU')
+        return;
+    if (navigator?.gpu === undefined)
+        throw lacks('WebGPU');
+    if ((await navigator.gpu.requestAdapter()) === null)
+        throw lacks('graphics processor for WebGPU');
+}
+function lacks(what) {
+    return new ModelError('runtime', `this browser has no ${what}: a newer one may, on a page with https`);
 }
 async function imported(script) {
     try {

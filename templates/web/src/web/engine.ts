@@ -46,6 +46,12 @@ interface OrtEnvironment {
   readonly wasm: { wasmBinary?: ArrayBuffer; numThreads?: number };
 }
 
+/** What browsers with providers have. */
+interface Accelerated {
+  readonly gpu?: { requestAdapter(): Promise<object | null> };
+  readonly ml?: object;
+}
+
 /** A function returning a vector of 16 bytes: `i32.const 0; i8x16.splat; i8x16.popcnt`. */
 const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
 
@@ -65,7 +71,9 @@ export class LocalHost implements Host {
     this.started = new OnnxRuntimeBackend(ort, {}, true);
   }
 
+  /** @throws ModelError `runtime` for a provider that this browser does not have */
   async open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened> {
+    await checkProvider(request.provider);
     request.weights.forEach((part, index) => {
       const bytes = weights[index];
       if (bytes !== undefined) keepInMemory(part, bytes);
@@ -93,6 +101,18 @@ export class LocalHost implements Host {
     if (this.started === null) throw new ModelError('runtime', 'ONNX Runtime was not started');
     return this.started;
   }
+}
+
+async function checkProvider(registeredName: string): Promise<void> {
+  const { navigator } = globalThis as { readonly navigator?: Accelerated };
+  if (registeredName === 'WebNN' && navigator?.ml === undefined) throw lacks('WebNN');
+  if (registeredName !== 'WebGPU') return;
+  if (navigator?.gpu === undefined) throw lacks('WebGPU');
+  if ((await navigator.gpu.requestAdapter()) === null) throw lacks('graphics processor for WebGPU');
+}
+
+function lacks(what: string): ModelError {
+  return new ModelError('runtime', `this browser has no ${what}: a newer one may, on a page with https`);
 }
 
 async function imported(script: string): Promise<OnnxRuntime> {
