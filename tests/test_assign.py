@@ -240,6 +240,12 @@ class TestWebGpu:
         assert found.taken(NAMES["cpu"]) == {"left"}
         assert found.by == f"ONNX Runtime {onnxruntime.__version__}, WebGPU 0.4.0 on Mesa's lavapipe"
 
+    def test_it_leaves_the_nodes_that_a_setting_names(self, tmp_path: Path) -> None:
+        settings = {"ep.webgpuexecutionprovider.forceCpuNodeNames": "second\ny"}
+        found = measure(convolutions(tmp_path), None, "webgpu", {}, tmp_path, settings)
+        assert found.taken(NAMES["webgpu"]) >= {"first", "r"}
+        assert found.taken(NAMES["cpu"]) == {"second", "y"}
+
     def test_an_ort_file_with_cpu_fusions_does_not_open_on_it(self, tmp_path: Path) -> None:
         found = measure(ort_format(convolutions(tmp_path), is_fused=True), None, "webgpu", {}, tmp_path)
         assert "com.ms.internal.nhwc" in found.refusal

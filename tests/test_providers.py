@@ -114,8 +114,10 @@ def test_a_new_provider_is_a_file_and_a_line(tmp_path: Path, mobpack: Mobpack) -
 
     (tmp_path / "scratch").mkdir()
     found = partition(made, choice, tmp_path / "scratch")
-    assert (found.provider, found.skipped) == ("abacus", "abacus runs on no desktop")
-    assert "abacus runs on no desktop" in page(document((made,), Report(parities=(), partitions=(found,))))
+    assert (found.provider, found.skipped) == ("abacus", "no ONNX Runtime for this machine has abacus")
+    assert "no ONNX Runtime for this machine has abacus" in page(
+        document((made,), Report(parities=(), partitions=(found,)))
+    )
 
     assert "--use_abacus" in recipe._provider_flags("android", ["abacus"])
     saved(tmp_path / "m.onnx", linear())

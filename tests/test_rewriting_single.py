@@ -126,7 +126,7 @@ def test_boxes_are_as_exact_as_a_float(tmp_path: Path) -> None:
     found = both(model, {**picture(3000, 4096, 6), "b": candidates})
     for wide, narrowed in found:
         assert wide.shape == narrowed.shape
-        numpy.testing.assert_allclose(narrowed, wide, rtol=1e-6, atol=4096 * 2e-6)
+        numpy.testing.assert_allclose(narrowed, wide, rtol=3e-7, atol=5e-4)
     assert max(len(numpy.atleast_1d(wide)) for wide, _ in found) > 10
 
 

@@ -150,6 +150,7 @@ random-samples = 1
 [target.web]
 package = "@example/models"
 runtime = "webgpu"
+providers = ["webnn", "webgpu"]
 """
 GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
 EXACT = 1e-30

@@ -24,6 +24,7 @@ MARK = re.compile("@([0-9]+)@")
 CONVERSIONS = ("QuantizeLinear", "DequantizeLinear")
 
 SESSION_ENTRIES = SIGNED
+NO_SETTINGS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +95,14 @@ class Assignment:
 
 
 def measure(
-    model: Path, data_folder: Path | None, provider: str, options: Mapping[str, str], scratch: Path
+    model: Path,
+    data_folder: Path | None,
+    provider: str,
+    options: Mapping[str, str],
+    scratch: Path,
+    settings: Mapping[str, str] = NO_SETTINGS,
 ) -> Assignment:
-    """Has `provider` open `model` (.ort or .onnx) and returns which of its nodes it takes.
+    """Has `provider` open `model` (.ort or .onnx) with the session's `settings` and returns which of its nodes it takes.
 
     `data_folder` holds the external data of a graph whose weights lie elsewhere. For an ORT-format file the provider is
     asked about an ONNX file of the same nodes, because ONNX Runtime records no assignment for ORT format; then the file
@@ -111,7 +117,7 @@ def measure(
     job = {
         "provider": provider,
         "provider_options": {**source.options, **options},
-        "entries": SESSION_ENTRIES,
+        "entries": {**marked.settings(settings), **SESSION_ENTRIES},
         "optimize": not is_ort,
     }
     answer = run_child(
@@ -147,6 +153,11 @@ class Marked:
     nodes: "tuple[NodeProto, ...]"
     names: tuple[str, ...]
     """names of the nodes in the file, in the order of their marks"""
+
+    def settings(self, given: Mapping[str, str]) -> Mapping[str, str]:
+        """`given`, with marks instead of the names of nodes in lists of them."""
+        marks = {name: f"@{index}@" for index, name in enumerate(self.names)}
+        return {key: "\n".join(marks.get(line, line) for line in value.split("\n")) for key, value in given.items()}
 
 
 def mark(model: Path, data_folder: Path | None, scratch: Path) -> Marked:

@@ -84,7 +84,7 @@ def _missing(plan: Plan, choice: Choice) -> str:
     if source := SOURCES.get(choice.provider):
         return ENVIRONMENTS[source.environment]().missing()
     if choice.provider not in ON_ANDROID:
-        return f"{choice.provider} runs on no desktop"
+        return f"no ONNX Runtime for this machine has {choice.provider}"
     if choice.compiled.format is Format.ORT:
         return "ONNX Runtime records nothing about ORT-format files"
     return ENVIRONMENTS["android"]().missing() if plan.target == "android" else "it is asked for Android only"
@@ -131,7 +131,7 @@ def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partit
     assignment = (
         measure_on_android(choice.compiled.path, provider, scratch)
         if provider
-        else measure(choice.compiled.path, None, choice.provider, options, scratch)
+        else measure(choice.compiled.path, None, choice.provider, options, scratch, choice.compiled.settings)
     )
     if assignment.refusal:
         return _refused(plan, choice, graph, refusal=assignment.refusal, by=assignment.by)
