@@ -12,12 +12,12 @@ from onnx import helper
 
 from packager import config
 from packager.contract import Core, OutputKind, Placement, Writer
-from packager.contract.classes import LOWEST, Classes
+from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.labels import LIMIT, LIMIT_BYTES
 from packager.contract.mask import Mask
 from packager.contract.writer import onnx_type
-from packager.core.contract import ADDED, ClassesOutput, EmbeddingOutput, MaskOutput, TypedOutput
+from packager.core.contract import ADDED, LOWEST, ClassesOutput, EmbeddingOutput, MaskOutput, TypedOutput
 from packager.core.errors import ConfigError
 from packager.core.signature import Dimension, ElementType
 from tests.contract_graphs import Ran, graph_of, spec_of

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from packager.core.contract import LOWEST as LOWEST_SCORE
 from packager.core.contract import (
     AudioInput,
     BoxesOutput,
@@ -448,7 +449,15 @@ def test_a_model_that_takes_nothing_has_a_call_without_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("threshold", "shown"), [(0.0, "0"), (0.25, "0.25"), (-2.0, "-2"), (LOWEST, "-Infinity"), (1e-7, "1e-07")]
+    ("threshold", "shown"),
+    [
+        (0.0, "0"),
+        (0.25, "0.25"),
+        (-2.0, "-2"),
+        (LOWEST, "-Infinity"),
+        (LOWEST_SCORE, str(int(LOWEST_SCORE))),
+        (1e-7, "1e-07"),
+    ],
 )
 def test_a_threshold_is_a_number_of_javascript(threshold: float, shown: str) -> None:
     contract = CONTRACTS[0].model.contract
@@ -457,7 +466,7 @@ def test_a_threshold_is_a_number_of_javascript(threshold: float, shown: str) -> 
     assert isinstance(output, ClassesOutput)
     view = typed.typed_view(replace(contract, outputs=(replace(output, threshold=threshold),)), "Net")
     assert view.value.endswith(f", top, {shown})")
-    assert ("left out" in view.about) == (threshold not in (0, LOWEST))
+    assert ("left out" in view.about) == (threshold in (0.25, -2.0, 1e-7))
 
 
 def test_labels_fill_lines_and_keep_their_order() -> None:

@@ -10,13 +10,10 @@ from packager.contract.kind import AttachedOutput, Core
 from packager.contract.labels import labels_for
 from packager.contract.scores import Activation, activated, row
 from packager.contract.writer import Writer
-from packager.core.contract import ClassesOutput
+from packager.core.contract import LOWEST, ClassesOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
-
-LOWEST = -3.4028234663852886e38
-"""smallest float: no score is below it"""
 
 
 @dataclass(frozen=True, kw_only=True)

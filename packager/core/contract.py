@@ -76,7 +76,7 @@ class ClassesOutput:
     top_k: int
     """default number of classes that an app gets, best first; ties go to the lower index"""
     threshold: float
-    """minimum score: classes below it are left out"""
+    """minimum score: classes below it are left out; LOWEST for none"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +135,8 @@ class TensorOutput:
     spec: TensorSpec
 
 
+LOWEST = -3.4028234663852886e38
+"""smallest float: no score is below it"""
 ADDED = "mobpack/"
 """Prefix of the nodes and values that a contract adds to a model."""
 

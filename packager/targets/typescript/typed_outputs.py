@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from packager.core.contract import (
+    LOWEST,
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
@@ -99,7 +100,7 @@ def shown(output: TypedOutput, class_name: str, *, has_top: bool) -> Shown:
 def _classes_in_words(output: ClassesOutput, *, has_top: bool) -> str:
     choice = ", or as many as `top` says" if has_top else ""
     words = f"the {output.top_k} best ones, best first{choice}."
-    is_limited = math.isfinite(output.threshold) and output.threshold != 0
+    is_limited = output.threshold > LOWEST and output.threshold != 0
     return f"{words} Those below {_number(output.threshold)} are left out." if is_limited else words
 
 
