@@ -54,6 +54,8 @@ class Shipped(Environment, Protocol):
     """program that opens models there; uses the protocol of `session/session_child.py`"""
     ENTRIES: ClassVar[Mapping[str, str]]
     """session configuration with which it looks for the same kernels as on the users' devices"""
+    INSTEAD: ClassVar[str]
+    """what to ship for a kernel that it lacks, as the end of a hint"""
 
     @property
     def package(self) -> str:

@@ -31,6 +31,7 @@ class Runtime:
     about: ClassVar[str] = "the ONNX Runtime that apps get: proves that it has every kernel; made when first needed"
     PROGRAM: ClassVar[Path] = CHILD
     ENTRIES: ClassVar[Mapping[str, str]] = SIGNED
+    INSTEAD: ClassVar[str] = "ship another runtime that has the kernel: mobpack runtime recipe"
     lock: ClassVar[Path] = LOCK
     """hashes of what is installed"""
 

@@ -34,6 +34,7 @@ class Web:
     about: ClassVar[str] = "ONNX Runtime for browsers, on Node.js: what web packages run on (33 MB)"
     PROGRAM: ClassVar[Path] = CHILD
     ENTRIES: ClassVar[Mapping[str, str]] = {}
+    INSTEAD: ClassVar[str] = "leave the model out: no other build for the web has more kernels"
 
     @property
     def package(self) -> str:
@@ -84,6 +85,10 @@ class WebWithGpu(Web):
     NAME: ClassVar[str] = "web-webgpu"
     RUNTIME: ClassVar[str] = "webgpu"
     about: ClassVar[str] = "ONNX Runtime for browsers with WebGPU, on Node.js: what web packages with it run on"
+    INSTEAD: ClassVar[str] = (
+        'set runtime = "wasm" in [target.web], which has 16-bit integers, 64-bit floats and strings; '
+        'recordings can have format = "float"'
+    )
 
     @property
     def display_name(self) -> str:

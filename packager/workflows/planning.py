@@ -164,6 +164,6 @@ def _note_size(compiled: Compiled, console: Console) -> None:
     source = compiled.variant.model.size_bytes
     if has_grown(source, compiled.size_bytes):
         console.warn(
-            f"model '{compiled.variant.model.name}': the ORT file is {size(compiled.size_bytes)},  "
+            f"model '{compiled.variant.model.name}': the ORT file is {size(compiled.size_bytes)}, "
             f"the source is {size(source)}"
         )

@@ -56,8 +56,7 @@ def prove(compiled: Compiled, shipped: Shipped, scratch: Path) -> KernelProof:
         raise ModelError(
             f"model '{variant.model.name}' ({variant.name}, {compiled.style}) does not load in {shipped.display_name}, "
             f"which the package ships: {explained(str(answer['error']), graph)}",
-            hint="export with a lower opset, replace the operator, or ship another runtime that has the kernel: "
-            "mobpack runtime recipe",
+            hint=f"export with a lower opset, replace the operator, or {shipped.INSTEAD}",
         )
     core = " on an emulated ARM core with FP16" if environment.NAME != shipped.NAME else ""
     by = f"loaded in {shipped.display_name}{core}"
