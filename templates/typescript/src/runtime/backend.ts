@@ -200,12 +200,17 @@ export interface Engine {
   makeFolder(path: string, keep: readonly string[]): Promise<void>;
 }
 
-/** Files by their SHA-256 that a browser keeps between visits. What is not to be kept is fetched again. */
+/** Pieces of files, by the SHA-256 of the file, that a browser keeps between visits. What is not to be kept is fetched again. */
 export interface KeptFiles {
-  find(sha256: string): Promise<ArrayBuffer | undefined>;
-  add(sha256: string, bytes: ArrayBuffer): Promise<void>;
+  /** Reads the piece at `offset` of the file if it is there and as long as `into`; its ETag then. */
+  read(sha256: string, offset: number, into: Uint8Array): Promise<string | undefined>;
+  /** Keeps the piece at `offset` of a file that came with an ETag; that is empty when there was none. */
+  write(sha256: string, offset: number, piece: Uint8Array<ArrayBuffer>, tag: string): Promise<void>;
+  /** Removes the pieces of a file that are not what was written; whether there were any. */
+  removeDamaged(sha256: string): Promise<boolean>;
+  /** Removes all pieces of a file. */
   remove(sha256: string): Promise<void>;
-  /** Removes all but those. */
+  /** Removes all files but those. */
   retain(sha256s: ReadonlySet<string>): Promise<void>;
 }
 
