@@ -19,19 +19,23 @@ export function bytesInMemory(part) {
  * A file of the package: what the browser kept of earlier visits, and the rest fetched, and then kept. All of it is checked;
  * what is damaged is fetched again.
  *
+ * @param checksum - how the whole is checked, such as on another thread
  * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
  */
-export async function fetchOnce(wanted, watcher, kept) {
+export async function fetchOnce(wanted, watcher, kept, checksum = checksumHere) {
     const { url, sizeBytes, sha256 } = wanted;
     if (sizeBytes < 0)
         return fetchUnsized(wanted, watcher);
     const file = new MemoryFile(wanted, watcher, sha256 === '' ? null : kept);
     await file.fill();
+    if (sha256 === '')
+        return file.bytes.buffer;
     for (;;) {
-        const found = sha256 === '' ? '' : await sha256Of(file.bytes);
-        if (found === sha256)
-            return file.bytes.buffer;
-        await file.mend(wrongContent(url, found, sha256));
+        const found = await checksum(file.bytes.buffer);
+        file.bytes = new Uint8Array(found.bytes);
+        if (found.sha256 === sha256)
+            return found.bytes;
+        await file.mend(wrongContent(url, found.sha256, sha256));
     }
 }
 /**
@@ -63,6 +67,10 @@ async function fetchUnsized(wanted, { signal }) {
     const bytes = await new Blob(chunks).arrayBuffer();
     await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
     return bytes;
+}
+/** The SHA-256 of bytes, on the thread that asks for it: browsers copy them there. */
+export async function checksumHere(bytes) {
+    return { sha256: await sha256Of(new Uint8Array(bytes)), bytes };
 }
 /**
  * Checks bytes; a size of -1 and an empty `sha256` are not.

@@ -19,7 +19,7 @@ export interface MemoryPace {
 }
 /** A file of a known size, in one buffer. */
 export declare class MemoryFile {
-    readonly bytes: Uint8Array<ArrayBuffer>;
+    bytes: Uint8Array<ArrayBuffer>;
     private readonly wanted;
     private readonly watcher;
     private readonly kept;

@@ -1,6 +1,6 @@
 // Files in memory, for browsers: there is no folder that they could be kept in.
 
-import type { KeptFiles, Part } from './backend.js';
+import type { Checked, Checksum, KeptFiles, Part } from './backend.js';
 import { Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 import { MemoryFile, type MemoryWatcher } from './memoryFile.js';
@@ -26,21 +26,25 @@ export function bytesInMemory(part: Part): ArrayBuffer | undefined {
  * A file of the package: what the browser kept of earlier visits, and the rest fetched, and then kept. All of it is checked;
  * what is damaged is fetched again.
  *
+ * @param checksum - how the whole is checked, such as on another thread
  * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
  */
 export async function fetchOnce(
   wanted: MemoryDownload,
   watcher: MemoryWatcher,
   kept: KeptFiles | null,
+  checksum: Checksum = checksumHere,
 ): Promise<ArrayBuffer> {
   const { url, sizeBytes, sha256 } = wanted;
   if (sizeBytes < 0) return fetchUnsized(wanted, watcher);
   const file = new MemoryFile(wanted, watcher, sha256 === '' ? null : kept);
   await file.fill();
+  if (sha256 === '') return file.bytes.buffer;
   for (;;) {
-    const found = sha256 === '' ? '' : await sha256Of(file.bytes);
-    if (found === sha256) return file.bytes.buffer;
-    await file.mend(wrongContent(url, found, sha256));
+    const found = await checksum(file.bytes.buffer);
+    file.bytes = new Uint8Array(found.bytes);
+    if (found.sha256 === sha256) return found.bytes;
+    await file.mend(wrongContent(url, found.sha256, sha256));
   }
 }
 
@@ -72,6 +76,11 @@ async function fetchUnsized(wanted: MemoryDownload, { signal }: MemoryWatcher): 
   const bytes = await new Blob(chunks).arrayBuffer();
   await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
   return bytes;
+}
+
+/** The SHA-256 of bytes, on the thread that asks for it: browsers copy them there. */
+export async function checksumHere(bytes: ArrayBuffer): Promise<Checked> {
+  return { sha256: await sha256Of(new Uint8Array(bytes)), bytes };
 }
 
 /**

@@ -27,7 +27,7 @@ const PACE: MemoryPace = { pieceBytes: 2 << 20, stallMs: 30_000, firstPauseMs: 5
 
 /** A file of a known size, in one buffer. */
 export class MemoryFile {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer>;
   private readonly wanted: MemoryDownload;
   private readonly watcher: MemoryWatcher;
   private readonly kept: KeptFiles | null;

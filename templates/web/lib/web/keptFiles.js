@@ -21,11 +21,7 @@ export class CacheOfPackage {
             const found = await cache.match(pathOf(sha256, offset));
             if (found === undefined)
                 return undefined;
-            const bytes = new Uint8Array(await found.arrayBuffer());
-            if (bytes.length !== into.length)
-                return undefined;
-            into.set(bytes);
-            return found.headers.get(TAG) ?? '';
+            return (await isReadInto(into, found)) ? (found.headers.get(TAG) ?? '') : undefined;
         });
     }
     async write(sha256, offset, piece, tag) {
@@ -74,6 +70,20 @@ export class CacheOfPackage {
             this.hasTold = true;
             return undefined;
         }
+    }
+}
+/** Reads a response as it comes: whole pieces in memory of their own would have to be collected later. */
+async function isReadInto(into, { body }) {
+    const reader = body?.getReader();
+    let length = 0;
+    for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+        if (done)
+            return length === into.length;
+        if (length + value.length > into.length)
+            return false;
+        into.set(value, length);
+        length += value.length;
     }
 }
 function pathOf(sha256, offset) {

@@ -29,10 +29,7 @@ export class CacheOfPackage implements KeptFiles {
     return this.tried('read', async (cache) => {
       const found = await cache.match(pathOf(sha256, offset));
       if (found === undefined) return undefined;
-      const bytes = new Uint8Array(await found.arrayBuffer());
-      if (bytes.length !== into.length) return undefined;
-      into.set(bytes);
-      return found.headers.get(TAG) ?? '';
+      return (await isReadInto(into, found)) ? (found.headers.get(TAG) ?? '') : undefined;
     });
   }
 
@@ -82,6 +79,19 @@ export class CacheOfPackage implements KeptFiles {
       this.hasTold = true;
       return undefined;
     }
+  }
+}
+
+/** Reads a response as it comes: whole pieces in memory of their own would have to be collected later. */
+async function isReadInto(into: Uint8Array, { body }: Response): Promise<boolean> {
+  const reader = body?.getReader();
+  let length = 0;
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) return length === into.length;
+    if (length + value.length > into.length) return false;
+    into.set(value, length);
+    length += value.length;
   }
 }
 
