@@ -71,7 +71,7 @@ def rest(start: int, content: bytes) -> str:
 
 
 def give_up(page: Page, model: str) -> int:
-    """A visit whose download breaks, and ends there; how many bytes were kept: the browser may lose some that were sent."""
+    """A visit whose download breaks and ends; how many bytes were kept: the browser may lose some that were sent."""
     broken(page, model, cut(CUT), status(404))
     page.visit()
     assert page.run(LOAD)[0] == "missing"

@@ -13,6 +13,8 @@ export interface RecordingOptions {
 export interface BlockOptions {
     /** Samples of each channel in a block, such as the 512 that a model takes at a time. */
     readonly length: number;
+    /** Address of the package's `lib/web/recorder.js`, for bundlers that do not copy files of packages. */
+    readonly processor?: string;
     /** Ends the blocks. */
     readonly signal?: AbortSignal;
 }
@@ -25,7 +27,7 @@ export interface BlockOptions {
 export declare function recordingFrom(source: RecordingSource, options?: RecordingOptions): Promise<Sound>;
 /**
  * What `node` plays, in blocks of `length` samples, each sample once and in order: none is lost while a model is busy,
- * they wait. It ends when the loop over it is left, and when `signal` is aborted; samples of a block that is not full are
+ * they wait. A block whose number of channels changes is begun again. It ends when the loop over it is left, and when `signal` is aborted; samples of a block that is not full are
  * dropped. For a microphone, `node` is `context.createMediaStreamSource(stream)`; a context with the rate of the model,
  * `new AudioContext({ sampleRate: 16000 })`, saves it the resampling.
  *

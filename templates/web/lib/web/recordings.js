@@ -54,18 +54,18 @@ function interleaved(planes) {
 }
 /**
  * What `node` plays, in blocks of `length` samples, each sample once and in order: none is lost while a model is busy,
- * they wait. It ends when the loop over it is left, and when `signal` is aborted; samples of a block that is not full are
+ * they wait. A block whose number of channels changes is begun again. It ends when the loop over it is left, and when `signal` is aborted; samples of a block that is not full are
  * dropped. For a microphone, `node` is `context.createMediaStreamSource(stream)`; a context with the rate of the model,
  * `new AudioContext({ sampleRate: 16000 })`, saves it the resampling.
  *
  * @throws ModelError `bad-options`; `missing` where the package's `lib/web/recorder.js` cannot be loaded
  */
 export async function* soundBlocks(node, options) {
-    const { length, signal } = options;
+    const { length, signal, processor } = options;
     if (!Number.isInteger(length) || length < 1) {
         throw new ModelError('bad-options', `length is ${String(length)}, which is no whole number from 1 on`);
     }
-    const recorder = await recorderOf(node, length);
+    const recorder = await recorderOf(node, length, processor ?? new URL('./recorder.js', import.meta.url).href);
     const blocks = new Blocks(recorder.port, signal);
     const rate = node.context.sampleRate;
     node.connect(recorder);
@@ -80,13 +80,12 @@ export async function* soundBlocks(node, options) {
         recorder.port.postMessage('end');
     }
 }
-async function recorderOf(node, length) {
-    const url = new URL('./recorder.js', import.meta.url);
+async function recorderOf(node, length, url) {
     try {
         await node.context.audioWorklet.addModule(url);
     }
     catch (reason) {
-        throw new ModelError('missing', `${url.href} cannot be loaded: ${String(reason)}`, { cause: reason });
+        throw new ModelError('missing', `${url} cannot be loaded: ${String(reason)}`, { cause: reason });
     }
     return new AudioWorkletNode(node.context, 'mobpack-recorder', { numberOfOutputs: 0, processorOptions: { length } });
 }

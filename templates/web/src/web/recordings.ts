@@ -19,6 +19,8 @@ export interface RecordingOptions {
 export interface BlockOptions {
   /** Samples of each channel in a block, such as the 512 that a model takes at a time. */
   readonly length: number;
+  /** Address of the package's `lib/web/recorder.js`, for bundlers that do not copy files of packages. */
+  readonly processor?: string;
   /** Ends the blocks. */
   readonly signal?: AbortSignal;
 }
@@ -76,18 +78,18 @@ function interleaved(planes: readonly Float32Array[]): Float32Array {
 
 /**
  * What `node` plays, in blocks of `length` samples, each sample once and in order: none is lost while a model is busy,
- * they wait. It ends when the loop over it is left, and when `signal` is aborted; samples of a block that is not full are
+ * they wait. A block whose number of channels changes is begun again. It ends when the loop over it is left, and when `signal` is aborted; samples of a block that is not full are
  * dropped. For a microphone, `node` is `context.createMediaStreamSource(stream)`; a context with the rate of the model,
  * `new AudioContext({ sampleRate: 16000 })`, saves it the resampling.
  *
  * @throws ModelError `bad-options`; `missing` where the package's `lib/web/recorder.js` cannot be loaded
  */
 export async function* soundBlocks(node: AudioNode, options: BlockOptions): AsyncGenerator<Sound> {
-  const { length, signal } = options;
+  const { length, signal, processor } = options;
   if (!Number.isInteger(length) || length < 1) {
     throw new ModelError('bad-options', `length is ${String(length)}, which is no whole number from 1 on`);
   }
-  const recorder = await recorderOf(node, length);
+  const recorder = await recorderOf(node, length, processor ?? new URL('./recorder.js', import.meta.url).href);
   const blocks = new Blocks(recorder.port, signal);
   const rate = node.context.sampleRate;
   node.connect(recorder);
@@ -102,12 +104,11 @@ export async function* soundBlocks(node: AudioNode, options: BlockOptions): Asyn
   }
 }
 
-async function recorderOf(node: AudioNode, length: number): Promise<AudioWorkletNode> {
-  const url = new URL('./recorder.js', import.meta.url);
+async function recorderOf(node: AudioNode, length: number, url: string): Promise<AudioWorkletNode> {
   try {
     await node.context.audioWorklet.addModule(url);
   } catch (reason) {
-    throw new ModelError('missing', `${url.href} cannot be loaded: ${String(reason)}`, { cause: reason });
+    throw new ModelError('missing', `${url} cannot be loaded: ${String(reason)}`, { cause: reason });
   }
   return new AudioWorkletNode(node.context, 'mobpack-recorder', { numberOfOutputs: 0, processorOptions: { length } });
 }
