@@ -37,7 +37,7 @@ export async function main(file: File, video: HTMLVideoElement, signal: AbortSig
 }
 export async function listen(file: File, node: AudioNode, signal: AbortSignal): Promise<void> {
   const model = await SileroVad.load();
-  const sr = { data: BigInt64Array.of(16000n) };
+  const sr = BigInt64Array.of(16000n);
   await model.predict(await recordingFrom(file, { rate: 16000 }), sr);
   for await (const block of soundBlocks(node, { length: 512, signal })) await model.predict(block, sr);
 }

@@ -96,7 +96,7 @@ def test_a_model_hears_in_an_audio_buffer_what_python_hears(page: Page) -> None:
           const ramp = {RAMP};
           const samples = Float32Array.from({{ length: {FRAMES} }}, (_, index) => ramp(block * {FRAMES} + index));
           buffer.copyToChannel(samples, 0);
-          const {{ output }} = await model.predict(await recordingFrom(buffer), {{ data: BigInt64Array.of(16000n) }});
+          const {{ output }} = await model.predict(await recordingFrom(buffer), BigInt64Array.of(16000n));
           answers.push(output.data[0]);
         }}
         return answers;
