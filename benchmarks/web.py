@@ -2,9 +2,11 @@
 
 In Chromium, with the packages of the tests: seconds until a model is loaded on a first and a second visit, milliseconds
 of a run, and the longest time for which the page does not answer, measured by messages that it sends itself. Those
-messages take part of a core.
+messages take part of a core. In visits without them: the longest task of the page's thread while a model is loaded
+(browsers tell those over 50 ms), and by how much its process grows at most.
 """
 
+import os
 import statistics
 import sys
 import tempfile
@@ -55,6 +57,18 @@ await new Promise((resolve) => setTimeout(resolve, 100));
 isOn = false;
 return {{ loaded, runs, ...silent }};
 """
+LOAD = """
+setUp({{ worker: {worker} }});
+let longest = 0;
+const observer = new PerformanceObserver((list) => {{
+  for (const {{ duration }} of list.getEntries()) longest = Math.max(longest, duration);
+}});
+observer.observe({{ type: 'longtask' }});
+await {model}.load();
+await new Promise((resolve) => setTimeout(resolve, 300));
+observer.disconnect();
+return longest;
+"""
 
 
 def measured(opened: Browser, files: dict[str, bytes], model: str, worker: str) -> list[str]:
@@ -72,13 +86,66 @@ def measured(opened: Browser, files: dict[str, bytes], model: str, worker: str) 
         f"{statistics.median(second['runs']):.0f}",
         f"{max(first['loading'], second['loading']):.0f}",
         f"{max(first['running'], second['running']):.0f}",
+        *loaded(files, model, worker),
     ]
 
 
+def loaded(files: dict[str, bytes], model: str, worker: str) -> list[str]:
+    """Cells of a row, of two visits of a new browser that load the model and do nothing else."""
+    tasks, growths = [], []
+    with (
+        tempfile.TemporaryDirectory(dir=cache_folder()) as name,
+        browser(Path(name)) as opened,
+        page_of(opened, files) as page,
+    ):
+        for _ in range(2):
+            page.visit()
+            opened.call("HeapProfiler.collectGarbage")
+            before = {each: resident_mb(each, "VmRSS") for each in renderers()}
+            for each in before:
+                Path(f"/proc/{each}/clear_refs").write_text("5", encoding="utf-8")  # its peak begins anew
+            tasks.append(page.run(LOAD.format(model=model, worker=worker), model))
+            growths.append(max(resident_mb(each, "VmHWM") - rss for each, rss in before.items()))
+    return [f"{max(tasks):.0f}" if max(tasks) else "none", *(f"{growth:.0f}" for growth in growths)]
+
+
+def renderers() -> list[int]:
+    """Processes of this program's browser that run pages."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state = entry.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        parents[int(entry.parent.name)] = int(state[1])
+
+    def is_ours(process: int) -> bool:
+        return process == os.getpid() or (process in parents and is_ours(parents[process]))
+
+    return [each for each in parents if is_ours(each) and b"--type=renderer" in command_of(each)]
+
+
+def command_of(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def resident_mb(process: int, name: str) -> float:
+    """`VmRSS`, what a process has in memory, or `VmHWM`, the most that it had."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    [kibibytes] = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
+    return int(kibibytes) * 1024 / 1e6
+
+
 def main() -> int:
-    print("| model | where | first load s | second load s | run ms | silent, loading ms | silent, running ms |")
-    print("|---|---|--:|--:|--:|--:|--:|")
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as name, browser(Path(name)) as opened:
+    print(
+        "| model | where | first load s | second load s | run ms | silent, loading ms | silent, running ms "
+        "| longest task, loading ms | growth, first load MB | growth, second load MB |"
+    )
+    print(f"|---|---|{'--:|' * 8}")
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as name, browser(Path(name), seconds=500.0) as opened:
         files = files_of(package(Path(name) / "package"), "/vision/")
         for model in CALLS:
             for where, worker in (("worker", "true"), ("page", "false")):

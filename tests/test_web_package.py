@@ -20,6 +20,7 @@ CONSUMER = """\
 import { Minilm, ModelError, Orientation, SileroVad, removeOldDownloads, setUp } from '@example/models';
 import type { MinilmModel, OrientationOutputs, PageOptions, Picture } from '@example/models';
 import { pictureFrom, videoFrames } from '@example/models/image';
+import { recordingFrom, soundBlocks } from '@example/models/sound';
 import { useOrientation, type ModelState } from '@example/models/react';
 
 const options: PageOptions = { base: '/models/', threads: 2, worker: true, cache: false };
@@ -33,6 +34,12 @@ export async function main(file: File, video: HTMLVideoElement, signal: AbortSig
   other.dispose();
   if (!(await model.selfTest()).passed) throw new ModelError('runtime', 'self-test');
   return model.predict(picture, { signal }) as unknown as OrientationOutputs;
+}
+export async function listen(file: File, node: AudioNode, signal: AbortSignal): Promise<void> {
+  const model = await SileroVad.load();
+  const sr = BigInt64Array.of(16000n);
+  await model.predict(await recordingFrom(file, { rate: 16000 }), sr);
+  for await (const block of soundBlocks(node, { length: 512, signal })) await model.predict(block, sr);
 }
 export function useState(): ModelState<Awaited<ReturnType<typeof Orientation.load>>>['state'] {
   return useOrientation().state;
@@ -88,7 +95,7 @@ def test_publint_finds_nothing(unpacked: Path, tmp_path: Path) -> None:
 def test_programs_and_the_examples_of_the_readme_compile(unpacked: Path, tmp_path: Path, resolution: str) -> None:
     folder = app(tmp_path / "app", unpacked, "react_native")
     examples = FENCE.findall((unpacked / "README.md").read_text(encoding="utf-8"))
-    assert [kind for kind, _ in examples] == ["ts", "ts", "tsx"]
+    assert [kind for kind, _ in examples] == ["ts", "ts", "ts", "tsx"]
     (folder / "src").mkdir()
     for number, (kind, text) in enumerate([("tsx", CONSUMER), *examples]):
         (folder / "src" / f"program{number}.{kind}").write_text(text, encoding="utf-8")

@@ -98,6 +98,14 @@ resize-to = 256
 mean = [0.485, 0.456, 0.406]
 std = [0.229, 0.224, 0.225]
 
+[model.silero-vad.inputs.input]
+kind = "audio"
+rate = 16000
+
+[model.silero-vad.inputs.state]
+kind = "state"
+output = "stateN"
+
 [parity]
 random-samples = 1
 

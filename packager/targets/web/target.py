@@ -227,6 +227,7 @@ def _names(
         binary_bytes=binary.stat().st_size,
         has_self_test=any(model.golden for model in models),
         has_pictures=any(each.module == "picture" for each in exports),
+        has_sounds=any(each.module == "sound" for each in exports),
         has_hooks=False,
         platforms=(
             PlatformProvidersView(

@@ -11,6 +11,10 @@ SOURCES = "src"
 """folder with TypeScript, which nobody needs who has its output"""
 OF_PICTURES = frozenset({"image", "pictures"})
 """stems of files that packages without pictures lack"""
+OF_SOUNDS = frozenset({"recorder", "recordings"})
+"""stems of files that packages without recordings lack"""
+ENTRY_OF_SOUNDS = PurePosixPath("lib/sound")
+"""the same, of the entry: a file of the shared runtime has that name, too"""
 
 
 def texts(view: WebView) -> dict[PurePosixPath, str]:
@@ -31,5 +35,7 @@ def copies(view: WebView) -> dict[PurePosixPath, Path]:
 
 
 def _ships(path: PurePosixPath, view: WebView) -> bool:
-    is_needed = view.names.has_pictures or path.name.partition(".")[0] not in OF_PICTURES
-    return path.parts[0] != SOURCES and is_needed
+    stem = path.name.partition(".")[0]
+    is_of_sounds = stem in OF_SOUNDS or path.parent / stem == ENTRY_OF_SOUNDS
+    has_use = (view.names.has_pictures or stem not in OF_PICTURES) and (view.names.has_sounds or not is_of_sounds)
+    return path.parts[0] != SOURCES and has_use

@@ -32,6 +32,8 @@ class NamesView:
     has_self_test: bool
     has_pictures: bool
     """whether a model takes pictures"""
+    has_sounds: bool
+    """whether a model takes recordings"""
     has_hooks: bool
     """whether models have hooks for React in their own modules"""
     platforms: tuple[PlatformProvidersView, ...]

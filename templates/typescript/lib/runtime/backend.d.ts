@@ -165,12 +165,24 @@ export interface Engine {
     /** Makes a folder, and removes those beside it that are named `<64 hexadecimal digits>-...` and not in `keep`. */
     makeFolder(path: string, keep: readonly string[]): Promise<void>;
 }
-/** Files by their SHA-256 that a browser keeps between visits. What is not to be kept is fetched again. */
+/** Bytes and their SHA-256, in hexadecimal. */
+export interface Checked {
+    readonly sha256: string;
+    readonly bytes: ArrayBuffer;
+}
+/** Tells the SHA-256 of bytes. Their memory may have moved: what is returned has them. */
+export type Checksum = (bytes: ArrayBuffer) => Promise<Checked>;
+/** Pieces of files, by the SHA-256 of the file, that a browser keeps between visits. What is not to be kept is fetched again. */
 export interface KeptFiles {
-    find(sha256: string): Promise<ArrayBuffer | undefined>;
-    add(sha256: string, bytes: ArrayBuffer): Promise<void>;
+    /** Reads the piece at `offset` of the file if it is there and as long as `into`; its ETag then. */
+    read(sha256: string, offset: number, into: Uint8Array): Promise<string | undefined>;
+    /** Keeps the piece at `offset` of a file that came with an ETag; that is empty when there was none. */
+    write(sha256: string, offset: number, piece: Uint8Array<ArrayBuffer>, tag: string): Promise<void>;
+    /** Removes the pieces of a file that are not what was written; whether there were any. */
+    removeDamaged(sha256: string): Promise<boolean>;
+    /** Removes all pieces of a file. */
     remove(sha256: string): Promise<void>;
-    /** Removes all but those. */
+    /** Removes all files but those. */
     retain(sha256s: ReadonlySet<string>): Promise<void>;
 }
 /** An engine, and what only the platform knows. */
@@ -179,6 +191,8 @@ export interface Backend extends Engine {
     readonly device: Device;
     /** Null where files are kept in folders, or not at all. */
     readonly kept: KeptFiles | null;
+    /** Computes checksums of files in memory elsewhere than on the thread that asks for them. */
+    readonly checksum?: Checksum;
     /** Where the file `path` of this package lies. `size` is what it must have, in bytes; `url` is its address on a page. */
     locate(path: string, size: number, url?: string): Promise<Place>;
     /** Has `listener` called when the system warns that memory is short, until the function that this returns is called. */

@@ -1,39 +1,35 @@
-import type { KeptFiles, Part } from './backend.js';
-/** A file on a server. */
-export interface MemoryDownload {
-    readonly url: string;
-    /** In bytes; -1 where nobody knows. */
-    readonly sizeBytes: number;
-    /** In hexadecimal; empty for what is not checked. */
-    readonly sha256: string;
-    /** Whether the address and all that it leads to have to be https: ones. */
-    readonly mustBeSecure: boolean;
-}
-/** Who waits for it. */
-export interface MemoryWatcher {
-    readonly signal: AbortSignal | undefined;
-    readonly onBytes: (loadedBytes: number) => void;
-}
+import type { Checked, Checksum, KeptFiles, Part } from './backend.js';
+import { type MemoryWatcher } from './memoryFile.js';
+import { type MemoryDownload } from './memoryRequest.js';
 /** Makes `bytes` those of `part`. */
 export declare function keepInMemory(part: Part, bytes: ArrayBuffer): void;
 /** The bytes of a part that is in memory. */
 export declare function bytesInMemory(part: Part): ArrayBuffer | undefined;
 /**
- * A file of the package: from what the browser kept of an earlier visit, else fetched, and then kept. It is checked either
- * way; what is damaged is fetched again.
+ * A file of the package: what the browser kept of earlier visits, and the rest fetched, and then kept. All of it is checked;
+ * what is damaged is fetched again.
  *
- * @throws ModelError as `fetchToMemory`
- */
-export declare function fetchOnce(wanted: MemoryDownload, watcher: MemoryWatcher, kept: KeptFiles | null): Promise<ArrayBuffer>;
-/**
- * Fetches a file and checks it.
- *
+ * @param checksum - how the whole is checked, such as on another thread
  * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
  */
+export declare function fetchOnce(wanted: MemoryDownload, watcher: MemoryWatcher, kept: KeptFiles | null, checksum?: Checksum): Promise<ArrayBuffer>;
+/**
+ * Fetches a file and checks it; nothing of it is kept.
+ *
+ * @throws ModelError as `fetchOnce`
+ */
 export declare function fetchToMemory(wanted: MemoryDownload, watcher: MemoryWatcher): Promise<ArrayBuffer>;
+/** The SHA-256 of bytes, on the thread that asks for it: browsers copy them there. */
+export declare function checksumHere(bytes: ArrayBuffer): Promise<Checked>;
 /**
  * Checks bytes; a size of -1 and an empty `sha256` are not.
  *
  * @throws ModelError `corrupted`; `unsupported` where the browser has no SHA-256
  */
 export declare function checkBytes(bytes: Uint8Array<ArrayBuffer>, sizeBytes: number, sha256: string, name: string): Promise<void>;
+/**
+ * The SHA-256 of bytes, in hexadecimal.
+ *
+ * @throws ModelError `unsupported` where the browser has none
+ */
+export declare function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string>;

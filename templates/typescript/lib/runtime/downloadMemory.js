@@ -1,6 +1,10 @@
 // Files in memory, for browsers: there is no folder that they could be kept in.
-import { isSecure } from './downloadRequest.js';
+import { Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
+import { MemoryFile } from './memoryFile.js';
+import { requestBytes } from './memoryRequest.js';
+/** Of an answer that brings nothing. */
+const STALL_MS = 30_000;
 /** By the part that says where they are: they are gone when nobody has that any more. */
 const bytesByPart = new WeakMap();
 /** Makes `bytes` those of `part`. */
@@ -12,78 +16,61 @@ export function bytesInMemory(part) {
     return bytesByPart.get(part);
 }
 /**
- * A file of the package: from what the browser kept of an earlier visit, else fetched, and then kept. It is checked either
- * way; what is damaged is fetched again.
+ * A file of the package: what the browser kept of earlier visits, and the rest fetched, and then kept. All of it is checked;
+ * what is damaged is fetched again.
  *
- * @throws ModelError as `fetchToMemory`
- */
-export async function fetchOnce(wanted, watcher, kept) {
-    if (kept === null || wanted.sha256 === '')
-        return fetchToMemory(wanted, watcher);
-    const found = await kept.find(wanted.sha256);
-    if (found !== undefined) {
-        if ((await sha256Of(new Uint8Array(found))) === wanted.sha256)
-            return found;
-        await kept.remove(wanted.sha256);
-    }
-    const bytes = await fetchToMemory(wanted, watcher);
-    await kept.add(wanted.sha256, bytes);
-    return bytes;
-}
-/**
- * Fetches a file and checks it.
- *
+ * @param checksum - how the whole is checked, such as on another thread
  * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
  */
-export async function fetchToMemory(wanted, watcher) {
+export async function fetchOnce(wanted, watcher, kept, checksum = checksumHere) {
+    const { url, sizeBytes, sha256 } = wanted;
+    if (sizeBytes < 0)
+        return fetchUnsized(wanted, watcher);
+    const file = new MemoryFile(wanted, watcher, sha256 === '' ? null : kept);
+    await file.fill();
+    if (sha256 === '')
+        return file.bytes.buffer;
+    for (;;) {
+        const found = await checksum(file.bytes.buffer);
+        file.bytes = new Uint8Array(found.bytes);
+        if (found.sha256 === sha256)
+            return found.bytes;
+        await file.mend(wrongContent(url, found.sha256, sha256));
+    }
+}
+/**
+ * Fetches a file and checks it; nothing of it is kept.
+ *
+ * @throws ModelError as `fetchOnce`
+ */
+export function fetchToMemory(wanted, watcher) {
+    return fetchOnce(wanted, watcher, null);
+}
+async function fetchUnsized(wanted, { signal }) {
+    const chunks = [];
+    const taker = {
+        signal,
+        stallMs: STALL_MS,
+        begin: () => undefined,
+        take: (bytes) => {
+            chunks.push(Uint8Array.from(bytes));
+        },
+    };
     try {
-        const response = await fetch(wanted.url, watcher.signal === undefined ? {} : { signal: watcher.signal });
-        if (wanted.mustBeSecure && !isSecure(response.url)) {
-            throw new ModelError('network', `${wanted.url} leads to ${response.url}, which is not an https: address`);
-        }
-        if (!response.ok)
-            throw refused(wanted.url, response.status);
-        refusePage(response, wanted);
-        const bytes = await bodyOf(response, wanted, watcher.onBytes);
-        await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
-        return bytes;
+        await requestBytes(wanted, { start: 0, end: wanted.sizeBytes, tag: '', isFresh: false }, taker);
     }
     catch (reason) {
-        if (reason instanceof ModelError)
-            throw reason;
-        if (watcher.signal?.aborted === true)
-            throw new ModelError('cancelled', `the download of ${wanted.url} was cancelled`);
-        throw new ModelError('network', `${wanted.url} cannot be fetched: ${String(reason)}`, { cause: reason });
+        if (reason instanceof Interruption)
+            throw new ModelError('network', reason.message, { cause: reason });
+        throw reason;
     }
+    const bytes = await new Blob(chunks).arrayBuffer();
+    await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
+    return bytes;
 }
-function refused(url, status) {
-    return new ModelError(status === 404 ? 'missing' : 'network', `${url} answers with status ${String(status)}`);
-}
-/** Servers of single-page apps answer with their page instead of 404. */
-function refusePage({ headers }, { url, sizeBytes }) {
-    if (sizeBytes < 0 || headers.get('content-type')?.startsWith('text/html') !== true)
-        return;
-    throw new ModelError('missing', `${url} is answered with a page of HTML: the file is not there`);
-}
-async function bodyOf(response, wanted, onBytes) {
-    if (response.body === null || wanted.sizeBytes < 0)
-        return response.arrayBuffer();
-    const bytes = new Uint8Array(wanted.sizeBytes);
-    const reader = response.body.getReader();
-    let length = 0;
-    for (;;) {
-        const { done, value } = await reader.read();
-        if (done)
-            break;
-        if (length + value.length > bytes.length) {
-            await reader.cancel();
-            throw wrongSize(wanted.url, `more than ${String(bytes.length)}`, bytes.length);
-        }
-        bytes.set(value, length);
-        length += value.length;
-        onBytes(length);
-    }
-    return length === bytes.length ? bytes.buffer : bytes.buffer.slice(0, length);
+/** The SHA-256 of bytes, on the thread that asks for it: browsers copy them there. */
+export async function checksumHere(bytes) {
+    return { sha256: await sha256Of(new Uint8Array(bytes)), bytes };
 }
 /**
  * Checks bytes; a size of -1 and an empty `sha256` are not.
@@ -91,19 +78,26 @@ async function bodyOf(response, wanted, onBytes) {
  * @throws ModelError `corrupted`; `unsupported` where the browser has no SHA-256
  */
 export async function checkBytes(bytes, sizeBytes, sha256, name) {
-    if (sizeBytes >= 0 && bytes.byteLength !== sizeBytes)
-        throw wrongSize(name, String(bytes.byteLength), sizeBytes);
+    const { byteLength } = bytes;
+    if (sizeBytes >= 0 && byteLength !== sizeBytes) {
+        const expected = `the package was built with one of ${String(sizeBytes)}`;
+        throw new ModelError('corrupted', `${name} has ${String(byteLength)} bytes, ${expected}`);
+    }
     if (sha256 === '')
         return;
     const found = await sha256Of(bytes);
-    if (found !== sha256) {
-        throw new ModelError('corrupted', `${name} has sha256 ${found}, expected ${sha256}`);
-    }
+    if (found !== sha256)
+        throw wrongContent(name, found, sha256);
 }
-function wrongSize(name, found, expected) {
-    return new ModelError('corrupted', `${name} has ${found} bytes, the package was built with one of ${String(expected)}`);
+function wrongContent(name, found, expected) {
+    return new ModelError('corrupted', `${name} has sha256 ${found}, expected ${expected}`);
 }
-async function sha256Of(bytes) {
+/**
+ * The SHA-256 of bytes, in hexadecimal.
+ *
+ * @throws ModelError `unsupported` where the browser has none
+ */
+export async function sha256Of(bytes) {
     const { crypto } = globalThis;
     if (crypto?.subtle === undefined) {
         throw new ModelError('unsupported', 'files can be checked in pages from https: addresses or from localhost only');

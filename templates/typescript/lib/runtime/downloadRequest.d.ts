@@ -30,6 +30,8 @@ export declare class Interruption extends Error {
 /** The server no longer has the file that the first pieces are of. */
 export declare class FileChanged extends Error {
 }
+/** Of servers that are busy, or have an error that may pass. */
+export declare const PASSING: ReadonlySet<number>;
 /**
  * Asks for a piece.
  *

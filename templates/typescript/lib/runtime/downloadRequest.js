@@ -8,7 +8,7 @@ export class FileChanged extends Error {
 }
 const HEADERS_RECEIVED = 2;
 /** Of servers that are busy, or have an error that may pass. */
-const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+export const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 /**
  * Asks for a piece.
  *

@@ -1,25 +1,13 @@
 // Files in memory, for browsers: there is no folder that they could be kept in.
 
-import type { KeptFiles, Part } from './backend.js';
-import { isSecure } from './downloadRequest.js';
+import type { Checked, Checksum, KeptFiles, Part } from './backend.js';
+import { Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
+import { MemoryFile, type MemoryWatcher } from './memoryFile.js';
+import { requestBytes, type MemoryDownload } from './memoryRequest.js';
 
-/** A file on a server. */
-export interface MemoryDownload {
-  readonly url: string;
-  /** In bytes; -1 where nobody knows. */
-  readonly sizeBytes: number;
-  /** In hexadecimal; empty for what is not checked. */
-  readonly sha256: string;
-  /** Whether the address and all that it leads to have to be https: ones. */
-  readonly mustBeSecure: boolean;
-}
-
-/** Who waits for it. */
-export interface MemoryWatcher {
-  readonly signal: AbortSignal | undefined;
-  readonly onBytes: (loadedBytes: number) => void;
-}
+/** Of an answer that brings nothing. */
+const STALL_MS = 30_000;
 
 /** By the part that says where they are: they are gone when nobody has that any more. */
 const bytesByPart = new WeakMap<Part, ArrayBuffer>();
@@ -35,81 +23,64 @@ export function bytesInMemory(part: Part): ArrayBuffer | undefined {
 }
 
 /**
- * A file of the package: from what the browser kept of an earlier visit, else fetched, and then kept. It is checked either
- * way; what is damaged is fetched again.
+ * A file of the package: what the browser kept of earlier visits, and the rest fetched, and then kept. All of it is checked;
+ * what is damaged is fetched again.
  *
- * @throws ModelError as `fetchToMemory`
+ * @param checksum - how the whole is checked, such as on another thread
+ * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
  */
 export async function fetchOnce(
   wanted: MemoryDownload,
   watcher: MemoryWatcher,
   kept: KeptFiles | null,
+  checksum: Checksum = checksumHere,
 ): Promise<ArrayBuffer> {
-  if (kept === null || wanted.sha256 === '') return fetchToMemory(wanted, watcher);
-  const found = await kept.find(wanted.sha256);
-  if (found !== undefined) {
-    if ((await sha256Of(new Uint8Array(found))) === wanted.sha256) return found;
-    await kept.remove(wanted.sha256);
+  const { url, sizeBytes, sha256 } = wanted;
+  if (sizeBytes < 0) return fetchUnsized(wanted, watcher);
+  const file = new MemoryFile(wanted, watcher, sha256 === '' ? null : kept);
+  await file.fill();
+  if (sha256 === '') return file.bytes.buffer;
+  for (;;) {
+    const found = await checksum(file.bytes.buffer);
+    file.bytes = new Uint8Array(found.bytes);
+    if (found.sha256 === sha256) return found.bytes;
+    await file.mend(wrongContent(url, found.sha256, sha256));
   }
-  const bytes = await fetchToMemory(wanted, watcher);
-  await kept.add(wanted.sha256, bytes);
-  return bytes;
 }
 
 /**
- * Fetches a file and checks it.
+ * Fetches a file and checks it; nothing of it is kept.
  *
- * @throws ModelError `network`, `missing`, `corrupted` or `cancelled`
+ * @throws ModelError as `fetchOnce`
  */
-export async function fetchToMemory(wanted: MemoryDownload, watcher: MemoryWatcher): Promise<ArrayBuffer> {
+export function fetchToMemory(wanted: MemoryDownload, watcher: MemoryWatcher): Promise<ArrayBuffer> {
+  return fetchOnce(wanted, watcher, null);
+}
+
+async function fetchUnsized(wanted: MemoryDownload, { signal }: MemoryWatcher): Promise<ArrayBuffer> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const taker = {
+    signal,
+    stallMs: STALL_MS,
+    begin: (): void => undefined,
+    take: (bytes: Uint8Array): void => {
+      chunks.push(Uint8Array.from(bytes));
+    },
+  };
   try {
-    const response = await fetch(wanted.url, watcher.signal === undefined ? {} : { signal: watcher.signal });
-    if (wanted.mustBeSecure && !isSecure(response.url)) {
-      throw new ModelError('network', `${wanted.url} leads to ${response.url}, which is not an https: address`);
-    }
-    if (!response.ok) throw refused(wanted.url, response.status);
-    refusePage(response, wanted);
-    const bytes = await bodyOf(response, wanted, watcher.onBytes);
-    await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
-    return bytes;
+    await requestBytes(wanted, { start: 0, end: wanted.sizeBytes, tag: '', isFresh: false }, taker);
   } catch (reason) {
-    if (reason instanceof ModelError) throw reason;
-    if (watcher.signal?.aborted === true) throw new ModelError('cancelled', `the download of ${wanted.url} was cancelled`);
-    throw new ModelError('network', `${wanted.url} cannot be fetched: ${String(reason)}`, { cause: reason });
+    if (reason instanceof Interruption) throw new ModelError('network', reason.message, { cause: reason });
+    throw reason;
   }
+  const bytes = await new Blob(chunks).arrayBuffer();
+  await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
+  return bytes;
 }
 
-function refused(url: string, status: number): ModelError {
-  return new ModelError(status === 404 ? 'missing' : 'network', `${url} answers with status ${String(status)}`);
-}
-
-/** Servers of single-page apps answer with their page instead of 404. */
-function refusePage({ headers }: Response, { url, sizeBytes }: MemoryDownload): void {
-  if (sizeBytes < 0 || headers.get('content-type')?.startsWith('text/html') !== true) return;
-  throw new ModelError('missing', `${url} is answered with a page of HTML: the file is not there`);
-}
-
-async function bodyOf(
-  response: Response,
-  wanted: MemoryDownload,
-  onBytes: (loadedBytes: number) => void,
-): Promise<ArrayBuffer> {
-  if (response.body === null || wanted.sizeBytes < 0) return response.arrayBuffer();
-  const bytes = new Uint8Array(wanted.sizeBytes);
-  const reader = response.body.getReader();
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    if (length + value.length > bytes.length) {
-      await reader.cancel();
-      throw wrongSize(wanted.url, `more than ${String(bytes.length)}`, bytes.length);
-    }
-    bytes.set(value, length);
-    length += value.length;
-    onBytes(length);
-  }
-  return length === bytes.length ? bytes.buffer : bytes.buffer.slice(0, length);
+/** The SHA-256 of bytes, on the thread that asks for it: browsers copy them there. */
+export async function checksumHere(bytes: ArrayBuffer): Promise<Checked> {
+  return { sha256: await sha256Of(new Uint8Array(bytes)), bytes };
 }
 
 /**
@@ -123,19 +94,26 @@ export async function checkBytes(
   sha256: string,
   name: string,
 ): Promise<void> {
-  if (sizeBytes >= 0 && bytes.byteLength !== sizeBytes) throw wrongSize(name, String(bytes.byteLength), sizeBytes);
+  const { byteLength } = bytes;
+  if (sizeBytes >= 0 && byteLength !== sizeBytes) {
+    const expected = `the package was built with one of ${String(sizeBytes)}`;
+    throw new ModelError('corrupted', `${name} has ${String(byteLength)} bytes, ${expected}`);
+  }
   if (sha256 === '') return;
   const found = await sha256Of(bytes);
-  if (found !== sha256) {
-    throw new ModelError('corrupted', `${name} has sha256 ${found}, expected ${sha256}`);
-  }
+  if (found !== sha256) throw wrongContent(name, found, sha256);
 }
 
-function wrongSize(name: string, found: string, expected: number): ModelError {
-  return new ModelError('corrupted', `${name} has ${found} bytes, the package was built with one of ${String(expected)}`);
+function wrongContent(name: string, found: string, expected: string): ModelError {
+  return new ModelError('corrupted', `${name} has sha256 ${found}, expected ${expected}`);
 }
 
-async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+/**
+ * The SHA-256 of bytes, in hexadecimal.
+ *
+ * @throws ModelError `unsupported` where the browser has none
+ */
+export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { crypto } = globalThis as { readonly crypto?: Partial<Crypto> };
   if (crypto?.subtle === undefined) {
     throw new ModelError('unsupported', 'files can be checked in pages from https: addresses or from localhost only');

@@ -148,7 +148,7 @@ class Placer {
     if (this.backend.platform !== 'web' || !/^(https?|blob|data):/i.test(path)) return { part, bytes: null };
     const { sizeBytes, sha256 } = file;
     const wanted = { url: path, sizeBytes, sha256, mustBeSecure };
-    const bytes = await fetchOnce(wanted, this.watcher(file), this.backend.kept);
+    const bytes = await fetchOnce(wanted, this.watcher(file), this.backend.kept, this.backend.checksum);
     this.finish(file);
     const inMemory: Part = { ...part, size: bytes.byteLength, sha256: '', endsSha256: '' };
     keepInMemory(inMemory, bytes);

@@ -1,4 +1,4 @@
-import type { About, Backend, Device, KeptFiles, Opened, OpenRequest, Place, Platform, Ran } from '../runtime/backend.js';
+import type { About, Backend, Checked, Device, KeptFiles, Opened, OpenRequest, Place, Platform, Ran } from '../runtime/backend.js';
 import { type PageOptions, type Site } from './site.js';
 /** Starts ONNX Runtime when the first model is opened, once for all models of the package. */
 export declare class WebBackend implements Backend {
@@ -12,9 +12,13 @@ export declare class WebBackend implements Backend {
     private readonly calls;
     private readonly outputs;
     private starting;
+    /** Where ONNX Runtime runs, or will. */
+    private host;
     private last;
     constructor(site: Site, options: PageOptions);
     about(): About;
+    /** In the worker, where there is one: a browser copies what it computes checksums of. */
+    readonly checksum: (bytes: ArrayBuffer) => Promise<Checked>;
     locate(path: string, _size: number, url?: string): Promise<Place>;
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
     close(session: number): void;
@@ -42,6 +46,7 @@ export declare class WebBackend implements Backend {
     private addressOf;
     private started;
     private start;
+    private madeHost;
     private hasWorker;
     private makeWorker;
 }

@@ -23,6 +23,8 @@ export class WebBackend {
     calls = new Map();
     outputs = new Map();
     starting = null;
+    /** Where ONNX Runtime runs, or will. */
+    host = null;
     last = 0;
     constructor(site, options) {
         this.site = site;
@@ -33,6 +35,8 @@ export class WebBackend {
     about() {
         return { runtimeVersion: this.site.runtimeVersion, bundle: '', cache: '', threads: this.threads };
     }
+    /** In the worker, where there is one: a browser copies what it computes checksums of. */
+    checksum = (bytes) => this.madeHost().checksum(bytes);
     locate(path, _size, url = '') {
         return Promise.resolve({ path: this.addressOf(`models/${path}`, url), offset: 0 });
     }
@@ -172,17 +176,22 @@ export class WebBackend {
         const url = this.addressOf(BUNDLED + nameOf(binary.url()), binary.url());
         const content = isFile(url)
             ? await readFile(url, sizeBytes, sha256)
-            : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept);
-        const host = this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
+            : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept, this.checksum);
+        const host = this.madeHost();
         const request = { script: this.addressOf(BUNDLED + nameOf(script()), script()), binary: content, threads: this.threads };
         try {
             await host.start(request);
             return host;
         }
         catch (reason) {
+            this.host = null;
             host.end();
             throw reason;
         }
+    }
+    madeHost() {
+        this.host ??= this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
+        return this.host;
     }
     hasWorker() {
         return this.options.worker !== false && 'Worker' in globalThis;

@@ -1,4 +1,4 @@
-import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import type { Produced } from '../runtime/onnxruntimeTensors.js';
 /** What ONNX Runtime is started with. */
 export interface StartRequest {
@@ -24,6 +24,8 @@ export interface Host {
     start(request: StartRequest): Promise<void>;
     /** The bytes of the model and of its weights are the host's from now on. */
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+    /** The SHA-256 of bytes, whose memory is the host's until then. */
+    checksum(bytes: ArrayBuffer): Promise<Checked>;
     close(session: number): void;
     /** One at a time for each session. */
     run(request: RunRequest): Promise<RunAnswer>;
@@ -37,6 +39,7 @@ export declare class LocalHost implements Host {
     start({ script, binary, threads }: StartRequest): Promise<void>;
     /** @throws ModelError `runtime` for a provider that this browser does not have */
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+    checksum(bytes: ArrayBuffer): Promise<Checked>;
     close(session: number): void;
     run({ session, buffers, layout, texts }: RunRequest): Promise<RunAnswer>;
     end(): void;

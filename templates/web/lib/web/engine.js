@@ -1,5 +1,5 @@
 // ONNX Runtime's WebAssembly and the sessions in it: on the page's own thread, in a worker, or in Node.
-import { keepInMemory } from '../runtime/downloadMemory.js';
+import { checksumHere, keepInMemory } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
 import { OnnxRuntimeBackend } from '../runtime/onnxruntimeBackend.js';
 /** A function returning a vector of 16 bytes: `i32.const 0; i8x16.splat; i8x16.popcnt`. */
@@ -27,6 +27,9 @@ export class LocalHost {
                 keepInMemory(part, bytes);
         });
         return this.engine().open(request, model);
+    }
+    checksum(bytes) {
+        return checksumHere(bytes);
     }
     close(session) {
         this.engine().close(session);

@@ -9,10 +9,12 @@ export declare class CacheOfPackage implements KeptFiles {
     private readonly runtime;
     private hasTold;
     constructor(packageName: string, runtime: string, caches: Caches);
-    find(sha256: string): Promise<ArrayBuffer | undefined>;
-    add(sha256: string, bytes: ArrayBuffer): Promise<void>;
+    read(sha256: string, offset: number, into: Uint8Array): Promise<string | undefined>;
+    write(sha256: string, offset: number, piece: Uint8Array<ArrayBuffer>, tag: string): Promise<void>;
+    removeDamaged(sha256: string): Promise<boolean>;
     remove(sha256: string): Promise<void>;
     retain(sha256s: ReadonlySet<string>): Promise<void>;
+    private removeThose;
     /** What fails here costs a download: a model is loaded all the same, and the page is told once. */
     private tried;
 }

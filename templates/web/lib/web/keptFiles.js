@@ -1,5 +1,9 @@
-// Files that the browser keeps between visits, by their SHA-256, in its Cache Storage.
+// Pieces of files that the browser keeps between visits, by the SHA-256 of the file, in its Cache Storage.
+import { sha256Of } from '../runtime/downloadMemory.js';
 const PATH = '/mobpack/';
+/** Headers of a piece: its SHA-256, and the ETag that it came with. */
+const CHECKSUM = 'x-sha256';
+const TAG = 'x-etag';
 /** Keeps files of one package. Without room, or where a browser has no Cache Storage, files are fetched at each visit. */
 export class CacheOfPackage {
     name;
@@ -12,20 +16,45 @@ export class CacheOfPackage {
         this.runtime = runtime;
         this.caches = caches;
     }
-    async find(sha256) {
-        return this.tried('read', async (cache) => (await cache.match(PATH + sha256))?.arrayBuffer());
+    async read(sha256, offset, into) {
+        return this.tried('read', async (cache) => {
+            const found = await cache.match(pathOf(sha256, offset));
+            if (found === undefined)
+                return undefined;
+            return (await isReadInto(into, found)) ? (found.headers.get(TAG) ?? '') : undefined;
+        });
     }
-    async add(sha256, bytes) {
-        await this.tried('written', (cache) => cache.put(PATH + sha256, new Response(bytes)));
+    async write(sha256, offset, piece, tag) {
+        await this.tried('written', async (cache) => {
+            const headers = { [CHECKSUM]: await sha256Of(piece), [TAG]: tag };
+            await cache.put(pathOf(sha256, offset), new Response(piece, { headers }));
+        });
+    }
+    async removeDamaged(sha256) {
+        let isDamaged = false;
+        await this.removeThose(async (cache, request) => {
+            if (fileOf(request) !== sha256)
+                return false;
+            const found = await cache.match(request);
+            const bytes = new Uint8Array((await found?.arrayBuffer()) ?? new ArrayBuffer(0));
+            if ((await sha256Of(bytes)) === found?.headers.get(CHECKSUM))
+                return false;
+            isDamaged = true;
+            return true;
+        });
+        return isDamaged;
     }
     async remove(sha256) {
-        await this.tried('cleaned', (cache) => cache.delete(PATH + sha256));
+        await this.removeThose((_, request) => fileOf(request) === sha256);
     }
     async retain(sha256s) {
         const wanted = sha256s.size === 0 ? sha256s : new Set([...sha256s, this.runtime]);
+        await this.removeThose((_, request) => !wanted.has(fileOf(request)));
+    }
+    async removeThose(isUnwanted) {
         await this.tried('cleaned', async (cache) => {
             for (const request of await cache.keys()) {
-                if (!wanted.has(request.url.slice(request.url.lastIndexOf('/') + 1)))
+                if (await isUnwanted(cache, request))
                     await cache.delete(request);
             }
         });
@@ -42,6 +71,27 @@ export class CacheOfPackage {
             return undefined;
         }
     }
+}
+/** Reads a response as it comes: whole pieces in memory of their own would have to be collected later. */
+async function isReadInto(into, { body }) {
+    const reader = body?.getReader();
+    let length = 0;
+    for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+        if (done)
+            return length === into.length;
+        if (length + value.length > into.length)
+            return false;
+        into.set(value, length);
+        length += value.length;
+    }
+}
+function pathOf(sha256, offset) {
+    return `${PATH}${sha256}/${String(offset)}`;
+}
+/** The SHA-256 of the file that an entry is a piece of; empty for what this package has not written. */
+function fileOf({ url }) {
+    return new RegExp(`${PATH}([0-9a-f]{64})/\\d+$`).exec(url)?.[1] ?? '';
 }
 function inWords(reason) {
     const { name } = reason;

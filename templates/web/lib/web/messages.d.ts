@@ -1,4 +1,4 @@
-import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import { ModelError, type ModelErrorCode } from '../runtime/errors.js';
 import type { RunAnswer, RunRequest, StartRequest } from './engine.js';
 /** Calls of a worker's host, by its methods. */
@@ -10,6 +10,9 @@ export type Call = {
     readonly request: OpenRequest;
     readonly model: ArrayBuffer;
     readonly weights: readonly ArrayBuffer[];
+} | {
+    readonly method: 'checksum';
+    readonly bytes: ArrayBuffer;
 } | {
     readonly method: 'close';
     readonly session: number;
@@ -30,7 +33,7 @@ export interface Failure {
 /** What became of a call. */
 export interface Answer {
     readonly number: number;
-    readonly value?: Opened | RunAnswer | undefined;
+    readonly value?: Checked | Opened | RunAnswer | undefined;
     readonly failure?: Failure;
 }
 export declare function failureOf(thrown: unknown): Failure;

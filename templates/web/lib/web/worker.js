@@ -1,4 +1,5 @@
 // The module worker in which models run.
+import { checksumHere } from '../runtime/downloadMemory.js';
 import { LocalHost } from './engine.js';
 import { failureOf } from './messages.js';
 const scope = globalThis;
@@ -13,6 +14,10 @@ scope.onmessage = ({ data: { number, call } }) => {
 async function valueOf(call) {
     if (call.method === 'open')
         return { value: await host.open(call.request, call.model, call.weights) };
+    if (call.method === 'checksum') {
+        const value = await checksumHere(call.bytes);
+        return { value, transfer: [value.bytes] };
+    }
     if (call.method === 'run') {
         const value = await host.run(call.request);
         return { value, transfer: buffersOf(value) };

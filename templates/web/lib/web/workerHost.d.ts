@@ -1,4 +1,4 @@
-import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import type { Host, RunAnswer, RunRequest, StartRequest } from './engine.js';
 /** Asks a worker, and gives its answers. */
 export declare class WorkerHost implements Host {
@@ -9,6 +9,7 @@ export declare class WorkerHost implements Host {
     constructor(worker: Worker);
     start(request: StartRequest): Promise<void>;
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+    checksum(bytes: ArrayBuffer): Promise<Checked>;
     close(session: number): void;
     run(request: RunRequest): Promise<RunAnswer>;
     end(): void;

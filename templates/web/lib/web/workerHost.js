@@ -26,6 +26,9 @@ export class WorkerHost {
         const all = [...new Set([model, ...weights])];
         return (await this.ask({ method: 'open', request, model, weights }, all));
     }
+    async checksum(bytes) {
+        return (await this.ask({ method: 'checksum', bytes }, [bytes]));
+    }
     close(session) {
         void this.ask({ method: 'close', session }, []);
     }
@@ -34,6 +37,7 @@ export class WorkerHost {
     }
     end() {
         this.worker.terminate();
+        this.fail('it was ended');
     }
     ask(call, transfer) {
         if (this.failure !== null)

@@ -1,6 +1,6 @@
 // Runs the models of a package in a browser, or in Node.
 
-import type { About, Backend, Device, KeptFiles, Opened, OpenRequest, Part, Place, Platform, Ran } from '../runtime/backend.js';
+import type { About, Backend, Checked, Device, KeptFiles, Opened, OpenRequest, Part, Place, Platform, Ran } from '../runtime/backend.js';
 import { bytesInMemory, checkBytes, fetchOnce, fetchToMemory } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
 import { cancellable, copied, throwIfCancelled, Times } from '../runtime/onnxruntimeRuns.js';
@@ -36,6 +36,8 @@ export class WebBackend implements Backend {
   private readonly calls = new Map<number, AbortController>();
   private readonly outputs = new Map<number, readonly Produced[]>();
   private starting: Promise<Host> | null = null;
+  /** Where ONNX Runtime runs, or will. */
+  private host: Host | null = null;
   private last = 0;
 
   constructor(site: Site, options: PageOptions) {
@@ -48,6 +50,9 @@ export class WebBackend implements Backend {
   about(): About {
     return { runtimeVersion: this.site.runtimeVersion, bundle: '', cache: '', threads: this.threads };
   }
+
+  /** In the worker, where there is one: a browser copies what it computes checksums of. */
+  readonly checksum = (bytes: ArrayBuffer): Promise<Checked> => this.madeHost().checksum(bytes);
 
   locate(path: string, _size: number, url = ''): Promise<Place> {
     return Promise.resolve({ path: this.addressOf(`models/${path}`, url), offset: 0 });
@@ -212,16 +217,22 @@ export class WebBackend implements Backend {
     const url = this.addressOf(BUNDLED + nameOf(binary.url()), binary.url());
     const content = isFile(url)
       ? await readFile(url, sizeBytes, sha256)
-      : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept);
-    const host = this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
+      : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept, this.checksum);
+    const host = this.madeHost();
     const request = { script: this.addressOf(BUNDLED + nameOf(script()), script()), binary: content, threads: this.threads };
     try {
       await host.start(request);
       return host;
     } catch (reason) {
+      this.host = null;
       host.end();
       throw reason;
     }
+  }
+
+  private madeHost(): Host {
+    this.host ??= this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
+    return this.host;
   }
 
   private hasWorker(): boolean {

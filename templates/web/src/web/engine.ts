@@ -1,8 +1,8 @@
 // ONNX Runtime's WebAssembly and the sessions in it: on the page's own thread, in a worker, or in Node.
 
-import { keepInMemory } from '../runtime/downloadMemory.js';
+import { checksumHere, keepInMemory } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
-import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import type { OnnxRuntime } from '../runtime/onnxruntimeApi.js';
 import { OnnxRuntimeBackend } from '../runtime/onnxruntimeBackend.js';
 import type { Produced } from '../runtime/onnxruntimeTensors.js';
@@ -34,6 +34,8 @@ export interface Host {
   start(request: StartRequest): Promise<void>;
   /** The bytes of the model and of its weights are the host's from now on. */
   open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
+  /** The SHA-256 of bytes, whose memory is the host's until then. */
+  checksum(bytes: ArrayBuffer): Promise<Checked>;
   close(session: number): void;
   /** One at a time for each session. */
   run(request: RunRequest): Promise<RunAnswer>;
@@ -79,6 +81,10 @@ export class LocalHost implements Host {
       if (bytes !== undefined) keepInMemory(part, bytes);
     });
     return this.engine().open(request, model);
+  }
+
+  checksum(bytes: ArrayBuffer): Promise<Checked> {
+    return checksumHere(bytes);
   }
 
   close(session: number): void {

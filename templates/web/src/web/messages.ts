@@ -1,6 +1,6 @@
 // What a page and its worker tell each other.
 
-import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import { ModelError, toModelError, type ModelErrorCode } from '../runtime/errors.js';
 import type { RunAnswer, RunRequest, StartRequest } from './engine.js';
 
@@ -13,6 +13,7 @@ export type Call =
       readonly model: ArrayBuffer;
       readonly weights: readonly ArrayBuffer[];
     }
+  | { readonly method: 'checksum'; readonly bytes: ArrayBuffer }
   | { readonly method: 'close'; readonly session: number }
   | { readonly method: 'run'; readonly request: RunRequest };
 
@@ -31,7 +32,7 @@ export interface Failure {
 /** What became of a call. */
 export interface Answer {
   readonly number: number;
-  readonly value?: Opened | RunAnswer | undefined;
+  readonly value?: Checked | Opened | RunAnswer | undefined;
   readonly failure?: Failure;
 }
 

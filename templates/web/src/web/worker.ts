@@ -1,5 +1,6 @@
 // The module worker in which models run.
 
+import { checksumHere } from '../runtime/downloadMemory.js';
 import { LocalHost, type RunAnswer } from './engine.js';
 import { failureOf, type Answer, type Call, type Question } from './messages.js';
 
@@ -31,6 +32,10 @@ interface Valued {
 
 async function valueOf(call: Call): Promise<Valued> {
   if (call.method === 'open') return { value: await host.open(call.request, call.model, call.weights) };
+  if (call.method === 'checksum') {
+    const value = await checksumHere(call.bytes);
+    return { value, transfer: [value.bytes] };
+  }
   if (call.method === 'run') {
     const value = await host.run(call.request);
     return { value, transfer: buffersOf(value) };

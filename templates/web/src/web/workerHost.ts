@@ -1,6 +1,6 @@
 // Sessions in a worker: the page's thread stays free while a model runs.
 
-import type { Opened, OpenRequest } from '../runtime/backend.js';
+import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import { ModelError } from '../runtime/errors.js';
 import type { Host, RunAnswer, RunRequest, StartRequest } from './engine.js';
 import { errorOf, type Answer, type Call, type Question } from './messages.js';
@@ -39,6 +39,10 @@ export class WorkerHost implements Host {
     return (await this.ask({ method: 'open', request, model, weights }, all)) as Opened;
   }
 
+  async checksum(bytes: ArrayBuffer): Promise<Checked> {
+    return (await this.ask({ method: 'checksum', bytes }, [bytes])) as Checked;
+  }
+
   close(session: number): void {
     void this.ask({ method: 'close', session }, []);
   }
@@ -49,6 +53,7 @@ export class WorkerHost implements Host {
 
   end(): void {
     this.worker.terminate();
+    this.fail('it was ended');
   }
 
   private ask(call: Call, transfer: Transferable[]): Promise<Answer['value']> {

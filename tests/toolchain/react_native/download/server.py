@@ -41,6 +41,8 @@ class Files:
     heeds_if_range: bool = True
     faults: deque[Fault | None] = field(default_factory=deque)
     """The fault of each request in turn; None for a correct answer."""
+    faults_by_path: dict[str, deque[Fault | None]] = field(default_factory=dict)
+    """The faults of requests for single paths, after those of all."""
     requests: list[Request] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
     cut_off: list[str] = field(default_factory=list)
@@ -57,7 +59,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.files.requests.append(Request(self.path, {name.lower(): value for name, value in self.headers.items()}))
-        fault = self.files.faults.popleft() if self.files.faults else None
+        faults = self.files.faults or self.files.faults_by_path.get(self.path)
+        fault = faults.popleft() if faults else None
         try:
             if fault:
                 fault(self)

@@ -1,0 +1,103 @@
+// One request for bytes of a file by fetch, which gives them as they come.
+import { FileChanged, Interruption, isSecure, PASSING } from './downloadRequest.js';
+import { ModelError } from './errors.js';
+/**
+ * Asks for `gap`, and hands over what comes.
+ *
+ * @throws Interruption and FileChanged; ModelError `cancelled`, `missing` or `network` where asking again is no use
+ */
+export async function requestBytes(wanted, gap, taker) {
+    const { signal, stallMs } = taker;
+    const stop = new AbortController();
+    const cancel = () => {
+        stop.abort();
+    };
+    let stall;
+    const watch = () => {
+        clearTimeout(stall);
+        stall = setTimeout(cancel, stallMs);
+    };
+    signal?.addEventListener('abort', cancel);
+    if (signal?.aborted === true)
+        cancel();
+    watch();
+    try {
+        const response = await fetch(wanted.url, requestOf(wanted, gap, stop.signal));
+        refuse(response, wanted, gap);
+        taker.begin(response.status !== 206, response.headers.get('ETag') ?? '');
+        await read(response, (bytes) => {
+            watch();
+            taker.take(bytes);
+        });
+    }
+    catch (reason) {
+        stop.abort();
+        throw explained(reason, wanted.url, signal);
+    }
+    finally {
+        clearTimeout(stall);
+        signal?.removeEventListener('abort', cancel);
+    }
+}
+/** No If-Range: other origins would be asked for leave first. The ETag of the answer is compared instead. */
+function requestOf({ sizeBytes }, { start, end, isFresh }, signal) {
+    const isWhole = start === 0 && end === sizeBytes;
+    return {
+        signal,
+        ...(isWhole ? {} : { headers: { Range: `bytes=${String(start)}-${String(end - 1)}` } }),
+        ...(isFresh ? { cache: 'reload' } : {}),
+    };
+}
+/** Why the body need not be waited for. */
+function refuse(response, wanted, gap) {
+    const { url } = wanted;
+    const { status, headers } = response;
+    if (wanted.mustBeSecure && !isSecure(response.url)) {
+        throw new ModelError('network', `${url} leads to ${response.url}, which is not an https: address`);
+    }
+    if (status === 416)
+        throw new FileChanged(`${url} has no byte ${String(gap.start)}`);
+    if (PASSING.has(status))
+        throw new Interruption(`${url} answers with status ${String(status)}`);
+    if (!response.ok)
+        throw new ModelError(status === 404 ? 'missing' : 'network', `${url} answers with status ${String(status)}`);
+    // Servers of single-page apps answer with their page instead of 404.
+    if (wanted.sizeBytes >= 0 && headers.get('Content-Type')?.startsWith('text/html') === true) {
+        throw new ModelError('missing', `${url} is answered with a page of HTML: the file is not there`);
+    }
+    if (status === 206)
+        refuseRange(headers, wanted, gap);
+}
+/** Other origins do not show which bytes they send: the checksum of the whole tells then. */
+function refuseRange(headers, { url, sizeBytes }, { start, tag }) {
+    if (tag !== '' && (headers.get('ETag') ?? '') !== tag)
+        throw new FileChanged(`${url} is another file now`);
+    const range = headers.get('Content-Range');
+    if (range === null)
+        return;
+    const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range) ?? [];
+    if (total !== '*' && Number(total) !== sizeBytes)
+        throw new FileChanged(`${url} is a file of another size now: ${range}`);
+    if (Number(first) !== start)
+        throw new FileChanged(`${url} sends other bytes than it was asked for: ${range}`);
+}
+async function read(response, take) {
+    if (response.body === null) {
+        take(new Uint8Array(await response.arrayBuffer()));
+        return;
+    }
+    const reader = response.body.getReader();
+    for (;;) {
+        const { done, value } = await reader.read();
+        if (done)
+            return;
+        take(value);
+    }
+}
+function explained(reason, url, signal) {
+    if (signal?.aborted === true)
+        return new ModelError('cancelled', `the download of ${url} was cancelled`);
+    if (reason instanceof ModelError || reason instanceof Interruption || reason instanceof FileChanged)
+        return reason;
+    return new Interruption(`${url} cannot be fetched: ${String(reason)}`, { cause: reason });
+}

@@ -1,0 +1,175 @@
+"""Downloads of a page: what was cut off goes on where it stopped, in the same load and on the next visit; what does not
+belong together is thrown away."""
+
+from collections import deque
+from collections.abc import Iterator
+
+import pytest
+
+from tests.toolchain import projects
+from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.react_native.download.server import Fault, cut, status, whole
+from tests.toolchain.web.page import RUN_MINILM, Page, embedding, files_of, package, page_of
+
+pytestmark = [
+    pytest.mark.by_content(of=[projects.WEB]),
+    pytest.mark.react_native,
+    pytest.mark.browser,
+]
+
+PIECE = 2 << 20
+CUT = 9_000_000
+"""bytes of the model after which connections break"""
+LOAD = """
+const shares = [];
+await Minilm.load({ onProgress: ({ loadedBytes }) => shares.push(loadedBytes) });
+return [shares[0], shares.every((share, index) => index === 0 || share >= shares[index - 1]), shares.at(-1)];
+"""
+KEYS = """
+const cache = await caches.open('mobpack @example/models');
+const keys = (await cache.keys()).map(({ url }) => new URL(url).pathname);
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The package's files by their path on the site."""
+    return files_of(package(tmp_path_factory.mktemp("package")), "/vision/")
+
+
+@pytest.fixture(scope="module")
+def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("chromium"), seconds=200.0) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(open_browser: Browser, files: dict[str, bytes]) -> Iterator[Page]:
+    with page_of(open_browser, files) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def model(files: dict[str, bytes]) -> str:
+    """The path of the model's file."""
+    (path,) = (path for path in files if path.endswith("/minilm.ort"))
+    return path
+
+
+def broken(page: Page, model: str, *faults: Fault | None) -> None:
+    """Has the next requests for the model go wrong."""
+    page.server.files.faults_by_path[model] = deque(faults)
+
+
+def ranges(page: Page, model: str) -> list[str]:
+    """The ranges of the model that the server was asked for; empty for all of it."""
+    return [each.range.removeprefix("bytes=") for each in page.server.files.requests if each.path == model]
+
+
+def rest(start: int, content: bytes) -> str:
+    return f"{start}-{len(content) - 1}"
+
+
+def give_up(page: Page, model: str) -> int:
+    """A visit whose download breaks and ends; how many bytes were kept: the browser may lose some that were sent."""
+    broken(page, model, cut(CUT), status(404))
+    page.visit()
+    assert page.run(LOAD)[0] == "missing"
+    kept: int = page.run(f"{KEYS} return keys.length;") * PIECE
+    assert 0 < kept <= CUT
+    return kept
+
+
+def test_a_connection_that_breaks_is_taken_up_where_it_broke(page: Page, model: str, files: dict[str, bytes]) -> None:
+    broken(page, model, cut(CUT), status(503), cut(CUT))
+    page.visit()
+    assert page.run(RUN_MINILM) == pytest.approx(embedding(), abs=1e-5)
+    first, *others = ranges(page, model)
+    assert first == ""
+    starts = [int(each.partition("-")[0]) for each in others]
+    assert 0 < starts[0] == starts[1] <= CUT
+    assert starts[1] < starts[2] <= 2 * CUT
+    assert others == [rest(start, files[model]) for start in starts]
+
+
+def test_the_next_visit_asks_for_the_rest_only_and_counts_what_is_there(
+    page: Page, model: str, files: dict[str, bytes]
+) -> None:
+    kept = give_up(page, model)
+
+    page.visit()
+    found = page.run(LOAD)
+    assert ranges(page, model) == [rest(kept, files[model])]
+    assert found == [PIECE, True, len(files[model])]
+
+    page.visit()
+    assert page.run(RUN_MINILM) == pytest.approx(embedding(), abs=1e-5)
+    assert ranges(page, model) == []
+
+
+def test_a_server_without_ranges_sends_all_of_it_again(page: Page, model: str, files: dict[str, bytes]) -> None:
+    kept = give_up(page, model)
+    broken(page, model, whole)
+    page.visit()
+    assert page.run(RUN_MINILM) == pytest.approx(embedding(), abs=1e-5)
+    assert ranges(page, model) == [rest(kept, files[model])]
+
+
+@pytest.mark.parametrize("has_tags", [True, False])
+def test_the_first_pieces_of_another_file_are_thrown_away(
+    page: Page, model: str, files: dict[str, bytes], has_tags: bool
+) -> None:
+    """Without ETags the checksum tells it."""
+    page.server.files.has_tags = has_tags
+    page.server.files.by_path[model] = bytes(len(files[model]))
+    kept = give_up(page, model)
+
+    page.server.files.by_path[model] = files[model]
+    page.visit()
+    assert page.run(RUN_MINILM) == pytest.approx(embedding(), abs=1e-5)
+    assert ranges(page, model) == [rest(kept, files[model]), ""]
+
+
+def test_a_file_that_is_another_one_now_is_refused_and_not_kept(
+    page: Page, model: str, files: dict[str, bytes]
+) -> None:
+    give_up(page, model)
+    page.server.files.by_path[model] = bytes(len(files[model]))
+    page.visit()
+    code, message = page.run(RUN_MINILM)
+    assert (code, "has sha256" in message) == ("corrupted", True), message
+    assert page.run(f"{KEYS} return keys;") == []
+
+
+def test_a_piece_that_the_browser_has_damaged_is_fetched_again(page: Page) -> None:
+    page.visit()
+    first = page.run(RUN_MINILM)
+    page.run(
+        f"""{KEYS}
+        const path = keys.find((key) => key.endsWith('/{2 * PIECE}'));
+        const {{ headers, body }} = await cache.match(path);
+        const bytes = new Uint8Array(await new Response(body).arrayBuffer());
+        bytes[77] ^= 1;
+        await cache.put(path, new Response(bytes, {{ headers }}));
+        """
+    )
+    page.visit()
+    assert page.run(RUN_MINILM) == first
+    asked = [each.range for each in page.server.files.requests if each.range]
+    assert asked == [f"bytes={2 * PIECE}-{3 * PIECE - 1}"]
+
+
+def test_a_download_that_is_cancelled_goes_on_on_the_next_visit(page: Page, model: str) -> None:
+    page.visit()
+    code = page.run(
+        f"""
+        const controller = new AbortController();
+        const onProgress = ({{ loadedBytes }}) => {{ if (loadedBytes > {CUT}) controller.abort(); }};
+        return Minilm.load({{ signal: controller.signal, onProgress }}).catch((error) => error.code);
+        """
+    )
+    assert code == "cancelled"
+    page.visit()
+    assert page.run(RUN_MINILM) == pytest.approx(embedding(), abs=1e-5)
+    [asked] = ranges(page, model)
+    assert int(asked.partition("-")[0]) > 0
