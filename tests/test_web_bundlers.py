@@ -1,6 +1,10 @@
 """Web packages in the hands of bundlers, by their own command lines."""
 
+import socket
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -127,6 +131,56 @@ def test_an_app_that_imports_one_model_ships_nothing_of_another(
         assert word not in scripts, word
     if bundler != "vite" or entry:
         assert not [path for path, content in files.items() if content.startswith(b"walrus")]
+
+
+@contextmanager
+def development_server(folder: Path) -> Iterator[str]:
+    """The address of Vite's development server of the project in a folder."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = [node.node().program, node.tool(node.project("web"), "vite")]
+    options = ["--host=127.0.0.1", f"--port={port}", "--strictPort", "--clearScreen=false"]
+    with (folder / "log.txt").open("w+", encoding="utf-8") as log:
+        server = subprocess.Popen([*program, *options], cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            while "ready in" not in (folder / "log.txt").read_text(encoding="utf-8"):
+                assert server.poll() is None, (folder / "log.txt").read_text(encoding="utf-8")
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.kill()
+            server.wait()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("options", ["", f"optimizeDeps: {{ exclude: ['{NAME}'] }}"])
+def test_a_page_of_vites_development_server_computes_what_python_computes(
+    options: str, unpacked: Path, tmp_path: Path, open_browser: Browser
+) -> None:
+    """Vite moves packages that it does not exclude, and their files stay where they are."""
+    folder = app(tmp_path / "app", unpacked, "web")
+    (folder / "vite.config.js").write_text(f"export default {{ {options} }};", encoding="utf-8")
+    (folder / "index.html").write_text(INDEX, encoding="utf-8")
+    program = f"import {{ Minilm }} from '{NAME}'; globalThis.run = async () => {{ {RUN_MINILM} }};"
+    (folder / "main.js").write_text(program, encoding="utf-8")
+    open_browser.events.clear()
+    with development_server(folder) as address:
+        assert computed_at(open_browser, address) == pytest.approx(embedding(), abs=1e-5)
+    sent = [event["params"] for event in open_browser.events if event.get("method") == "Network.requestWillBeSent"]
+    asked = [each["request"]["url"].removeprefix(address).partition("?")[0] for each in sent]
+    assert [path for path in asked if path.endswith("/web/worker.js")], asked
+    assert ("node_modules/.vite/deps/" in str(asked)) == (not options), asked
+
+
+def computed_at(browser: Browser, address: str) -> object:
+    """What the page at an address computes, when it has loaded."""
+    browser.call("Page.navigate", url=address)
+    run = """new Promise((resolve) => {
+      const wait = setInterval(() => { if (globalThis.run) { clearInterval(wait); resolve(globalThis.run()); } }, 20);
+    }).catch((error) => [error.code, error.message])"""
+    answer = browser.call("Runtime.evaluate", expression=run, returnByValue=True, awaitPromise=True)
+    return answer["result"].get("value", answer)
 
 
 def computed(page: Page) -> object:

@@ -53,8 +53,15 @@ export async function fetchToMemory(wanted, watcher) {
             throw reason;
         if (watcher.signal?.aborted === true)
             throw new ModelError('cancelled', `the download of ${wanted.url} was cancelled`);
-        throw new ModelError('network', `${wanted.url} cannot be fetched: ${String(reason)}`, { cause: reason });
+        throw new ModelError('network', `${wanted.url} cannot be fetched: ${String(reason)}${hint(wanted.url)}`, { cause: reason });
     }
+}
+/** Browsers do not say why they refuse a file; one of another origin is refused without its permission. */
+function hint(url) {
+    const { location } = globalThis;
+    if (location?.origin === undefined || url.startsWith(`${location.origin}/`))
+        return '';
+    return '. It is on another origin than the page, which must answer with Access-Control-Allow-Origin';
 }
 function refused(url, status) {
     return new ModelError(status === 404 ? 'missing' : 'network', `${url} answers with status ${String(status)}`);

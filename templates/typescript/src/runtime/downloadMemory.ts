@@ -75,8 +75,15 @@ export async function fetchToMemory(wanted: MemoryDownload, watcher: MemoryWatch
   } catch (reason) {
     if (reason instanceof ModelError) throw reason;
     if (watcher.signal?.aborted === true) throw new ModelError('cancelled', `the download of ${wanted.url} was cancelled`);
-    throw new ModelError('network', `${wanted.url} cannot be fetched: ${String(reason)}`, { cause: reason });
+    throw new ModelError('network', `${wanted.url} cannot be fetched: ${String(reason)}${hint(wanted.url)}`, { cause: reason });
   }
+}
+
+/** Browsers do not say why they refuse a file; one of another origin is refused without its permission. */
+function hint(url: string): string {
+  const { location } = globalThis as { readonly location?: { readonly origin?: string } };
+  if (location?.origin === undefined || url.startsWith(`${location.origin}/`)) return '';
+  return '. It is on another origin than the page, which must answer with Access-Control-Allow-Origin';
 }
 
 function refused(url: string, status: number): ModelError {

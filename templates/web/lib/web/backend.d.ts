@@ -42,6 +42,7 @@ export declare class WebBackend implements Backend {
     private addressOf;
     private started;
     private start;
+    private scriptUrl;
     private hasWorker;
     private makeWorker;
 }
