@@ -1,16 +1,14 @@
-"""Web packages: their files, what Node and TypeScript make of them, and what bundlers do."""
+"""Web packages: their files, and what Node and TypeScript make of them."""
 
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.toolchain import node, projects
-from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import NAME, RUN_MINILM, Page, embedding, files_of, package, page_of
+from tests.toolchain.web.page import NAME, RUN_MINILM, app, embedding, package
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native]
 
@@ -51,21 +49,9 @@ void SileroVad.load().then((model) => model.run({ input: new Int32Array(1) }));
 """
 
 
-SECONDS = 400.0
-"""Time for all tests that share a browser."""
-
-
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return package(tmp_path_factory.mktemp("package"))
-
-
-def app(folder: Path, unpacked: Path, project: str) -> Path:
-    """A project of npm packages that depends on the package. Replace files of the package, do not write to them."""
-    modules = node.link(node.project(project), folder)
-    shutil.copytree(unpacked, modules / NAME)
-    (folder / "package.json").write_text(json.dumps({"name": "app", "type": "module"}), encoding="utf-8")
-    return folder
 
 
 def test_a_package_has_javascript_types_models_and_one_build_of_onnxruntime(unpacked: Path) -> None:
@@ -89,6 +75,15 @@ def test_publint_finds_nothing(unpacked: Path, tmp_path: Path) -> None:
     done = node.run([program, "--strict", "--pack=false", folder / "node_modules" / NAME], cwd=folder)
     assert done.returncode == 0, done.output
     assert "All good" in done.output
+
+
+def test_every_entry_has_types_that_bundlers_and_node_find(tmp_path: Path) -> None:
+    """are-the-types-wrong, for packages of ECMAScript modules alone."""
+    program = node.tool(node.project("web"), "attw")
+    arguments = ["--profile=esm-only", "--no-definitely-typed", "--no-color", "--no-emoji"]
+    done = node.run([program, projects.WEB.archive(), *arguments], cwd=tmp_path)
+    assert done.returncode == 0, done.output
+    assert f"{NAME}/models/minilm" in done.stdout
 
 
 @pytest.mark.parametrize("resolution", ["bundler", "nodenext"])
@@ -150,73 +145,3 @@ def test_importing_a_package_reads_no_file_of_models(unpacked: Path, tmp_path: P
     )
     done = node.run([program], cwd=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, "missing"), done.output
-
-
-BUNDLERS = {
-    "vite": ["build", "--logLevel=warn", "--outDir=out", "--assetsDir=."],
-    "webpack": [
-        "--mode=production",
-        "--entry=./main.js",
-        "--output-path=./out",
-        "--devtool=false",
-        "--stats=errors-warnings",
-    ],
-    "esbuild": ["main.js", "--bundle", "--format=esm", "--outfile=out/main.js", "--log-level=warning"],
-    "rollup": ["--config", "rollup.config.mjs", "--silent"],
-}
-COPIES = ("esbuild", "rollup")
-"""bundlers that leave the files of packages where they are"""
-ROLLUP = """
-export default {
-  input: 'main.js',
-  output: { file: 'out/main.js', format: 'es' },
-  plugins: [{
-    name: 'packages',
-    resolveId: (name) => (name.startsWith('@') ? `${import.meta.dirname}/node_modules/${name}/lib/index.js` : null),
-  }],
-};
-"""
-
-
-@pytest.fixture(scope="module")
-def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("chromium"), seconds=SECONDS) as opened:
-        yield opened
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("bundler", BUNDLERS)
-def test_a_page_that_a_bundler_makes_computes_what_python_computes(
-    bundler: str, unpacked: Path, tmp_path: Path, open_browser: Browser
-) -> None:
-    folder = app(tmp_path / "app", unpacked, "web")
-    base = "setUp({ base: '/copy/' });" if bundler in COPIES else ""
-    (folder / "main.js").write_text(
-        f"""
-        import {{ Minilm, setUp }} from '{NAME}';
-        globalThis.run = async () => {{ {base} {RUN_MINILM} }};
-        globalThis.setUp = setUp;
-        """,
-        encoding="utf-8",
-    )
-    page = (
-        '<!doctype html><title>models</title><link rel=icon href=data:,><script type=module src="./main.js"></script>'
-    )
-    (folder / "index.html").write_text(page, encoding="utf-8")
-    (folder / "rollup.config.mjs").write_text(ROLLUP, encoding="utf-8")
-    done = node.run([node.tool(node.project("web"), bundler), *BUNDLERS[bundler]], cwd=folder)
-    assert done.returncode == 0, done.output
-
-    made = files_of(folder / "out", "/")
-    made |= files_of(unpacked, "/copy/") if bundler in COPIES else {}
-    made["/page.html"] = made.get("/index.html", page.encode())
-    with page_of(open_browser, made) as opened:
-        opened.server.files.by_path["/page.html"] = made["/page.html"]
-        opened.visit()
-        assert computed(opened) == pytest.approx(embedding(), abs=1e-5)
-        shipped = {Path(path).name for path in opened.asked() if path.endswith((".ort", ".wasm"))}
-        assert len(shipped) == 2, "the model and ONNX Runtime, once each"
-
-
-def computed(page: Page) -> object:
-    return page.value("globalThis.run().catch((error) => [error.code, error.message])")

@@ -47,6 +47,7 @@ from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import Built
+from packager.targets.web import Web
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
 from packager.vectors.safetensors import TensorEntry
 
@@ -134,6 +135,19 @@ class Wrapped:
     def texts(self) -> dict[PurePosixPath, str]:
         """Every text of the package by its path in the golden tree."""
         return dict(self.sources().texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paged:
+    """A package for pages. It contains ONNX Runtime's WebAssembly, which is fetched once."""
+
+    package: Package
+    target: Web
+    plans: tuple[Plan, ...]
+    golden: Golden = field(default_factory=dict)
+
+    def sources(self) -> Sources:
+        return self.target.render(self.target.view(self.package, self.plans, Report(parities=()), golden=self.golden))
 
 
 def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]]) -> tuple[TensorSpec, ...]:
@@ -501,3 +515,22 @@ IOS_CASES["contracts"] = replace(
     golden=vectors(on_ios(CONTRACTS[0], choice("cpu")), tolerance=1e-3),
 )
 REACT_NATIVE_CASES["contracts"] = Wrapped(target=ReactNative(), android=CASES["contracts"], ios=IOS_CASES["contracts"])
+
+
+def on_pages(made: Plan) -> Plan:
+    """The plan for the web: one file for the CPU."""
+    return replace(made, target="web", choices=(choice("cpu"),))
+
+
+def paged(package: Package, target: Web, plans: tuple[Plan, ...], golden: int = 0) -> Paged:
+    """A package of which the first models, `golden` in number, have golden vectors."""
+    made = tuple(map(on_pages, plans))
+    found = {key: each for plan in made[:golden] for key, each in vectors(plan, tolerance=1e-3).items()}
+    return Paged(package=package, target=target, plans=made, golden=found)
+
+
+WEB_CASES = {
+    "contracts": paged(CASES["contracts"].package, Web(), CONTRACTS, golden=1),
+    "everything": paged(EVERYTHING.package, Web(package="@example/every-thing"), EVERYTHING.plans, golden=2),
+    "cpu_alone": paged(IOS_CPU_ALONE.package, Web(), IMAGE_CLASSIFIER.plans),
+}

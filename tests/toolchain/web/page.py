@@ -1,5 +1,7 @@
 """Pages in Chromium that load web packages."""
 
+import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from tests.toolchain import models, projects
+from tests.toolchain import models, node, projects
 from tests.toolchain.chromium import Browser
 from tests.toolchain.made import Package
 from tests.toolchain.react_native.download.server import Address, serving
@@ -43,6 +45,14 @@ def package(folder: Path, made: Package = projects.WEB) -> Path:
     """The test models' package, unpacked below `folder`."""
     unpack(made.archive(), folder)
     return folder / "package"
+
+
+def app(folder: Path, unpacked: Path, project: str) -> Path:
+    """A project of npm packages that depends on the package. Replace files of the package, do not write to them."""
+    modules = node.link(node.project(project), folder)
+    shutil.copytree(unpacked, modules / NAME)
+    (folder / "package.json").write_text(json.dumps({"name": "app", "type": "module"}), encoding="utf-8")
+    return folder
 
 
 def files_of(folder: Path, root: str) -> dict[str, bytes]:

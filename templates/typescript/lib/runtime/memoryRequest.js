@@ -99,5 +99,12 @@ function explained(reason, url, signal) {
         return new ModelError('cancelled', `the download of ${url} was cancelled`);
     if (reason instanceof ModelError || reason instanceof Interruption || reason instanceof FileChanged)
         return reason;
-    return new Interruption(`${url} cannot be fetched: ${String(reason)}`, { cause: reason });
+    return new Interruption(`${url} cannot be fetched: ${String(reason)}${hint(url)}`, { cause: reason });
+}
+/** Browsers do not say why they refuse a file; one of another origin is refused without its permission. */
+function hint(url) {
+    const { location } = globalThis;
+    if (location?.origin === undefined || url.startsWith(`${location.origin}/`))
+        return '';
+    return '. It is on another origin than the page, which must answer with Access-Control-Allow-Origin';
 }

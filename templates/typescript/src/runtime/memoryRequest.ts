@@ -126,5 +126,12 @@ async function read(response: Response, take: (bytes: Uint8Array) => void): Prom
 function explained(reason: unknown, url: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return new ModelError('cancelled', `the download of ${url} was cancelled`);
   if (reason instanceof ModelError || reason instanceof Interruption || reason instanceof FileChanged) return reason;
-  return new Interruption(`${url} cannot be fetched: ${String(reason)}`, { cause: reason });
+  return new Interruption(`${url} cannot be fetched: ${String(reason)}${hint(url)}`, { cause: reason });
+}
+
+/** Browsers do not say why they refuse a file; one of another origin is refused without its permission. */
+function hint(url: string): string {
+  const { location } = globalThis as { readonly location?: { readonly origin?: string } };
+  if (location?.origin === undefined || url.startsWith(`${location.origin}/`)) return '';
+  return '. It is on another origin than the page, which must answer with Access-Control-Allow-Origin';
 }

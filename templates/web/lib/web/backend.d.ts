@@ -46,7 +46,10 @@ export declare class WebBackend implements Backend {
     private addressOf;
     private started;
     private start;
+    /** The next model gets another one. */
+    private end;
     private madeHost;
+    private scriptUrl;
     private hasWorker;
     private makeWorker;
 }

@@ -6,7 +6,7 @@ import { placedTensors, write } from '../runtime/onnxruntimeTensors.js';
 import { LocalHost } from './engine.js';
 import { isFile, readFile } from './files.js';
 import { keptFilesOf } from './keptFiles.js';
-import { threadsOf } from './site.js';
+import { isOfPage, threadsOf } from './site.js';
 import { WorkerHost } from './workerHost.js';
 const BUNDLED = 'onnxruntime/';
 const MADE_BY_RUNTIME = [0, -1, 0];
@@ -29,14 +29,23 @@ export class WebBackend {
     constructor(site, options) {
         this.site = site;
         this.options = options;
-        this.threads = threadsOf(options);
+        this.threads = threadsOf(options, this.scriptUrl());
         this.kept = options.cache === false ? null : keptFilesOf(site.packageName, site.binary.sha256);
     }
     about() {
         return { runtimeVersion: this.site.runtimeVersion, bundle: '', cache: '', threads: this.threads };
     }
     /** In the worker, where there is one: a browser copies what it computes checksums of. */
-    checksum = (bytes) => this.madeHost().checksum(bytes);
+    checksum = async (bytes) => {
+        const host = this.madeHost();
+        try {
+            return await host.checksum(bytes);
+        }
+        catch (reason) {
+            this.end(host);
+            throw reason;
+        }
+    };
     locate(path, _size, url = '') {
         return Promise.resolve({ path: this.addressOf(`models/${path}`, url), offset: 0 });
     }
@@ -171,40 +180,52 @@ export class WebBackend {
         return this.starting;
     }
     async start() {
-        const { script, binary } = this.site;
+        const { binary } = this.site;
         const { sizeBytes, sha256 } = binary;
         const url = this.addressOf(BUNDLED + nameOf(binary.url()), binary.url());
         const content = isFile(url)
             ? await readFile(url, sizeBytes, sha256)
             : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept, this.checksum);
         const host = this.madeHost();
-        const request = { script: this.addressOf(BUNDLED + nameOf(script()), script()), binary: content, threads: this.threads };
+        const request = { script: this.scriptUrl(), binary: content, threads: this.threads };
         try {
             await host.start(request);
             return host;
         }
         catch (reason) {
-            this.host = null;
-            host.end();
+            this.end(host);
             throw reason;
         }
+    }
+    /** The next model gets another one. */
+    end(host) {
+        if (this.host === host)
+            this.host = null;
+        host.end();
     }
     madeHost() {
         this.host ??= this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
         return this.host;
     }
+    scriptUrl() {
+        const url = this.site.script();
+        return this.addressOf(BUNDLED + nameOf(url), url);
+    }
     hasWorker() {
         return this.options.worker !== false && 'Worker' in globalThis;
     }
     makeWorker() {
-        if (this.options.base === undefined)
+        if (this.options.base !== undefined)
+            return workerAt(this.addressOf('lib/web/worker.js', ''));
+        const script = this.scriptUrl();
+        if (isOfPage(script))
             return this.site.makeWorker();
-        return workerAt(this.addressOf('lib/web/worker.js', ''));
+        return workerAt(new URL('../lib/web/worker.js', script).href);
     }
 }
 /** Browsers start no worker from another origin, such as a CDN, but one of the page's own that imports it. */
 function workerAt(url) {
-    if (new URL(url).origin === globalThis.location.origin)
+    if (isOfPage(url))
         return new Worker(url, { type: 'module' });
     const imports = new Blob([`import ${JSON.stringify(url)};`], { type: 'text/javascript' });
     return new Worker(URL.createObjectURL(imports), { type: 'module' });

@@ -32,5 +32,10 @@ export interface PageOptions {
 }
 /** @throws ModelError `bad-options` */
 export declare function checkPageOptions(options: unknown): asserts options is PageOptions;
-/** Threads that ONNX Runtime can have: without isolation browsers share no memory between workers. */
-export declare function threadsOf({ threads }: PageOptions): number;
+/** Whether an address is of the page's origin. A program without a page, such as Node's, has files alone. */
+export declare function isOfPage(url: string): boolean;
+/**
+ * Threads that ONNX Runtime can have, whose JavaScript is at `script`: without isolation browsers share no memory between
+ * workers, and ONNX Runtime starts no thread from another origin.
+ */
+export declare function threadsOf({ threads }: PageOptions, script: string): number;

@@ -27,14 +27,26 @@ export function checkPageOptions(options) {
 function bad(message) {
     return new ModelError('bad-options', message);
 }
-/** Threads that ONNX Runtime can have: without isolation browsers share no memory between workers. */
-export function threadsOf({ threads }) {
+/** Whether an address is of the page's origin. A program without a page, such as Node's, has files alone. */
+export function isOfPage(url) {
+    const { location } = globalThis;
+    return location === undefined || new URL(url).origin === location.origin;
+}
+/**
+ * Threads that ONNX Runtime can have, whose JavaScript is at `script`: without isolation browsers share no memory between
+ * workers, and ONNX Runtime starts no thread from another origin.
+ */
+export function threadsOf({ threads }, script) {
     const { crossOriginIsolated, navigator } = globalThis;
-    if (crossOriginIsolated === true)
+    if (crossOriginIsolated === true && isOfPage(script)) {
         return threads ?? Math.min(navigator?.hardwareConcurrency ?? 1, MOST_THREADS);
+    }
     if (threads !== undefined && threads > 1) {
-        console.warn(`${String(threads)} threads need a page that is cross-origin isolated: serve it with the headers ` +
-            'Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp. Models run on one thread');
+        const reason = isOfPage(script)
+            ? 'a page that is cross-origin isolated: serve it with the headers Cross-Origin-Opener-Policy: same-origin and ' +
+                'Cross-Origin-Embedder-Policy: require-corp'
+            : `ONNX Runtime on the page's own origin, and it is at ${script}: setUp({ base }) says where a copy of the package is`;
+        console.warn(`${String(threads)} threads need ${reason}. Models run on one thread`);
     }
     return 1;
 }

@@ -8,7 +8,7 @@ import { placedTensors, write, type Placed, type Produced } from '../runtime/onn
 import { LocalHost, type Host, type RunAnswer, type RunRequest } from './engine.js';
 import { isFile, readFile } from './files.js';
 import { keptFilesOf } from './keptFiles.js';
-import { threadsOf, type PageOptions, type Site } from './site.js';
+import { isOfPage, threadsOf, type PageOptions, type Site } from './site.js';
 import { WorkerHost } from './workerHost.js';
 
 const BUNDLED = 'onnxruntime/';
@@ -43,7 +43,7 @@ export class WebBackend implements Backend {
   constructor(site: Site, options: PageOptions) {
     this.site = site;
     this.options = options;
-    this.threads = threadsOf(options);
+    this.threads = threadsOf(options, this.scriptUrl());
     this.kept = options.cache === false ? null : keptFilesOf(site.packageName, site.binary.sha256);
   }
 
@@ -52,7 +52,15 @@ export class WebBackend implements Backend {
   }
 
   /** In the worker, where there is one: a browser copies what it computes checksums of. */
-  readonly checksum = (bytes: ArrayBuffer): Promise<Checked> => this.madeHost().checksum(bytes);
+  readonly checksum = async (bytes: ArrayBuffer): Promise<Checked> => {
+    const host = this.madeHost();
+    try {
+      return await host.checksum(bytes);
+    } catch (reason) {
+      this.end(host);
+      throw reason;
+    }
+  };
 
   locate(path: string, _size: number, url = ''): Promise<Place> {
     return Promise.resolve({ path: this.addressOf(`models/${path}`, url), offset: 0 });
@@ -212,22 +220,27 @@ export class WebBackend implements Backend {
   }
 
   private async start(): Promise<Host> {
-    const { script, binary } = this.site;
+    const { binary } = this.site;
     const { sizeBytes, sha256 } = binary;
     const url = this.addressOf(BUNDLED + nameOf(binary.url()), binary.url());
     const content = isFile(url)
       ? await readFile(url, sizeBytes, sha256)
       : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept, this.checksum);
     const host = this.madeHost();
-    const request = { script: this.addressOf(BUNDLED + nameOf(script()), script()), binary: content, threads: this.threads };
+    const request = { script: this.scriptUrl(), binary: content, threads: this.threads };
     try {
       await host.start(request);
       return host;
     } catch (reason) {
-      this.host = null;
-      host.end();
+      this.end(host);
       throw reason;
     }
+  }
+
+  /** The next model gets another one. */
+  private end(host: Host): void {
+    if (this.host === host) this.host = null;
+    host.end();
   }
 
   private madeHost(): Host {
@@ -235,19 +248,26 @@ export class WebBackend implements Backend {
     return this.host;
   }
 
+  private scriptUrl(): string {
+    const url = this.site.script();
+    return this.addressOf(BUNDLED + nameOf(url), url);
+  }
+
   private hasWorker(): boolean {
     return this.options.worker !== false && 'Worker' in globalThis;
   }
 
   private makeWorker(): Worker {
-    if (this.options.base === undefined) return this.site.makeWorker();
-    return workerAt(this.addressOf('lib/web/worker.js', ''));
+    if (this.options.base !== undefined) return workerAt(this.addressOf('lib/web/worker.js', ''));
+    const script = this.scriptUrl();
+    if (isOfPage(script)) return this.site.makeWorker();
+    return workerAt(new URL('../lib/web/worker.js', script).href);
   }
 }
 
 /** Browsers start no worker from another origin, such as a CDN, but one of the page's own that imports it. */
 function workerAt(url: string): Worker {
-  if (new URL(url).origin === globalThis.location.origin) return new Worker(url, { type: 'module' });
+  if (isOfPage(url)) return new Worker(url, { type: 'module' });
   const imports = new Blob([`import ${JSON.stringify(url)};`], { type: 'text/javascript' });
   return new Worker(URL.createObjectURL(imports), { type: 'module' });
 }

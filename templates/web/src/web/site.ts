@@ -57,18 +57,30 @@ function bad(message: string): ModelError {
   return new ModelError('bad-options', message);
 }
 
-/** Threads that ONNX Runtime can have: without isolation browsers share no memory between workers. */
-export function threadsOf({ threads }: PageOptions): number {
+/** Whether an address is of the page's origin. A program without a page, such as Node's, has files alone. */
+export function isOfPage(url: string): boolean {
+  const { location } = globalThis as { readonly location?: { readonly origin: string } };
+  return location === undefined || new URL(url).origin === location.origin;
+}
+
+/**
+ * Threads that ONNX Runtime can have, whose JavaScript is at `script`: without isolation browsers share no memory between
+ * workers, and ONNX Runtime starts no thread from another origin.
+ */
+export function threadsOf({ threads }: PageOptions, script: string): number {
   const { crossOriginIsolated, navigator } = globalThis as {
     readonly crossOriginIsolated?: boolean;
     readonly navigator?: { readonly hardwareConcurrency?: number };
   };
-  if (crossOriginIsolated === true) return threads ?? Math.min(navigator?.hardwareConcurrency ?? 1, MOST_THREADS);
+  if (crossOriginIsolated === true && isOfPage(script)) {
+    return threads ?? Math.min(navigator?.hardwareConcurrency ?? 1, MOST_THREADS);
+  }
   if (threads !== undefined && threads > 1) {
-    console.warn(
-      `${String(threads)} threads need a page that is cross-origin isolated: serve it with the headers ` +
-        'Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp. Models run on one thread',
-    );
+    const reason = isOfPage(script)
+      ? 'a page that is cross-origin isolated: serve it with the headers Cross-Origin-Opener-Policy: same-origin and ' +
+        'Cross-Origin-Embedder-Policy: require-corp'
+      : `ONNX Runtime on the page's own origin, and it is at ${script}: setUp({ base }) says where a copy of the package is`;
+    console.warn(`${String(threads)} threads need ${reason}. Models run on one thread`);
   }
   return 1;
 }

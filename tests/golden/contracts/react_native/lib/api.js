@@ -18,21 +18,20 @@ export { Several, useSeveral } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics } from './runtime/metrics.js';
-const MODELS = [
-    Classifier.descriptor,
-    Detector.descriptor,
-    Segmenter.descriptor,
-    Finder.descriptor,
-    Reader.descriptor,
-    Listener.descriptor,
-    Several.descriptor,
-];
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open.
  */
 export async function removeOldDownloads() {
-    await removeAllBut(currentBackend(), MODELS);
+    await removeAllBut(currentBackend(), [
+        Classifier.descriptor,
+        Detector.descriptor,
+        Segmenter.descriptor,
+        Finder.descriptor,
+        Reader.descriptor,
+        Listener.descriptor,
+        Several.descriptor,
+    ]);
 }
 /** Removes all downloaded files of this package. */
 export async function removeDownloads() {

@@ -8,7 +8,6 @@ import { Reader } from './models/reader.js';
 import { Listener } from './models/listener.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
-import type { ModelDescriptor } from './runtime/descriptor.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
 
 export { Classifier, useClassifier } from './models/classifier.js';
@@ -102,22 +101,20 @@ export type { Region } from './runtime/typed/planes.js';
 export type { Sound } from './runtime/typed/sound.js';
 export type { Reading } from './runtime/typed/text.js';
 
-const MODELS: readonly ModelDescriptor[] = [
-  Classifier.descriptor,
-  Detector.descriptor,
-  Segmenter.descriptor,
-  Finder.descriptor,
-  Reader.descriptor,
-  Listener.descriptor,
-  Several.descriptor,
-];
-
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open.
  */
 export async function removeOldDownloads(): Promise<void> {
-  await removeAllBut(currentBackend(), MODELS);
+  await removeAllBut(currentBackend(), [
+    Classifier.descriptor,
+    Detector.descriptor,
+    Segmenter.descriptor,
+    Finder.descriptor,
+    Reader.descriptor,
+    Listener.descriptor,
+    Several.descriptor,
+  ]);
 }
 
 /** Removes all downloaded files of this package. */

@@ -2,7 +2,6 @@
 
 import { Classifier } from './models/classifier.js';
 import { currentBackend } from './runtime/backend.js';
-import type { ModelDescriptor } from './runtime/descriptor.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
 
 export { Classifier, useClassifier } from './models/classifier.js';
@@ -44,16 +43,14 @@ export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 export type { PlainModel } from './runtime/plainModel.js';
 
-const MODELS: readonly ModelDescriptor[] = [
-  Classifier.descriptor,
-];
-
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open.
  */
 export async function removeOldDownloads(): Promise<void> {
-  await removeAllBut(currentBackend(), MODELS);
+  await removeAllBut(currentBackend(), [
+    Classifier.descriptor,
+  ]);
 }
 
 /** Removes all downloaded files of this package. */

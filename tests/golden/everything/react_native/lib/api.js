@@ -10,17 +10,16 @@ export { Dice, useDice } from './models/dice.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics } from './runtime/metrics.js';
-const MODELS = [
-    EveryThingV2.descriptor,
-    OptionsModel.descriptor,
-    Dice.descriptor,
-];
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open.
  */
 export async function removeOldDownloads() {
-    await removeAllBut(currentBackend(), MODELS);
+    await removeAllBut(currentBackend(), [
+        EveryThingV2.descriptor,
+        OptionsModel.descriptor,
+        Dice.descriptor,
+    ]);
 }
 /** Removes all downloaded files of this package. */
 export async function removeDownloads() {

@@ -4,7 +4,6 @@ import { EveryThingV2 } from './models/every-thing_v2.js';
 import { OptionsModel } from './models/options.js';
 import { Dice } from './models/dice.js';
 import { currentBackend } from './runtime/backend.js';
-import type { ModelDescriptor } from './runtime/descriptor.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
 
 export { EveryThingV2, useEveryThingV2 } from './models/every-thing_v2.js';
@@ -60,18 +59,16 @@ export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 export type { PlainModel } from './runtime/plainModel.js';
 
-const MODELS: readonly ModelDescriptor[] = [
-  EveryThingV2.descriptor,
-  OptionsModel.descriptor,
-  Dice.descriptor,
-];
-
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open.
  */
 export async function removeOldDownloads(): Promise<void> {
-  await removeAllBut(currentBackend(), MODELS);
+  await removeAllBut(currentBackend(), [
+    EveryThingV2.descriptor,
+    OptionsModel.descriptor,
+    Dice.descriptor,
+  ]);
 }
 
 /** Removes all downloaded files of this package. */

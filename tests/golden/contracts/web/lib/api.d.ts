@@ -1,0 +1,44 @@
+export { Classifier } from './models/classifier.js';
+export type { ClassifierInputs, ClassifierModel, ClassifierOutputs, ClassifierTensors, } from './models/classifier.js';
+export { Detector } from './models/detector.js';
+export type { DetectorInputs, DetectorModel, DetectorOutputs, DetectorTensors, } from './models/detector.js';
+export { Segmenter } from './models/segmenter.js';
+export type { SegmenterInputs, SegmenterModel, SegmenterOutputs, SegmenterTensors, } from './models/segmenter.js';
+export { Finder } from './models/finder.js';
+export type { FinderInputs, FinderModel, FinderOutputs, FinderTensors, } from './models/finder.js';
+export { Reader } from './models/reader.js';
+export type { ReaderInputs, ReaderModel, ReaderOutputs, ReaderTensors, } from './models/reader.js';
+export { Listener } from './models/listener.js';
+export type { ListenerInputs, ListenerModel, ListenerOutputs, ListenerTensors, } from './models/listener.js';
+export { Several } from './models/several.js';
+export type { SeveralInputs, SeveralModel, SeveralOutputs, SeveralPrediction, SeveralTensors, } from './models/several.js';
+export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
+export { ModelError, type ModelErrorCode } from './runtime/errors.js';
+export type { Frames, FrameSource } from './runtime/frames.js';
+export { allocate } from './runtime/memory.js';
+export { ModelMetrics, type Durations, type ModelSnapshot } from './runtime/metrics.js';
+export type { ModelDefinition } from './runtime/loading.js';
+export type { Model, ModelWorklet } from './runtime/model.js';
+export type { Verify } from './runtime/backend.js';
+export type { AsyncRunOptions, Info, LoadOptions, Progress, ProviderAssignment, RunOptions, Source, } from './runtime/options.js';
+export type { Fallback, FailureEvent, LoadEvent, ModelObserver, ReleaseEvent, RunEvent, SourceKind, } from './runtime/observer.js';
+export type { Policies } from './runtime/policies.js';
+export type { OutputTest, SelfTest } from './runtime/selftest.js';
+export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
+export type { PlainModel } from './runtime/plainModel.js';
+export type { Box, Detection } from './runtime/typed/boxes.js';
+export type { Classification } from './runtime/typed/classes.js';
+export type { PictureOptions } from './runtime/typed/decoding.js';
+export type { Mask } from './runtime/typed/mask.js';
+export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
+export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
+export type { Region } from './runtime/typed/planes.js';
+export type { Sound } from './runtime/typed/sound.js';
+export type { Reading } from './runtime/typed/text.js';
+/**
+ * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
+ * app. Models that are open stay open.
+ */
+export declare function removeOldDownloads(): Promise<void>;
+/** Removes all downloaded files of this package. */
+export declare function removeDownloads(): Promise<void>;

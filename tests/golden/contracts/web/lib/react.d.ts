@@ -1,0 +1,23 @@
+import { type ClassifierModel } from './index.js';
+import { type DetectorModel } from './index.js';
+import { type SegmenterModel } from './index.js';
+import { type FinderModel } from './index.js';
+import { type ReaderModel } from './index.js';
+import { type ListenerModel } from './index.js';
+import { type SeveralModel } from './index.js';
+import { type HookOptions, type ModelState } from './runtime/hook.js';
+export type { HookOptions, ModelState } from './runtime/hook.js';
+/** `Classifier` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useClassifier(options?: HookOptions): ModelState<ClassifierModel>;
+/** `Detector` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useDetector(options?: HookOptions): ModelState<DetectorModel>;
+/** `Segmenter` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useSegmenter(options?: HookOptions): ModelState<SegmenterModel>;
+/** `Finder` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useFinder(options?: HookOptions): ModelState<FinderModel>;
+/** `Reader` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useReader(options?: HookOptions): ModelState<ReaderModel>;
+/** `Listener` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useListener(options?: HookOptions): ModelState<ListenerModel>;
+/** `Several` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useSeveral(options?: HookOptions): ModelState<SeveralModel>;
