@@ -174,7 +174,7 @@ def test_a_page_of_vites_development_server_computes_what_python_computes(
 
 
 def computed_at(browser: Browser, address: str) -> object:
-    """What the page at an address computes, when it has loaded."""
+    """The result of `run` on the page at an address, when it has loaded."""
     browser.call("Page.navigate", url=address)
     run = """new Promise((resolve) => {
       const wait = setInterval(() => { if (globalThis.run) { clearInterval(wait); resolve(globalThis.run()); } }, 20);
