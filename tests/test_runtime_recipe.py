@@ -13,6 +13,7 @@ from jinja2 import Environment, meta
 
 from packager.cli.runtime import runtime
 from packager.core.errors import ConfigError, ToolError
+from packager.environments import web
 from packager.files.installed import templates_folder
 from packager.render import environment
 from packager.runtimes import recipe as recipes
@@ -68,6 +69,8 @@ def test_a_runtime_for_the_cpu_alone_is_minimal() -> None:
         ("android", "webgpu", "--use_webgpu"),
         ("ios", "coreml", "--use_coreml"),
         ("ios", "xnnpack", "--use_xnnpack"),
+        ("web", "webgpu", "--use_webgpu"),
+        ("web", "webnn", "--use_webnn"),
     ],
 )
 def test_a_provider_is_built_in_and_needs_the_extended_kind(target: str, provider: str, flag: str) -> None:
@@ -108,10 +111,21 @@ def test_ios_settings_have_parameters_for_every_slice() -> None:
     assert all("--ios" in settings["build_params"][sysroot] for sysroot in settings["build_osx_archs"])
 
 
-@pytest.mark.parametrize("target", ["android", "ios"])
+def test_web_parameters_are_those_of_the_npm_package_and_name_emscripten() -> None:
+    found = parameters("web")
+    assert {"--build_wasm", "--enable_wasm_simd", "--enable_wasm_threads", "--minimal_build"} <= set(found)
+    [emsdk] = [flag for flag in found if flag.startswith("--emsdk_version=")]
+    made = recipe("web", OPERATORS, providers=())
+    assert made.installs == f"Emscripten {emsdk.partition('=')[2]}"
+    assert made.version.startswith(f"{web.version()}-")
+    assert recipe("ios", OPERATORS, providers=()).installs == ""
+
+
+@pytest.mark.parametrize("target", ["android", "ios", "web"])
 def test_scripts_are_shell_and_name_the_version_and_the_key(target: str, tmp_path: Path) -> None:
-    made = texts(target, providers=("xnnpack",))
-    version = recipe(target, OPERATORS, providers=("xnnpack",)).version
+    providers = ("webgpu",) if target == "web" else ("xnnpack",)
+    made = texts(target, providers=providers)
+    version = recipe(target, OPERATORS, providers=providers).version
     script = tmp_path / "build.sh"
     script.write_text(made["build.sh"], encoding="utf-8")
 
@@ -121,7 +135,7 @@ def test_scripts_are_shell_and_name_the_version_and_the_key(target: str, tmp_pat
     assert version in made["README.md"]
 
 
-@pytest.mark.parametrize("target", ["android", "ios"])
+@pytest.mark.parametrize("target", ["android", "ios", "web"])
 def test_a_flag_that_onnxruntime_does_not_know_ends_the_build_at_once(target: str, tmp_path: Path) -> None:
     made = texts(target)
     program = re.search(r"<<'END'\n(.*?)\nEND\n", made["build.sh"], re.DOTALL)
@@ -152,7 +166,7 @@ def test_python_packages_are_taken_by_their_hash() -> None:
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ("web", {}, "no recipe for target 'web'"),
+        ("react_native", {}, "no recipe for target 'react_native'"),
         ("android", {"providers": ("nnappi",)}, "no provider 'nnappi' for android"),
         ("ios", {"providers": ("nnapi",)}, "no provider 'nnapi' for ios"),
         ("android", {"providers": ("qnn",)}, "recipes cannot build the provider qnn"),
@@ -182,7 +196,7 @@ def test_the_command_writes_a_recipe_from_the_configurations_it_is_given(tmp_pat
     assert config.splitlines()[1:] == ['ai.onnx;13;Relu,Softmax{"inputs": {"0": ["double", "float"]}}']
 
 
-@pytest.mark.parametrize("target", ["android", "ios"])
+@pytest.mark.parametrize("target", ["android", "ios", "web"])
 def test_the_command_says_where_operator_configurations_come_from(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +242,8 @@ def test_the_command_says_when_it_cannot_write(tmp_path: Path) -> None:
         ("runtime/android/build.sh.j2", recipes.BuildView),
         ("runtime/ios/README.md.j2", recipes.ReadmeView),
         ("runtime/ios/build.sh.j2", recipes.BuildView),
+        ("runtime/web/README.md.j2", recipes.ReadmeView),
+        ("runtime/web/build.sh.j2", recipes.BuildView),
     ],
 )
 def test_a_template_uses_exactly_the_fields_of_its_view(template: str, view: type) -> None:

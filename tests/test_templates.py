@@ -61,6 +61,8 @@ VIEWS: dict[str, type] = {
     "runtime/android/build.sh.j2": recipe.BuildView,
     "runtime/ios/README.md.j2": recipe.ReadmeView,
     "runtime/ios/build.sh.j2": recipe.BuildView,
+    "runtime/web/README.md.j2": recipe.ReadmeView,
+    "runtime/web/build.sh.j2": recipe.BuildView,
     "xcode/mobpack-build.sh.j2": xcode_files.ScriptView,
     "xcode/plugin/MobpackPlugin.swift.j2": xcode_plugin.PluginView,
     "xcode/plugin/Package.swift.j2": xcode_plugin.ManifestView,

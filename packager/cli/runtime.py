@@ -23,7 +23,7 @@ runtime.add_command(xcframework)
 
 
 @runtime.command(short_help="Write the recipe of a reduced ONNX Runtime.")
-@click.option("--target", "-t", required=True, metavar="NAME", help="android or ios.")
+@click.option("--target", "-t", required=True, metavar="NAME", help="android, ios or web.")
 @click.option(
     "--operators",
     "operator_configs",
@@ -58,7 +58,8 @@ def recipe(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Write the recipe of a reduced ONNX Runtime: files that build it with Docker (Android) or on a Mac (iOS)."""
+    """Write the recipe of a reduced ONNX Runtime: files that build it with Docker (Android), on a Mac (iOS), or with
+    Emscripten (web)."""
     from packager.core.console import Console
     from packager.core.errors import ConfigError, ToolError
     from packager.render import write_sources
@@ -90,6 +91,10 @@ def recipe(
         print_json({"path": str(out), "version": made.version, "key": made.key, "files": files})
     else:
         Console().table("", ["recipe", "version", "key"], [[str(out), made.version, made.key[:16]]])
+        if made.installs:
+            Console().say(
+                f"skipped: the build, which installs {made.installs} and takes most of an hour: sh {out}/build.sh"
+            )
 
 
 def _table(target: str, config_path: Path) -> "Target | None":

@@ -1,7 +1,7 @@
 """Writes the recipe of a reduced ONNX Runtime that contains only what some models need.
 
-mobpack does not run the build, which needs an Android NDK or a Mac, and most of an hour. The same models, providers and
-versions give the same files, named by a key over all inputs.
+mobpack does not run the build, which needs an Android NDK, a Mac or Emscripten, and most of an hour. The same models,
+providers and versions give the same files, named by a key over all inputs.
 
 Every flag was verified in tools/ci_build/build_args.py of ONNX Runtime's repository, and the scripts that read the
 settings in tools/ci_build/github/{android,apple}. build.sh verifies the flags again in the version that it clones.
@@ -28,8 +28,15 @@ KEY_LETTERS = 12
 CONFIG = "required_operators_and_types.config"
 SETTINGS = "build-settings.json"
 
-TARGETS = ("android", "ios")
+TARGETS = ("android", "ios", "web")
 """that a runtime can be built for"""
+PROCESSORS = {"ios": "arm64; simulator arm64, x86_64", "web": "WebAssembly with SIMD and threads"}
+PYTHON = {
+    "android": ("cmake", "flatbuffers", "ninja", "sdkmanager"),
+    "ios": ("flatbuffers",),
+    "web": ("cmake", "flatbuffers", "ninja"),
+}
+"""Python packages of a build"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +46,8 @@ class Recipe:
     version: str
     """version of the runtime: ONNX Runtime's, and the start of the key"""
     sources: Sources
+    installs: str
+    """toolchain that the build installs by itself; empty if it is asked for"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +104,7 @@ def recipe(
     min_sdk: int = 0,
     has_saved_optimizations: bool = False,
 ) -> Recipe:
-    """The build of a runtime for `target`, `android` or `ios`, that runs every model of `operators`.
+    """The build of a runtime for `target`, one of TARGETS, that runs every model of `operators`.
 
     `operators` are Compiled.operators; `abis` are Android's names of processors, all if empty.
     `has_saved_optimizations` says that a model contains runtime optimizations. Raises ConfigError for a provider or an
@@ -104,9 +113,10 @@ def recipe(
     if target not in TARGETS:
         raise ConfigError(f"no recipe for target '{target}'", hint=f"use one of: {', '.join(TARGETS)}")
     flags = _provider_flags(target, providers)
-    settings = _android_settings(abis, min_sdk) if target == "android" else _ios_settings()
+    settings = _settings(target, abis, min_sdk)
     common = _common_parameters(operators, is_extended=bool(flags) or has_saved_optimizations)
-    _add_parameters(settings, [*common, *flags])
+    # ONNX Runtime for browsers has no telemetry that could be left out.
+    _add_parameters(settings, [*common, *([] if target == "web" else ["--no_telemetry"]), *flags])
     config = operator_config(operators)
     version = _onnxruntime_version(target)
     key = key_of([target, version, config, settings, _made_with()])
@@ -114,7 +124,7 @@ def recipe(
     contents = (
         f"operators: {len({operator for each in operators for operator in each})}",
         f"providers: {', '.join(['cpu', *sorted(set(providers) - {'cpu'})])}",
-        f"processors: {', '.join(settings['build_abis']) if target == 'android' else 'arm64; simulator arm64, x86_64'}",
+        f"processors: {PROCESSORS.get(target) or ', '.join(settings['build_abis'])}",
     )
     texts = {
         CONFIG: config,
@@ -125,6 +135,7 @@ def recipe(
         key=key,
         version=name,
         sources=Sources(texts={PurePosixPath(path): text for path, text in sorted(texts.items())}, files={}),
+        installs=f"Emscripten {_made_with()['web']['emsdk']}" if target == "web" else "",
     )
 
 
@@ -157,9 +168,14 @@ def _common_parameters(operators: Sequence[Mapping[str, str]], *, is_extended: b
         "--minimal_build=extended" if is_extended else "--minimal_build",
         "--enable_reduced_operator_type_support",
         *([] if needs_ml else ["--disable_ml_ops"]),
-        "--no_telemetry",
         "--cmake_extra_defines=onnxruntime_BUILD_UNIT_TESTS=OFF",
     ]
+
+
+def _settings(target: str, abis: Sequence[str], min_sdk: int) -> dict[str, Any]:
+    if target == "android":
+        return _android_settings(abis, min_sdk)
+    return _ios_settings() if target == "ios" else _web_settings()
 
 
 def _android_settings(abis: Sequence[str], min_sdk: int) -> dict[str, Any]:
@@ -186,6 +202,21 @@ def _ios_settings() -> dict[str, Any]:
     }
 
 
+def _web_settings() -> dict[str, Any]:
+    """Parameters of build.py, as in .github/workflows/linux-wasm-ci-build-and-test-workflow.yml for the npm package."""
+    return {
+        "build_params": [
+            "--build_wasm",
+            "--enable_wasm_simd",
+            "--enable_wasm_threads",
+            "--enable_wasm_api_exception_catching",
+            "--target=onnxruntime_webassembly",
+            "--cmake_generator=Ninja",
+            f"--emsdk_version={_made_with()['web']['emsdk']}",
+        ]
+    }
+
+
 def _add_parameters(settings: dict[str, Any], parameters: Sequence[str]) -> None:
     build = settings["build_params"]
     (build if isinstance(build, list) else build["base"]).extend(parameters)
@@ -195,7 +226,7 @@ def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[st
     made_with = _made_with()
     build = BuildView(repository=made_with["onnxruntime"]["repository"], version=version, name=name)
     readme = ReadmeView(name=name, version=version, key=key, contents=contents)
-    wanted = made_with["python"] if target == "android" else {"flatbuffers": made_with["python"]["flatbuffers"]}
+    wanted = {name: made_with["python"][name] for name in PYTHON[target]}
     packages = tuple(
         PythonPackage(name=each, version=pin["version"], sha256=tuple(pin["sha256"])) for each, pin in wanted.items()
     )
@@ -219,7 +250,8 @@ def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[st
 
 def _onnxruntime_version(target: str) -> str:
     """`1.2.3` of `group:artifact:1.2.3` or `pod 1.2.3`."""
-    return re.split("[: ]", downloads.pins()[target]["onnxruntime"])[-1]
+    pins = downloads.pins()[target]
+    return re.split("[: ]", pins["onnxruntime"])[-1] if "onnxruntime" in pins else str(pins["version"])
 
 
 @cache
