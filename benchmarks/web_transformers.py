@@ -128,7 +128,7 @@ def measured(opened: Browser, files: dict[str, bytes], program: str) -> tuple[li
 
 
 def visited(page: Page, program: str) -> tuple[dict[str, Any], list[str]]:
-    """What a visit has measured, and the files it has asked for."""
+    """The figures of a visit, and the files that it has asked for."""
     page.visit()
     found: dict[str, Any] = page.value(PROGRAM.format(program=program))
     return found, list(dict.fromkeys(page.asked()))
