@@ -6,6 +6,7 @@
 18  a 16-bit file with pooling does not load, on the very processor that wrote it
 19  ONNX Runtime leaves a database of events in the user's cache folder
 20  XNNPACK takes few convolutions of a file of the style Fixed
+21  WebGPU computes some convolutions wrong in the layout that is its default
 """
 
 import os
@@ -31,10 +32,12 @@ from packager.environments.arm64 import Arm64
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.processes import children, commands
-from packager.runners import Runnable, cpu
+from packager.providers.webgpu import Webgpu
+from packager.runners import RUNNERS, Runnable, cpu
 from packager.targets.android import Android as AndroidTarget
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved, weight
+from tests.test_runners_isolated import run
 from tests.toolchain import models as real
 from tests.toolchain.environments import have
 from tests.toolchain.ort_tool import (
@@ -280,3 +283,21 @@ def test_20_xnnpack_takes_every_convolution_of_a_real_model(android: Android, tm
     unfused = compile_unfused(variant, store, compile_variant(variant, store))
     assert convolutions_of_xnnpack(android, fixed) == 28
     assert convolutions_of_xnnpack(android, unfused.path) == 32
+
+
+@pytest.mark.environments
+@pytest.mark.parametrize("layout", ["NHWC", ""])
+def test_21_webgpu_computes_a_convolution_of_129_channels(
+    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its default, the first layout, it does not; `""` is ours."""
+    have("webgpu")
+    graph = "(float[1,129,4] x) => (float[1,128,4] y) { y = Conv <pads = [1,1]> (x, w) }"
+    path = saved(tmp_path / "m.onnx", onnx_model(graph, weights={"w": weight(128, 129, 3)}))
+    feed = {"x": weight(1, 129, 4, seed=1)}
+    if layout:
+        monkeypatch.setattr(Webgpu, "options", lambda self: {"preferredLayout": layout})
+    (found,) = run(RUNNERS["webgpu"]("")[0], path, tmp_path, feed).outputs
+    (wanted,) = run(cpu.Cpu(), path, tmp_path, feed).outputs
+    error = numpy.abs(found - wanted).max() / numpy.abs(wanted).max()
+    assert (error > 0.1) if layout else (error < 1e-5)

@@ -6,12 +6,12 @@ import wave
 from collections.abc import Iterator
 
 import numpy as np
-import onnxruntime
 import pytest
 
-from tests.toolchain import models, projects
+from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.web.page import Page, files_of, package, page_of
+from tests.toolchain.web.sounds import HEAR, SOUND, heard
 
 pytestmark = [
     pytest.mark.by_content(of=[projects.WEB]),
@@ -20,9 +20,6 @@ pytestmark = [
 ]
 
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"
-FRAMES = 576
-"""of a block of Silero VAD"""
-SOUND = "const { recordingFrom, soundBlocks } = await import('/vision/lib/sound.js');"
 RAMP = "(index) => ((index * 37) % 201 - 100) / 128"
 """samples that floats have exactly"""
 PLAYING = """
@@ -75,35 +72,9 @@ def wav(samples: list[list[int]], rate: int) -> bytes:
     return file.getvalue()
 
 
-def heard(blocks: int) -> list[float]:
-    """The answers of Silero VAD to blocks of the ramp, one after the other, in Python."""
-    session = onnxruntime.InferenceSession(models.silero_vad())
-    ramp = np.array([((index * 37) % 201 - 100) / 128 for index in range(blocks * FRAMES)], np.float32)
-    state, answers = np.zeros((2, 1, 128), np.float32), []
-    for block in ramp.reshape(blocks, 1, FRAMES):
-        answer, state = session.run(None, {"input": block, "state": state, "sr": np.array(16000)})
-        answers.append(float(answer[0, 0]))
-    return answers
-
-
 def test_a_model_hears_in_an_audio_buffer_what_python_hears(page: Page) -> None:
-    found = page.run(
-        f"""{SOUND}
-        const model = await SileroVad.load();
-        const answers = [];
-        for (const block of [0, 1, 2]) {{
-          const buffer = new AudioBuffer({{ length: {FRAMES}, sampleRate: 16000 }});
-          const ramp = {RAMP};
-          const samples = Float32Array.from({{ length: {FRAMES} }}, (_, index) => ramp(block * {FRAMES} + index));
-          buffer.copyToChannel(samples, 0);
-          const {{ output }} = await model.predict(await recordingFrom(buffer), BigInt64Array.of(16000n));
-          answers.push(output.data[0]);
-        }}
-        return answers;
-        """,
-        "SileroVad",
-    )
-    assert found == pytest.approx(heard(3), abs=1e-5)
+    found = page.run(HEAR, "SileroVad")
+    assert found == pytest.approx(heard(), abs=1e-5)
     assert len(set(found)) == 3, "the state changes the answer"
 
 

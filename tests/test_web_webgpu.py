@@ -10,6 +10,7 @@ import pytest
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.web.page import RUN_MINILM, Page, embedding, files_of, package, page_of
+from tests.toolchain.web.sounds import HEAR, heard
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEBGPU]), pytest.mark.react_native, pytest.mark.browser]
 
@@ -77,6 +78,12 @@ def test_a_text_model_too_and_on_the_pages_own_thread(page: Page) -> None:
     found = page.run(f"setUp({{ worker: false }}); {RUN_MINILM}")
     assert found == pytest.approx(embedding(), abs=1e-5)
     assert page.value("globalThis.dispatches") > 100, "the graphics processor has run the model's nodes"
+
+
+def test_a_model_of_sounds_with_a_state_too(page: Page) -> None:
+    found = page.run(HEAR, "SileroVad")
+    assert found == pytest.approx(heard(), abs=1e-5)
+    assert len(set(found)) == 3
 
 
 def test_without_webgpu_the_processor_computes_it_and_the_reason_is_told(

@@ -131,6 +131,18 @@ std = [0.229, 0.224, 0.225]
 [model.minilm]
 path = '{{minilm}}'
 
+[model.silero-vad]
+path = '{{silero_vad}}'
+shapes = {{{{ batch = 1, sequence = 576 }}}}
+
+[model.silero-vad.inputs.input]
+kind = "audio"
+rate = 16000
+
+[model.silero-vad.inputs.state]
+kind = "state"
+output = "stateN"
+
 [model.finder]
 path = '{{finder}}'
 

@@ -38,7 +38,7 @@ export const android = {
             executionProvider: 'WebGpuExecutionProvider',
             hidesNodes: true,
             options: {
-                'preferredLayout': 'NHWC',
+                'preferredLayout': 'NCHW',
             },
         },
     ],

@@ -41,7 +41,7 @@ export const android: PlatformSetup = {
       executionProvider: 'WebGpuExecutionProvider',
       hidesNodes: true,
       options: {
-        'preferredLayout': 'NHWC',
+        'preferredLayout': 'NCHW',
       },
     },
   ],

@@ -187,7 +187,7 @@ internal class ModelOpener(
             )
             Provider.WEBGPU -> addWebGPU(
                 mapOf(
-                    "preferredLayout" to "NHWC",
+                    "preferredLayout" to "NCHW",
                 ) + options.providerOptions[provider].orEmpty(),
             )
             Provider.CPU -> Unit
