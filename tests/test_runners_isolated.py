@@ -256,18 +256,14 @@ def test_real_models_are_as_close_to_the_original_as_measured(
 
 
 @on_x86
-@pytest.mark.parametrize(("channels", "is_right"), [(128, True), (129, False)])
-def test_webgpu_is_caught_computing_a_wrong_convolution(channels: int, is_right: bool, tmp_path: Path) -> None:
-    """Plug-in 0.4.0 on lavapipe, in one dimension with 129 channels: it breaks Silero VAD.
-
-    A fixed version fails this test.
-    """
+@pytest.mark.parametrize("channels", [128, 129])
+def test_webgpu_computes_a_convolution_of_any_channels(channels: int, tmp_path: Path) -> None:
+    """In one dimension with 129 channels it does not in the layout NHWC: trap 21 of tests/test_provider_traps.py."""
     graph = f"(float[1,{channels},4] x) => (float[1,128,4] y) {{ y = Conv <pads = [1,1]> (x, k) }}"
     model = saved(tmp_path / "m.onnx", onnx_model(graph, weights={"k": weight(128, channels, 3)}))
     feed = {"x": weight(1, channels, 4, seed=1)}
     (runner,) = ready("webgpu")
-    error = worst(run(runner, model, tmp_path, feed), run(Cpu(), model, tmp_path, feed))
-    assert error < 1e-6 if is_right else error > 0.1
+    assert worst(run(runner, model, tmp_path, feed), run(Cpu(), model, tmp_path, feed)) < 1e-6
 
 
 def only_in_double(folder: Path) -> Path:
