@@ -236,6 +236,7 @@ emulated_at_night = pytest.mark.nightly("digits and Silero VAD on the same emula
         ("qnn", "minilm", 1e-6),
         ("webgpu", "orientation", 1e-6),
         ("webgpu", "minilm", 2e-6),
+        ("webgpu", "silero-vad", 1e-4),
         ("x86_64", "digits", 1e-6),
         pytest.param("x86_64", "orientation", 1e-6, marks=emulated_at_night),
         ("x86_64", "silero-vad", 1e-6),
