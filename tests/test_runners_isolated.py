@@ -100,7 +100,7 @@ WORDS = {
     "x86_64": f"ONNX Runtime {shipped_version()} on an emulated Haswell",
     "xnnpack": f"ONNX Runtime {shipped_version()} for Android on x86_64, XNNPACK",
 }
-PLACED = {"arm64": (None, None), "qnn": (4, 4), "webgpu": (4, 4), "x86_64": (None, None), "xnnpack": (2, 4)}
+PLACED = {"arm64": (None, None), "qnn": (4, 4), "webgpu": (2, 2), "x86_64": (None, None), "xnnpack": (2, 4)}
 
 
 @on_x86
