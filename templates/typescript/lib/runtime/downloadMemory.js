@@ -64,9 +64,18 @@ async function fetchUnsized(wanted, { signal }) {
             throw new ModelError('network', reason.message, { cause: reason });
         throw reason;
     }
-    const bytes = await new Blob(chunks).arrayBuffer();
-    await checkBytes(new Uint8Array(bytes), wanted.sizeBytes, wanted.sha256, wanted.url);
-    return bytes;
+    const bytes = joined(chunks);
+    await checkBytes(bytes, wanted.sizeBytes, wanted.sha256, wanted.url);
+    return bytes.buffer;
+}
+function joined(chunks) {
+    const all = new Uint8Array(chunks.reduce((total, { length }) => total + length, 0));
+    let length = 0;
+    for (const chunk of chunks) {
+        all.set(chunk, length);
+        length += chunk.length;
+    }
+    return all;
 }
 /** The SHA-256 of bytes, on the thread that asks for it: browsers copy them there. */
 export async function checksumHere(bytes) {
