@@ -53,7 +53,7 @@ def choices(decision: Decision, maker: "Maker") -> Iterator[Choice]:
             replaced.add(each.provider)
             yield instead(each, refusal, maker)
         else:
-            yield choice(each, compiled, each.reason, {**each.settings, **maker.wide_nodes(each)})
+            yield choice(each, compiled, each.reason, each.settings, maker)
 
 
 def instead(selection: Selection, refusal: OrtFormatError, maker: "Maker") -> Choice:
@@ -61,14 +61,15 @@ def instead(selection: Selection, refusal: OrtFormatError, maker: "Maker") -> Ch
     other = selection.alternative
     if other is None:
         raise refusal
-    settings = {**other.settings, **maker.wide_nodes(selection)}
-    return choice(selection, maker.file(other.file), other.reason(refusal.unheld), settings)
+    return choice(selection, maker.file(other.file), other.reason(refusal.unheld), other.settings, maker)
 
 
-def choice(selection: Selection, compiled: Compiled, reason: str, settings: Mapping[str, str]) -> Choice:
+def choice(
+    selection: Selection, compiled: Compiled, reason: str, settings: Mapping[str, str], maker: "Maker"
+) -> Choice:
     return Choice(
         provider=selection.provider,
-        compiled=replace(compiled, settings={**compiled.settings, **settings}),
+        compiled=replace(compiled, settings={**compiled.settings, **settings, **maker.wide_nodes(selection)}),
         reason=reason,
         soc_models=selection.soc_models,
     )
