@@ -64,13 +64,12 @@ def attached(*sizes: Dimension, element: ElementType = ElementType.UINT8, **keys
     kind = PictureInput(**keys)
     writer = Writer(scope="x")
     spec = spec_of("x", element, *sizes)
-    parts = kind.attach(writer, spec)
+    parts = kind.attach(writer, spec, {"x": spec})
     assert parts.placement is not None
     placement = parts.placement
     made = (placement.made_width, placement.made_height, placement.offset_x, placement.offset_y)
     numbers = [(name, ElementType.INT64, (None,)) for name in (*made, placement.width, placement.height)]
-    shape = kind.shape(spec)
-    assert shape is not None
+    shape = kind.shapes(spec, {"x": spec})["x"]
     return Attached(parts, Ran(graph_of(writer, [(parts.value, element, shape), *dict.fromkeys(numbers)])))
 
 

@@ -34,10 +34,10 @@ class Heard:
 
     def __init__(self, sound: SoundInput, *shape: int | str | None, element: ElementType = ElementType.FLOAT) -> None:
         spec = spec_of("x", element, *shape)
-        fixed = sound.shape(spec)
+        fixed = sound.shapes(spec, {}).get("x")
         self.spec = spec if fixed is None else spec_of("x", element, *fixed)
         writer = Writer(scope="x")
-        self.attached: AttachedInput = sound.attach(writer, self.spec)
+        self.attached: AttachedInput = sound.attach(writer, self.spec, {})
         sizes = tuple(size if isinstance(size, int) else f"size_{axis}" for axis, size in enumerate(self.spec.shape))
         self.graph = graph_of(writer, [(self.attached.value, element, sizes)])
         self._ran = Ran(self.graph, threads=1)
@@ -54,7 +54,7 @@ def noise(*shape: int, seed: int = 0) -> Floats:
 
 def refused(sound: SoundInput, spec: TensorSpec) -> str:
     with pytest.raises(ConfigError) as caught:
-        sound.shape(spec)
+        sound.shapes(spec, {})
     assert caught.value.hint
     return f"{caught.value.message}|{caught.value.hint}"
 
@@ -128,7 +128,7 @@ def test_a_model_of_one_length_hears_the_part_of_the_whole_that_it_asks_for(take
 
 def test_the_length_is_a_key_where_the_model_takes_any() -> None:
     sound = SoundInput(rate=16000, length=480)
-    assert sound.shape(spec_of("x", ElementType.FLOAT, "batch", None)) == (1, 480)
+    assert sound.shapes(spec_of("x", ElementType.FLOAT, "batch", None), {}) == {"x": (1, 480)}
     assert Heard(sound, "batch", None)(noise(2000), 16000).shape == (1, 480)
 
 
@@ -152,7 +152,7 @@ def test_samples_lie_along_the_one_long_dimension(shape: tuple[int | str | None,
 
 @pytest.mark.parametrize("shape", [(None,), (1, "length"), ("batch", "samples"), ("n", 1, "time"), (1, None, 1)])
 def test_models_of_any_length_hear_the_whole_recording(shape: tuple[int | str | None, ...]) -> None:
-    assert ANY.shape(spec_of("x", ElementType.FLOAT, *shape)) is None
+    assert ANY.shapes(spec_of("x", ElementType.FLOAT, *shape), {}) == {}
     made = Heard(ANY, *shape)(noise(777), 16000)
     assert sorted(made.shape) == [1] * (len(shape) - 1) + [777]
 
@@ -247,7 +247,7 @@ def test_random_recordings_have_the_rates_of_phones_and_one_or_two_channels() ->
     attached = Heard(SoundInput(rate=22050), 1, None).attached
     assert {shape[1] for shape in attached.shapes["x.samples"]} == {1, 2}
     assert attached.values["x.rate"] == (22050, 8000, 16000, 44100, 48000)
-    typed = attached.typed
+    (typed,) = attached.typed
     assert isinstance(typed, AudioInput)
     assert (typed.samples.shape, typed.rate.shape) == (("x.frames", "x.channels"), ())
 

@@ -30,7 +30,7 @@ DECIBEL_ERROR = 2e-3
 @cache
 def ran(sound: SoundInput, *shape: int | None) -> Ran:
     writer = Writer(scope="x")
-    attached = sound.attach(writer, spec_of("x", ElementType.FLOAT, *shape))
+    attached = sound.attach(writer, spec_of("x", ElementType.FLOAT, *shape), {})
     return Ran(graph_of(writer, [(attached.value, ElementType.FLOAT, ("a", "b", "c")[: len(shape)])]), threads=1)
 
 

@@ -28,7 +28,7 @@ def test_the_kind_is_known_and_tells_what_apps_pass() -> None:
     kind = PictureInput()
     assert kind.within(Path("/")) is kind
     parts = attached(1, 3, 8, 6).parts
-    typed = parts.typed
+    (typed,) = parts.typed
     assert isinstance(typed, ImageInput)
     tensors = (typed.pixels, typed.channels, typed.orientation, typed.chroma, typed.conversion)
     assert [(each.name, each.element.value, each.shape) for each in tensors] == [
@@ -68,7 +68,7 @@ def test_random_inputs_are_pictures_that_can_be_computed() -> None:
 def test_the_core_gets_a_static_shape(
     shape: tuple[Dimension, ...], keys: dict[str, Any], made: tuple[int, ...]
 ) -> None:
-    assert PictureInput(**keys).shape(spec_of("x", ElementType.UINT8, *shape)) == made
+    assert PictureInput(**keys).shapes(spec_of("x", ElementType.UINT8, *shape), {}) == {"x": made}
     assert attached(*shape, **keys).core(noise(8, 6)).shape == made
 
 
@@ -128,7 +128,7 @@ def test_one_number_is_for_all_channels() -> None:
 @pytest.mark.parametrize(("keys", "added"), [({"scale": 1.0}, []), ({}, ["Mul"]), ({"mean": (0.5,)}, ["Mul", "Add"])])
 def test_nothing_is_computed_that_changes_nothing(keys: dict[str, Any], added: list[str]) -> None:
     writer = Writer(scope="x")
-    PictureInput(**keys).attach(writer, spec_of("x", ElementType.FLOAT, 1, 3, 8, 6))
+    PictureInput(**keys).attach(writer, spec_of("x", ElementType.FLOAT, 1, 3, 8, 6), {})
     ops = [node.op_type for node in writer.written.nodes]
     behind = ops[len(ops) - 1 - ops[::-1].index("Reshape") + 1 :]
     assert [op for op in behind if op in ("Mul", "Add", "Sub", "Div")] == added
@@ -326,7 +326,7 @@ def test_inputs_that_the_keys_do_not_fit_are_refused(
     spec = spec_of("x", ElementType(element), *shape)
     kind = PictureInput(**keys)
     with pytest.raises(ConfigError, match=said) as raised:
-        kind.shape(spec)
+        kind.shapes(spec, {})
     assert raised.value.hint
     with pytest.raises(ConfigError, match=said):
-        kind.attach(Writer(scope="x"), spec)
+        kind.attach(Writer(scope="x"), spec, {})

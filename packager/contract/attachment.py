@@ -4,7 +4,7 @@ The model itself is the core: its inputs get static shapes, its nodes stay uncha
 graph, so that every runtime, every check and every platform computes the same.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from packager.contract import (
     Written,
 )
 from packager.core import names
-from packager.core.contract import TensorInput
+from packager.core.contract import StateInput, TensorInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
@@ -61,8 +61,8 @@ class Parts:
     @property
     def carried(self) -> frozenset[str]:
         """Outputs that are states."""
-        found = (each.typed for each in self.inputs.values())
-        return frozenset(typed.output.name for typed in found if typed and hasattr(typed, "output"))
+        found = (typed for each in self.inputs.values() for typed in each.typed)
+        return frozenset(typed.output.name for typed in found if isinstance(typed, StateInput))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,11 +144,10 @@ def _with_shapes(model: Model, tables: Tables, where: str) -> Model:
     import onnx
 
     shapes: dict[str, tuple[int, ...]] = {}
-    for spec in model.signature.inputs:
-        if spec.name in tables.inputs:
-            with _named(f"{where}.inputs.{spec.name}"):
-                shape = tables.inputs[spec.name].shape(spec)
-            shapes |= {} if shape is None else {spec.name: shape}
+    inputs = {spec.name: spec for spec in model.signature.inputs}
+    for name, kind in tables.inputs.items():
+        with _named(f"{where}.inputs.{name}"):
+            shapes |= kind.shapes(inputs[name], inputs)
     proto = onnx.ModelProto.FromString(model.graph)
     models.fix_shapes(proto, shapes, f"[{where}.inputs]")
     return models.rebuilt(model, proto)
@@ -163,12 +162,19 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
     inputs: dict[str, AttachedInput] = {}
     outputs: dict[str, AttachedOutput] = {}
     made: dict[str, tuple[TensorSpec, ...]] = {}
-    for spec in model.signature.inputs:
+    specs = {spec.name: spec for spec in model.signature.inputs}
+    for spec in _in_order(model.signature.inputs, tables.inputs):
+        if spec.name in inputs:
+            continue
         before = len(written.inputs)
         input_kind = tables.inputs.get(spec.name) or INPUT_KINDS[PLAIN]()
         with _named(f"{where}.inputs.{spec.name}"):
-            inputs[spec.name] = input_kind.attach(Writer(scope=spec.name, taken=taken, written=written), spec)
+            attached = input_kind.attach(Writer(scope=spec.name, taken=taken, written=written), spec, specs)
+            _refuse_filled_twice(attached.filled, tables.inputs)
         made[spec.name] = tuple(written.inputs[before:])
+        inputs |= {spec.name: attached}
+        inputs |= {name: AttachedInput(typed=(), value=value) for name, value in attached.filled.items()}
+    inputs = {name: inputs[name] for name in specs}  # in the model's order
     core = Core(
         outputs={spec.name: spec for spec in model.signature.outputs},
         placements={name: each.placement for name, each in inputs.items() if each.placement},
@@ -176,7 +182,7 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
     )
     parts = Parts(inputs=inputs, outputs=outputs, made=made, written=written)
     _refuse_unfit_states(parts, core, tables, where)
-    for spec in _in_order(model.signature.outputs, tables):
+    for spec in _in_order(model.signature.outputs, tables.outputs):
         if spec.name in parts.carried or any(spec.name in each.taken for each in outputs.values()):
             continue
         before = len(written.outputs)
@@ -187,17 +193,22 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
     return parts
 
 
-def _in_order(outputs: tuple[TensorSpec, ...], tables: Tables) -> list[TensorSpec]:
-    """Outputs with a table first: they may absorb others."""
-    return sorted(outputs, key=lambda spec: spec.name not in tables.outputs)
+def _in_order(specs: tuple[TensorSpec, ...], tables: Mapping[str, object]) -> list[TensorSpec]:
+    """Inputs or outputs with a table first: they may fill or absorb others."""
+    return sorted(specs, key=lambda spec: spec.name not in tables)
+
+
+def _refuse_filled_twice(filled: Iterable[str], tables: Mapping[str, InputKind]) -> None:
+    for name in filled:
+        if name in tables:
+            raise ConfigError(f"also fills input '{name}', which has a table of its own", hint="remove one of them")
 
 
 def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -> None:
     """Raises ConfigError for a state whose output is missing, has another type, or has a table of its own."""
-    for name, each in parts.inputs.items():
-        after = getattr(each.typed, "output", None)
-        if after is None:
-            continue
+    states = {name: typed for name, each in parts.inputs.items() for typed in each.typed if isinstance(typed, StateInput)}
+    for name, state in states.items():
+        after = state.output
         found = core.outputs.get(after.name)
         if found is None:
             hint = nearest(after.name, list(core.outputs))
@@ -301,7 +312,7 @@ def _value_info(spec: TensorSpec) -> "ValueInfoProto":
 
 def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contract:
     specs = {spec.name: spec for spec in (*signature.inputs, *signature.outputs)}
-    typed_inputs = [each.typed for each in parts.inputs.values() if each.typed]
+    typed_inputs = [typed for each in parts.inputs.values() for typed in each.typed]
     typed_outputs = [parts.outputs[name].typed for name in outputs]
     identifiers = names.identifiers([each.identifier for each in (*typed_inputs, *typed_outputs)], prefix="value")
     known = [

@@ -37,10 +37,12 @@ class Placement:
 class AttachedInput:
     """Nodes that a kind added before an input."""
 
-    typed: TypedInput | None
-    """None for an input that apps no longer pass"""
+    typed: tuple[TypedInput, ...]
+    """values that apps pass; none for an input that they no longer pass"""
     value: str
     """value that replaces the core's input, with its element type and shape; empty if the core keeps the input"""
+    filled: Mapping[str, str] = field(default_factory=dict)
+    """values that replace other inputs of the core, by their names"""
     placement: Placement | None = None
     """position of a picture"""
     shapes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
@@ -69,6 +71,10 @@ class Core:
     """metadata of the model file"""
 
 
+Inputs = Mapping[str, TensorSpec]
+"""all inputs of the core, by name"""
+
+
 class InputKind(Protocol):
     """An input kind. The fields are the keys of `[model.NAME.inputs.INPUT]`, `kind` the first of them."""
 
@@ -78,15 +84,16 @@ class InputKind(Protocol):
         """A copy with absolute paths."""
         ...
 
-    def shape(self, spec: TensorSpec) -> tuple[int, ...] | None:
-        """Static shape that the input `spec` must have first; None leaves it unchanged.
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
+        """Static shapes that the input `spec` and those made with it must have first, by name; others stay unchanged.
 
         Raises ConfigError if the keys do not fit the input; the message continues `model.NAME.inputs.INPUT: `.
         """
         ...
 
-    def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
-        """Writes the nodes that make `spec` from the app's input. Raises ConfigError as `shape` does."""
+    def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
+        """Writes the nodes that make `spec`, one of the core's `inputs`, from the app's input. Raises ConfigError as
+        `shapes` does."""
         ...
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
-from packager.contract.kind import AttachedInput
+from packager.contract.kind import AttachedInput, Inputs
 from packager.contract.writer import Writer
 from packager.core.contract import StateInput
 from packager.core.errors import ConfigError
@@ -28,17 +28,17 @@ class CarriedInput:
     def within(self, folder: Path) -> Self:
         return self
 
-    def shape(self, spec: TensorSpec) -> tuple[int, ...] | None:
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
         """Static shape with a batch of 1; every other size must be known, so that the initial zeros can be made."""
         if spec.is_static:
-            return None
+            return {}
         is_open = [not isinstance(size, int) for size in spec.shape]
         sizes = tuple(1 if is_open[axis] and spec.is_batch(axis) else size for axis, size in enumerate(spec.shape))
         known = tuple(size for size in sizes if isinstance(size, int))
         if len(known) != len(sizes):
             raise ConfigError("a state needs a shape without open sizes", hint="fix the sizes in [model.NAME.shapes]")
-        return known
+        return {spec.name: known}
 
-    def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
+    def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
         after = TensorSpec(name=self.output, identifier=self.output, element=spec.element, shape=spec.shape)
-        return AttachedInput(typed=StateInput(identifier=spec.identifier, input=spec, output=after), value="")
+        return AttachedInput(typed=(StateInput(identifier=spec.identifier, input=spec, output=after),), value="")

@@ -6,7 +6,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from packager.contract.kind import AttachedInput, AttachedOutput, Core
+from packager.contract.kind import AttachedInput, AttachedOutput, Core, Inputs
 from packager.contract.writer import Writer
 from packager.core.contract import TensorInput, TensorOutput
 from packager.core.errors import ConfigError
@@ -32,13 +32,13 @@ class PlainInput:
     def within(self, folder: Path) -> Self:
         return self
 
-    def shape(self, spec: TensorSpec) -> None:
-        return None
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
+        return {}
 
-    def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
+    def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
         if self.value is not None:
-            return AttachedInput(typed=None, value=writer.constant(_filled(spec, self.value)))
-        return AttachedInput(typed=TensorInput(identifier=spec.identifier, spec=spec), value="")
+            return AttachedInput(typed=(), value=writer.constant(_filled(spec, self.value)))
+        return AttachedInput(typed=(TensorInput(identifier=spec.identifier, spec=spec),), value="")
 
 
 @dataclass(frozen=True, kw_only=True)

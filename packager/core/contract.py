@@ -46,6 +46,16 @@ class AudioInput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextInput:
+    """One string. The graph contains the tokenizer."""
+
+    identifier: str
+    """camelCase name of the parameter"""
+    code_points: TensorSpec
+    """int32 [characters]: Unicode code points of the string; lone surrogates are allowed and count as U+FFFD"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class StateInput:
     """A value that a model carries from one run to the next: zeros first, then the previous value of `output`."""
 
@@ -140,7 +150,7 @@ LOWEST = -3.4028234663852886e38
 ADDED = "mobpack/"
 """Prefix of the nodes and values that a contract adds to a model."""
 
-TypedInput = ImageInput | AudioInput | StateInput | TensorInput
+TypedInput = ImageInput | AudioInput | TextInput | StateInput | TensorInput
 TypedOutput = ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | TensorOutput
 
 VERBS: Mapping[type, str] = {
@@ -177,6 +187,6 @@ class Contract:
         return tuple(each for each in self.inputs if isinstance(each, StateInput))
 
     @property
-    def parameters(self) -> tuple[ImageInput | AudioInput | TensorInput, ...]:
+    def parameters(self) -> tuple[ImageInput | AudioInput | TextInput | TensorInput, ...]:
         """Inputs that the app passes; states are carried for it."""
         return tuple(each for each in self.inputs if not isinstance(each, StateInput))

@@ -11,7 +11,7 @@ from packager.contract.audio.mel import Mel, MelTable, mel_of
 from packager.contract.audio.resampling import Resampled, resample
 from packager.contract.audio.spectrogram import write_mel
 from packager.contract.audio.timeline import Place, place_of
-from packager.contract.kind import AttachedInput
+from packager.contract.kind import AttachedInput, Inputs
 from packager.contract.writer import Writer
 from packager.core.contract import AudioInput
 from packager.core.errors import ConfigError, SettingError
@@ -105,18 +105,18 @@ class SoundInput:
     def within(self, folder: Path) -> Self:
         return self
 
-    def shape(self, spec: TensorSpec) -> tuple[int, ...] | None:
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
         shape = self._place(spec).shape
-        return None if -1 in shape else shape
+        return {} if -1 in shape else {spec.name: shape}
 
-    def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
+    def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
         place = self._place(spec)
         element = ElementType.FLOAT if self.format == "float" else ElementType.INT16
         samples = writer.input("samples", element, (f"{spec.name}.frames", f"{spec.name}.channels"))
         rate = writer.input("rate", ElementType.INT64, ())
         value = self._heard(writer, samples, rate, place)
         return AttachedInput(
-            typed=AudioInput(identifier=spec.identifier, samples=samples, rate=rate),
+            typed=(AudioInput(identifier=spec.identifier, samples=samples, rate=rate),),
             value=_laid(writer, value, spec.element, place.shape),
             shapes={samples.name: RANDOM_SHAPES},
             values={rate.name: tuple(dict.fromkeys((self.rate, *RANDOM_RATES)))},

@@ -9,7 +9,7 @@ from packager.contract.image.conversion import converter
 from packager.contract.image.framing import Colour, Frame, Layout, framed
 from packager.contract.image.placing import Align, Fit, Fitting, Resize, fit, positions, stored, swapped
 from packager.contract.image.resizing import Filter, resized
-from packager.contract.kind import AttachedInput, Placement
+from packager.contract.kind import AttachedInput, Inputs, Placement
 from packager.contract.writer import Writer
 from packager.core.contract import ImageInput
 from packager.core.errors import ConfigError, SettingError
@@ -109,10 +109,10 @@ class PictureInput:
     def within(self, folder: Path) -> Self:
         return self
 
-    def shape(self, spec: TensorSpec) -> tuple[int, ...] | None:
-        return self._frame(spec).shape
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
+        return {spec.name: self._frame(spec).shape}
 
-    def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
+    def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
         frame = self._frame(spec)
         typed = _typed(writer, spec)
         fitting = Fitting(
@@ -142,7 +142,7 @@ class PictureInput:
         colours = self._ordered(writer, colour.converted(picked, chroma))
         upright = writer.node("Gather", colours, positions(writer, fitting, picture, made), axis=0)
         return AttachedInput(
-            typed=typed,
+            typed=(typed,),
             value=self._normalised(writer, self._arranged(writer, upright, frame), spec.element, frame),
             placement=placement,
             shapes={typed.pixels.name: SHAPES, typed.chroma.name: CHROMA_SHAPES},
