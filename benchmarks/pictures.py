@@ -16,9 +16,9 @@ import onnxruntime
 from PIL import Image
 
 from packager.contract.image import PictureInput
-from packager.contract.writer import Writer
 from packager.core.contract import CONVERSIONS
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 from tests.contract_graphs import graph_of, spec_of
 
 RUNS = 9
@@ -76,7 +76,7 @@ def frame(height: int, width: int) -> Frame:
 def session(side: int, kind: PictureInput) -> onnxruntime.InferenceSession:
     """The nodes before a model that takes float [1, 3, side, side]."""
     writer, spec = Writer(scope="x"), spec_of("x", ElementType.FLOAT, 1, 3, side, side)
-    value = kind.attach(writer, spec).value
+    value = kind.attach(writer, spec, {}).value
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     graph = graph_of(writer, [(value, ElementType.FLOAT, (1, 3, side, side))])

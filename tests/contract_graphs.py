@@ -7,8 +7,8 @@ import numpy.typing
 import onnx
 from onnx import helper, numpy_helper
 
-from packager.contract.writer import OPSET, Writer, onnx_type
 from packager.core.signature import Dimension, ElementType, TensorSpec
+from packager.graph.writer import OPSET, Writer, onnx_type
 
 Array = numpy.typing.NDArray[numpy.generic]
 Value = tuple[str, ElementType, tuple[Dimension, ...]]

@@ -9,8 +9,8 @@ import numpy.typing
 
 from packager.contract.image import PictureInput
 from packager.contract.kind import AttachedInput
-from packager.contract.writer import Writer
 from packager.core.signature import Dimension, ElementType
+from packager.graph.writer import Writer
 from tests.contract_graphs import Array, Ran, graph_of, spec_of
 
 Pixels = numpy.typing.NDArray[numpy.uint8]

@@ -14,10 +14,10 @@ from packager.contract.attachment import Tables, attach
 from packager.contract.audio import SoundInput
 from packager.contract.audio.mel import MelTable, mel_of
 from packager.contract.kind import AttachedInput
-from packager.contract.writer import Writer
 from packager.core.contract import ADDED, AudioInput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
+from packager.graph.writer import Writer
 from packager.models.graphs import read_graph
 from packager.verification.partition.coreml import predict
 from tests.contract_graphs import Array, Ran, graph_of, spec_of

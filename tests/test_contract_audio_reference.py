@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from packager.contract.audio import SoundInput
 from packager.contract.audio.mel import Mel, MelTable, mel_of
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 from tests.audio_libraries import FILE, HEARD_HZ, LENGTHS, RATES, RESAMPLED, recording
 from tests.contract_graphs import Ran, graph_of, spec_of
 

@@ -8,10 +8,10 @@ import pytest
 
 from packager.contract import INPUT_KINDS
 from packager.contract.image import PictureInput
-from packager.contract.writer import Writer
 from packager.core.contract import ImageInput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import Dimension, ElementType
+from packager.graph.writer import Writer
 from tests.contract_graphs import spec_of
 from tests.contract_pictures import RGB, Pixels, attached, noise
 

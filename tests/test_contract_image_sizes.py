@@ -8,8 +8,8 @@ import numpy.typing
 import pytest
 
 from packager.contract.image.placing import Fitting, fit
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 from tests.contract_graphs import Ran, graph_of
 
 pytestmark = pytest.mark.by_content

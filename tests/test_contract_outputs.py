@@ -16,10 +16,10 @@ from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.labels import LIMIT, LIMIT_BYTES
 from packager.contract.mask import Mask
-from packager.contract.writer import onnx_type
 from packager.core.contract import ADDED, LOWEST, ClassesOutput, EmbeddingOutput, MaskOutput, TypedOutput
 from packager.core.errors import ConfigError
 from packager.core.signature import Dimension, ElementType
+from packager.graph.writer import onnx_type
 from tests.contract_graphs import Ran, graph_of, spec_of
 
 pytestmark = pytest.mark.by_content

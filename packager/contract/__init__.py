@@ -12,11 +12,13 @@ from packager.contract.mask import Mask
 from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
 from packager.contract.text import Text
-from packager.contract.writer import OPSET, Writer, Written
+from packager.contract.tokens import StringInput
+from packager.graph.writer import OPSET, Writer, Written
 
 INPUT_KINDS: Mapping[str, type[InputKind]] = {
     PictureInput.KIND: PictureInput,
     SoundInput.KIND: SoundInput,
+    StringInput.KIND: StringInput,
     CarriedInput.KIND: CarriedInput,
     PlainInput.KIND: PlainInput,
 }

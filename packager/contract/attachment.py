@@ -206,7 +206,9 @@ def _refuse_filled_twice(filled: Iterable[str], tables: Mapping[str, InputKind])
 
 def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -> None:
     """Raises ConfigError for a state whose output is missing, has another type, or has a table of its own."""
-    states = {name: typed for name, each in parts.inputs.items() for typed in each.typed if isinstance(typed, StateInput)}
+    states = {
+        name: typed for name, each in parts.inputs.items() for typed in each.typed if isinstance(typed, StateInput)
+    }
     for name, state in states.items():
         after = state.output
         found = core.outputs.get(after.name)

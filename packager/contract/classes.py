@@ -9,11 +9,11 @@ from typing import ClassVar, Literal, Self
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.labels import labels_for
 from packager.contract.scores import Activation, activated, row
-from packager.contract.writer import Writer
 from packager.core.contract import LOWEST, ClassesOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.scores import row
-from packager.contract.writer import Writer
 from packager.core.contract import EmbeddingOutput
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

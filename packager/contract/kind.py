@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
-from packager.contract.writer import Writer
 from packager.core.contract import TypedInput, TypedOutput
 from packager.core.signature import TensorSpec
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

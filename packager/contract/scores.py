@@ -3,9 +3,9 @@
 from math import prod
 from typing import Literal
 
-from packager.contract.writer import Writer
 from packager.core.errors import ConfigError
 from packager.core.signature import ElementType, TensorSpec
+from packager.graph.writer import Writer
 
 Activation = Literal["softmax", "sigmoid", "none"]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedInput, Inputs
-from packager.contract.writer import Writer
 from packager.core.contract import StateInput
 from packager.core.errors import ConfigError
 from packager.core.signature import TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

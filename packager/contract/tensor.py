@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedInput, AttachedOutput, Core, Inputs
-from packager.contract.writer import Writer
 from packager.core.contract import TensorInput, TensorOutput
 from packager.core.errors import ConfigError
 from packager.core.signature import TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 if TYPE_CHECKING:
     import numpy

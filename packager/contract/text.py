@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, Self
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.labels import Lines, read, split
 from packager.contract.scores import Activation, activated, floats, in_words
-from packager.contract.writer import Writer
 from packager.core.contract import TextOutput
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from packager.core.contract import (
     StateInput,
     TensorInput,
     TensorOutput,
+    TextInput,
     TextOutput,
     TypedInput,
     TypedOutput,
@@ -36,6 +37,8 @@ def _input(typed: TypedInput) -> str:
             return "a picture of any size, pixel format and orientation"
         case AudioInput():
             return "a recording of any length and rate"
+        case TextInput():
+            return "a text of any length"
         case StateInput():
             return f"what output '{typed.output.name}' was in the run before"
         case TensorInput():

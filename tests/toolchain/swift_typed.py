@@ -20,7 +20,6 @@ from onnx import NodeProto, helper
 from packager.contract.attachment import Tables, attach
 from packager.contract.classes import Classes
 from packager.contract.image import PictureInput
-from packager.contract.writer import onnx_type
 from packager.core.contract import (
     AudioInput,
     BoxesOutput,
@@ -37,6 +36,7 @@ from packager.core.contract import (
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Plan, TensorSpec
 from packager.files.hashes import sha256_of
+from packager.graph.writer import onnx_type
 from packager.render import write_sources
 from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios, specs, typed

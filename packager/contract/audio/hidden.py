@@ -5,7 +5,7 @@ length; both may compute in 16 bits. Therefore counts are int64 of a hidden leng
 in operators that no provider supports: Einsum, GatherElements, ReduceL2.
 """
 
-from packager.contract.writer import Writer
+from packager.graph.writer import Writer
 
 
 def nothing(writer: Writer, samples: str) -> str:

@@ -12,11 +12,11 @@ from packager.contract.audio.resampling import Resampled, resample
 from packager.contract.audio.spectrogram import write_mel
 from packager.contract.audio.timeline import Place, place_of
 from packager.contract.kind import AttachedInput, Inputs
-from packager.contract.writer import Writer
 from packager.core.contract import AudioInput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 FLOATS = (ElementType.FLOAT, ElementType.FLOAT16, ElementType.DOUBLE)
 STEPS = {ElementType.INT16: 1 << 15, ElementType.INT32: 1 << 31}

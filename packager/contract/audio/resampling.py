@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from math import pi
 
 from packager.contract.audio import hidden
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 WIDTH = 6
 """zero crossings of the filter on either side"""

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from packager.contract.audio import hidden
 from packager.contract.audio.mel import Mel
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 if TYPE_CHECKING:
     import numpy

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from packager.contract.boxes.candidates import Candidates
 from packager.contract.boxes.placing import placed
 from packager.contract.kind import Placement
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ from packager.contract.boxes.candidates import Candidates
 from packager.contract.boxes.regions import Regions, boxed
 from packager.contract.kind import Core
 from packager.contract.scores import Activation, activated, floats, in_words, shaped
-from packager.contract.writer import Writer
 from packager.core.errors import ConfigError, nearest
 from packager.core.signature import ElementType, TensorSpec
+from packager.graph.writer import Writer
 
 Order = Literal["xyxy", "yxyx", "cxcywh", "xywh"]
 

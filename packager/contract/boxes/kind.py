@@ -14,12 +14,12 @@ from packager.contract.kind import AttachedOutput, Core, Placement
 from packager.contract.labels import labels_for, read
 from packager.contract.pictures import placement_of
 from packager.contract.scores import Activation
-from packager.contract.writer import Writer
 from packager.core.contract import BoxesOutput
 from packager.core.errors import SettingError
 from packager.core.names import kebab_case
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 Format = Literal["yolo", "yolo-objectness", "corners", "rows", "regions"]
 

@@ -1,8 +1,8 @@
 """Maps the core's coordinates to the upright picture."""
 
 from packager.contract.kind import Placement
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 
 def placed(writer: Writer, corners: str, placement: Placement | None) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packager.contract.boxes.runs import Runs, runs_of
-from packager.contract.writer import Writer, Written
 from packager.core.contract import ADDED
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer, Written
 
 if TYPE_CHECKING:
     from onnx import GraphProto

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

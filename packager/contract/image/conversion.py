@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from packager.contract.image.placing import Sides
 from packager.contract.image.resizing import Filter, resized
-from packager.contract.writer import Writer
 from packager.core.contract import CONVERSIONS, ImageInput
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 if TYPE_CHECKING:
     import numpy

@@ -10,11 +10,11 @@ from packager.contract.image.framing import Colour, Frame, Layout, framed
 from packager.contract.image.placing import Align, Fit, Fitting, Resize, fit, positions, stored, swapped
 from packager.contract.image.resizing import Filter, resized
 from packager.contract.kind import AttachedInput, Inputs, Placement
-from packager.contract.writer import Writer
 from packager.core.contract import ImageInput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 if TYPE_CHECKING:
     import numpy

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from packager.contract.writer import Writer
+from packager.graph.writer import Writer
 
 Resize = Literal["stretch", "crop", "letterbox"]
 Align = Literal["center", "start"]

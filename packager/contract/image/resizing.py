@@ -3,8 +3,8 @@
 from typing import Literal
 
 from packager.contract.image.placing import Sides
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 Filter = Literal["bilinear", "bicubic", "nearest"]
 

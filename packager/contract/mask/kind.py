@@ -10,11 +10,11 @@ from packager.contract.labels import labels_for
 from packager.contract.mask.sampling import interpolated, picked
 from packager.contract.pictures import placement_of
 from packager.contract.scores import Activation, activated, floats, in_words
-from packager.contract.writer import Writer
 from packager.core.contract import MaskOutput
 from packager.core.errors import ConfigError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
 
 MOST_CLASSES = 256
 """limit of the one byte per place"""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from packager.contract.kind import Placement
-from packager.contract.writer import Writer
 from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

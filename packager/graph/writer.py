@@ -1,6 +1,6 @@
 """Writes ONNX nodes into a model, with names that mark them as part of a contract."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from packager.core.signature import Dimension, ElementType, TensorSpec
 
 if TYPE_CHECKING:
     import numpy
-    from onnx import NodeProto
+    from onnx import NodeProto, ValueInfoProto
 
 OPSET = 18
 """oldest opset that contracts can use: it has Resize with antialias"""
@@ -62,6 +62,53 @@ class Writer:
         inputs = [self._operand(value) for value in values]
         self.written.nodes.append(helper.make_node(op, inputs, made, name=name, **attributes))
         return made
+
+    def loop(
+        self, most: "Operand", carried: "Sequence[Carried]", step: "Step", *, scanned: Sequence[ElementType] = ()
+    ) -> tuple[str, ...]:
+        """Writes a Loop of at most `most` steps; an empty text for no limit. Returns the last values of `carried`,
+        then the values of each step, stacked, for every type in `scanned`."""
+        from onnx import TensorProto, helper
+
+        inner = self._inner()
+        number, goes_on = f"{ADDED}{inner.scope}/step", f"{ADDED}{inner.scope}/goes_on"
+        names_in = tuple(f"{ADDED}{inner.scope}/carried_{index}" for index in range(len(carried)))
+        condition, results = step(inner, number, names_in)
+        types = [*(element for _, element in carried), *scanned]
+        body = helper.make_graph(
+            inner.written.nodes,
+            "body",
+            [
+                helper.make_tensor_value_info(number, TensorProto.INT64, []),
+                helper.make_tensor_value_info(goes_on, TensorProto.BOOL, []),
+                *(_shapeless(name, element) for name, (_, element) in zip(names_in, carried, strict=True)),
+            ],
+            [
+                helper.make_tensor_value_info(condition, TensorProto.BOOL, []),
+                *(_shapeless(name, element) for name, element in zip(results, types, strict=True)),
+            ],
+        )
+        starts = [value for value, _ in carried]
+        return self.nodes("Loop", len(types), most, "", *starts, body=body)
+
+    def branch(
+        self, condition: str, then: "Branch", otherwise: "Branch", types: Sequence[ElementType]
+    ) -> tuple[str, ...]:
+        """Writes an If whose branches give values of `types`."""
+        from onnx import helper
+
+        graphs = []
+        for name, branch in (("then", then), ("else", otherwise)):
+            inner = self._inner(name)
+            results = [inner.node("Identity", value) for value in branch(inner)]
+            infos = [_shapeless(value, element) for value, element in zip(results, types, strict=True)]
+            graphs.append(helper.make_graph(inner.written.nodes, name, [], infos))
+        return self.nodes("If", len(types), condition, then_branch=graphs[0], else_branch=graphs[1])
+
+    def _inner(self, suffix: str = "") -> "Writer":
+        """A Writer for the graph of the next node; constants lie in the outermost graph."""
+        scope = f"{self.scope}/{len(self.written.nodes)}{suffix}"
+        return replace(self, scope=scope, written=Written(constants=self.written.constants))
 
     def constant(self, array: "numpy.ndarray") -> str:
         """Name of a constant; equal numbers share one."""
@@ -141,8 +188,20 @@ class Writer:
         return self.constant(numbers.astype(numpy.int64 if numbers.dtype.kind in "iub" else real))
 
 
+Carried = tuple[str, ElementType]
+"""a value that a Loop changes, and its type"""
+Step = Callable[[Writer, str, tuple[str, ...]], tuple[str, Sequence[str]]]
+"""writes a step of a Loop from its number and the carried values; returns whether to go on, and the new values"""
+Branch = Callable[[Writer], Sequence[str]]
+
 Operand = str | int | float | Sequence[int] | Sequence[float]
 """name of a value, or numbers for a constant"""
+
+
+def _shapeless(name: str, element: ElementType) -> "ValueInfoProto":
+    from onnx import helper
+
+    return helper.make_tensor_value_info(name, onnx_type(element), None)
 
 
 def onnx_type(element: ElementType) -> int:

@@ -1,0 +1,117 @@
+"""The kind `text`: strings, as token ids with their mask and types."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from packager import tokenization
+from packager.contract.kind import AttachedInput, Inputs
+from packager.core.contract import TextInput
+from packager.core.errors import ConfigError, SettingError
+from packager.core.signature import ElementType, TensorSpec
+from packager.core.strict_tables import STRICT
+from packager.graph.writer import Writer
+
+INTEGERS = (ElementType.INT64, ElementType.INT32)
+MASK, TYPES = "attention_mask", "token_type_ids"
+"""names that exporters give to these inputs"""
+
+RANDOM_SHAPES = ((40,), (120,))
+RANDOM_CODE_POINTS = tuple(map(ord, "aabcdeeefghiiklmnnooprrssttuvwy    ,.19\u00e9\u6771\U0001f600"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StringInput:
+    """Token ids of a string, or of a pair of strings: `[1, n]` or `[n]`. Fills the mask and the types of the tokens,
+    too."""
+
+    KIND: ClassVar[str] = "text"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["text"] = "text"
+    """kind of the input"""
+    tokenizer: Path
+    """`tokenizer.json` of Hugging Face, `vocab.txt` of BERT, a SentencePiece `.model`, or `.tiktoken` ranks"""
+    names: tuple[str, ...] = ("text",)
+    """names of the strings that apps pass: two for a model that compares them, as in `["query", "document"]`"""
+    length: int | None = None
+    """number of tokens of the model, if its shape leaves it open: shorter texts are padded, longer ones are truncated.
+    Default: as many tokens as the text has"""
+    max_length: int | None = None
+    """number of tokens at which longer texts are truncated; default: that of the tokenizer's file"""
+    mask: str = ""
+    """input that is 1 for tokens and 0 for padding; default: `attention_mask`, if the model has it"""
+    types: str = ""
+    """input with the number of the string that a token belongs to; default: `token_type_ids`, if the model has it"""
+
+    def __post_init__(self) -> None:
+        """Raises SettingError."""
+        if not 1 <= len(self.names) <= 2 or len(set(self.names)) != len(self.names):
+            raise SettingError(
+                f"names {list(self.names)} are not one or two names", hint='omit it, or use ["query", "document"]'
+            )
+        for key in ("length", "max_length"):
+            value = getattr(self, key)
+            if value is not None and value < 1:
+                shown = key.replace("_", "-")
+                raise SettingError(f"{shown} {value} is less than 1", hint="omit it, or use a number of tokens")
+
+    def within(self, folder: Path) -> Self:
+        return replace(self, tokenizer=folder / self.tokenizer)
+
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
+        size = self._size(spec)
+        if size is None:
+            return {}
+        return {name: (1, size)[-len(spec.shape) :] for name in self._filled(spec, inputs) if name}
+
+    def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
+        tokenizer = tokenization.read(self.tokenizer)
+        texts = [writer.input(name, ElementType.INT32, (f"{name} characters",)) for name in self.names]
+        tokens = tokenization.write(writer, tokenizer, [text.name for text in texts], self._limits(spec))
+        made = zip(self._filled(spec, inputs), (tokens.ids, tokens.mask, tokens.types), strict=True)
+        values = {name: _laid(writer, value, inputs[name]) for name, value in made if name}
+        return AttachedInput(
+            typed=tuple(
+                TextInput(identifier=name, code_points=text) for name, text in zip(self.names, texts, strict=True)
+            ),
+            value=values.pop(spec.name),
+            filled=values,
+            shapes={text.name: RANDOM_SHAPES for text in texts},
+            values={text.name: RANDOM_CODE_POINTS for text in texts},
+        )
+
+    def _size(self, spec: TensorSpec) -> int | None:
+        """Number of tokens of the core's shape; None if every text has its own."""
+        if spec.element not in INTEGERS:
+            raise ConfigError(f"is {spec.element}, which cannot be token ids", hint="use this kind for input_ids")
+        first = spec.shape[0] if len(spec.shape) == 2 else 1
+        if not 1 <= len(spec.shape) <= 2 or (isinstance(first, int) and first != 1):
+            raise ConfigError("has another shape than [1, tokens] or [tokens]", hint="use this kind for input_ids")
+        fixed = spec.shape[-1]
+        if isinstance(fixed, int) and self.length not in (None, fixed):
+            raise ConfigError(f"takes {fixed} tokens, not {self.length}", hint="omit length")
+        return fixed if isinstance(fixed, int) else self.length
+
+    def _limits(self, spec: TensorSpec) -> tokenization.Limits:
+        return tokenization.Limits(longest=self.max_length, length=self._size(spec))
+
+    def _filled(self, spec: TensorSpec, inputs: Inputs) -> tuple[str, ...]:
+        """Names of the inputs for ids, mask and types; empty for those that the model does not have."""
+        mask, types = (
+            given or (usual if usual in inputs else "") for given, usual in ((self.mask, MASK), (self.types, TYPES))
+        )
+        for key, name in (("mask", mask), ("types", types)):
+            if name and (name not in inputs or len(inputs[name].shape) != len(spec.shape)):
+                raise ConfigError(
+                    f"{key} '{name}' is not an input of the same dimensions", hint="name the model's input"
+                )
+        return spec.name, mask, types
+
+
+def _laid(writer: Writer, value: str, spec: TensorSpec) -> str:
+    """`value`, int64 [tokens], in the core's shape and type."""
+    sizes = [size if isinstance(size, int) else -1 for size in spec.shape]
+    shape = [1, *sizes[1:]] if len(sizes) == 2 else sizes
+    return writer.node("Reshape", writer.cast(value, spec.element), shape)

@@ -1,0 +1,6 @@
+"""Tokenizers as ONNX nodes: code points in, token ids out, in standard operators."""
+
+from packager.tokenization.reading import read
+from packager.tokenization.writing import Limits, Tokens, write
+
+__all__ = ["Limits", "Tokens", "read", "write"]
