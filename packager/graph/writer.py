@@ -149,6 +149,12 @@ class Writer:
 
         return self.constant(numpy.array(values, numpy.int64))
 
+    def int32(self, values: int | Sequence[int]) -> str:
+        """An int32 constant: without dimensions, or of one."""
+        import numpy
+
+        return self.constant(numpy.array(values, numpy.int32))
+
     def cast(self, value: "Operand", element: ElementType) -> str:
         return self.node("Cast", value, to=onnx_type(element))
 

@@ -1,40 +1,116 @@
 """Writes a tokenizer into a graph."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from packager.core.errors import ConfigError
 from packager.core.signature import ElementType
-from packager.graph.writer import Writer
+from packager.graph.writer import OPSET, Writer
+from packager.tokenization import added, templates, unicode, wordpiece
+from packager.tokenization.definition import Tokenizer, Truncation
+from packager.tokenization.pages import END
+from packager.tokenization.templates import Rows
+from packager.tokenization.wordpiece import Points
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Numbers of tokens, special ones included."""
+    """Numbers of tokens, those of the template included."""
 
     longest: int | None = None
-    """longer texts are truncated"""
+    """longer texts are truncated; default: as the tokenizer's file says"""
     length: int | None = None
     """shorter texts are padded as well"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tokens:
-    """Names of values in the graph, int64 [tokens] each."""
+    """Names of values in the graph, int64 [tokens]."""
 
     ids: str
     mask: str
     """1 for tokens, 0 for padding"""
     types: str
     """number of the text's role in a pair: 0 or 1"""
+    starts: str
+    """first code point that a token comes from, in its own text; 0 for tokens of the template"""
+    ends: str
+    """code point after the last one"""
 
 
-def write(writer: Writer, tokenizer: Path, texts: Sequence[str], limits: Limits) -> Tokens:
-    text = writer.node("Concat", *texts, axis=0) if len(texts) > 1 else texts[0]
-    points = writer.node("Mod", writer.cast(text, ElementType.INT64), 256)
-    ids = writer.node("Concat", [1], points, [2], axis=0)
-    if limits.length:
-        padded = writer.node("Pad", ids, [0, limits.length])
-        ids = writer.node("Slice", padded, [0], [limits.length], [0])
-    mask = writer.cast(writer.node("Greater", ids, 0), ElementType.INT64)
-    return Tokens(ids=ids, mask=mask, types=writer.node("Mul", ids, 0))
+def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Tokens:
+    """The tokens of `texts`, one or two names of int32 [code points], as one sequence.
+
+    Lone surrogates count as U+FFFD. Raises ConfigError for limits without room.
+    """
+    truncation = _truncation(tokenizer, limits)
+    rows = _rows(writer, tokenizer, texts, truncation)
+    mask = templates.mask_of(writer, rows.ids)
+    if limits.length is None:
+        return Tokens(ids=rows.ids, mask=mask, types=rows.roles, starts=rows.starts, ends=rows.ends)
+    padding = tokenizer.padding
+
+    def padded(value: str, number: int) -> str:
+        assert limits.length is not None
+        return templates.padded(writer, value, limits.length, padding, number)
+
+    return Tokens(
+        ids=padded(rows.ids, padding.id),
+        mask=padded(mask, 0),
+        types=padded(rows.roles, padding.role),
+        starts=padded(rows.starts, 0),
+        ends=padded(rows.ends, 0),
+    )
+
+
+def alone(tokenizer: Tokenizer, *, is_pair: bool = False) -> "ModelProto":
+    """A model of the tokenizer alone, without truncation and padding: `text` (and `pair`) int32 [characters] -> `ids`,
+    `types` int64 [tokens], `offsets` int64 [tokens, 2] in code points of the text."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    writer = Writer(scope="tokenizer")
+    names = ("text", "pair") if is_pair else ("text",)
+    rows = _rows(writer, tokenizer, names, None)
+    made = {"ids": rows.ids, "types": rows.roles, "offsets": templates.offsets(writer, rows)}
+    nodes = [*writer.written.nodes, *(helper.make_node("Identity", [value], [name]) for name, value in made.items())]
+    shapes = {"offsets": ["tokens", 2]}
+    graph = helper.make_graph(
+        nodes,
+        "tokenizer",
+        [helper.make_tensor_value_info(name, TensorProto.INT32, [f"{name} characters"]) for name in names],
+        [helper.make_tensor_value_info(name, TensorProto.INT64, shapes.get(name, ["tokens"])) for name in made],
+        [numpy_helper.from_array(array, name) for name, array in writer.written.constants.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+
+
+def _truncation(tokenizer: Tokenizer, limits: Limits) -> Truncation | None:
+    known = tokenizer.truncation
+    wanted = [each for each in (limits.longest or (known and known.longest), limits.length) if each]
+    if not wanted:
+        return None
+    return replace(known or Truncation(longest=0, strategy="LongestFirst", from_left=False), longest=min(wanted))
+
+
+def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation: Truncation | None) -> Rows:
+    template = tokenizer.single if len(texts) == 1 else tokenizer.pair
+    if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
+        raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
+    text = added.split(writer, _points(writer, texts), tokenizer.added)
+    return templates.write(writer, wordpiece.write(writer, tokenizer, text), template, truncation)
+
+
+def _points(writer: Writer, texts: Sequence[str]) -> Points:
+    """END, the code points of a text, END, and so on."""
+    points, places = [writer.integers(END)], [writer.integers(0)]
+    for text in texts:
+        value = writer.cast(text, ElementType.INT64)
+        size = writer.node("Squeeze", writer.node("Shape", value))
+        points += [writer.node("Clip", value, writer.integer(0), writer.integer(unicode.LAST)), writer.integers(END)]
+        places += [writer.node("Range", 0, size, 1), writer.integers(0)]
+    starts = writer.node("Concat", *places, axis=0)
+    return Points(points=writer.node("Concat", *points, axis=0), starts=starts, ends=writer.node("Add", starts, 1))

@@ -1,0 +1,118 @@
+"""Puts the tokens of texts into a template, truncated and padded."""
+
+from dataclasses import dataclass, field
+
+from packager.core.errors import ConfigError
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+from packager.tokenization.definition import Padding, Sequence, Special, Template, Truncation
+from packager.tokenization.wordpiece import Flat
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Names of values, int64 [tokens]."""
+
+    ids: str
+    roles: str
+    starts: str
+    ends: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    ids: list[str] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list)
+    starts: list[str] = field(default_factory=list)
+    ends: list[str] = field(default_factory=list)
+
+
+def write(writer: Writer, flat: Flat, template: Template, truncation: Truncation | None) -> Rows:
+    """The tokens of `flat` in `template`. Raises ConfigError for a template that does not fit into the truncation."""
+    count = 1 + max((each.text for each in template if isinstance(each, Sequence)), default=0)
+    texts = [_of_text(writer, flat, number, count) for number in range(count)]
+    if truncation:
+        specials = sum(isinstance(each, Special) for each in template)
+        if truncation.longest < specials:
+            raise ConfigError(
+                f"{truncation.longest} tokens have no room for the {specials} special ones",
+                hint="use a larger max-length",
+            )
+        sizes = _sizes(writer, [_size(writer, each) for each in texts], truncation, truncation.longest - specials)
+        texts = [_cut(writer, each, size, truncation) for each, size in zip(texts, sizes, strict=True)]
+    parts = _Parts()
+    for each in template:
+        if isinstance(each, Special):
+            _add(
+                parts, Flat(ids=writer.integers(each.id), texts="", starts=writer.integers(0), ends=writer.integers(0))
+            )
+            parts.roles.append(writer.integers(each.role))
+        else:
+            _add(parts, texts[each.text])
+            zero = writer.node("Mul", texts[each.text].ids, 0)
+            parts.roles.append(writer.node("Add", zero, each.role) if each.role else zero)
+    joined = [writer.node("Concat", *values, axis=0) for values in (parts.ids, parts.roles, parts.starts, parts.ends)]
+    return Rows(ids=joined[0], roles=joined[1], starts=joined[2], ends=joined[3])
+
+
+def padded(writer: Writer, value: str, length: int, padding: Padding, number: int) -> str:
+    """`value` with `number` up to `length`; it must not be longer."""
+    missing = writer.node("Sub", [length], writer.node("Shape", value))
+    pads = (missing, [0]) if padding.at_left else ([0], missing)
+    return writer.node("Pad", value, writer.node("Concat", *pads, axis=0), writer.integer(number))
+
+
+def _add(parts: _Parts, flat: Flat) -> None:
+    parts.ids.append(flat.ids)
+    parts.starts.append(flat.starts)
+    parts.ends.append(flat.ends)
+
+
+def _of_text(writer: Writer, flat: Flat, number: int, count: int) -> Flat:
+    if count == 1:
+        return flat
+    places = writer.node("Reshape", writer.node("NonZero", writer.node("Equal", flat.texts, number)), [-1])
+    ids, starts, ends = (writer.node("Gather", value, places) for value in (flat.ids, flat.starts, flat.ends))
+    return Flat(ids=ids, texts="", starts=starts, ends=ends)
+
+
+def _size(writer: Writer, flat: Flat) -> str:
+    return writer.node("Shape", flat.ids)
+
+
+def _sizes(writer: Writer, sizes: list[str], truncation: Truncation, room: int) -> list[str]:
+    """How many tokens each text keeps, int64 [1], as tokenizers' `truncate_encodings` has it."""
+    if len(sizes) == 1:
+        return [writer.node("Min", sizes[0], [room])]
+    if truncation.strategy != "LongestFirst":
+        shortened = 0 if truncation.strategy == "OnlyFirst" else 1
+        left = writer.node("Max", writer.node("Sub", [room], sizes[1 - shortened]), [0])
+        cut = writer.node("Min", sizes[shortened], left)
+        return [cut, sizes[1]] if shortened == 0 else [sizes[0], cut]
+    shorter, longer = writer.node("Min", *sizes), writer.node("Max", *sizes)
+    longer = writer.node("Min", longer, writer.node("Max", shorter, writer.node("Sub", [room], shorter)))
+    is_over = writer.node("Greater", writer.node("Add", shorter, longer), [room])
+    shorter = writer.node("Where", is_over, [room // 2], shorter)
+    longer = writer.node("Where", is_over, [room // 2 + room % 2], longer)
+    is_swapped = writer.node("Greater", *sizes)
+    return [writer.node("Where", is_swapped, longer, shorter), writer.node("Where", is_swapped, shorter, longer)]
+
+
+def _cut(writer: Writer, flat: Flat, size: str, truncation: Truncation) -> Flat:
+    if truncation.from_left:
+        first, last = writer.node("Sub", _size(writer, flat), size), writer.integers(2**62)
+    else:
+        first, last = writer.integers(0), size
+    ids, starts, ends = (writer.node("Slice", value, first, last, [0]) for value in (flat.ids, flat.starts, flat.ends))
+    return Flat(ids=ids, texts="", starts=starts, ends=ends)
+
+
+def mask_of(writer: Writer, value: str) -> str:
+    """1 for each element of `value`."""
+    return writer.node("Add", writer.node("Mul", value, 0), 1)
+
+
+def offsets(writer: Writer, rows: Rows) -> str:
+    """int64 [tokens, 2]"""
+    both = [writer.node("Unsqueeze", each, [1]) for each in (rows.starts, rows.ends)]
+    return writer.cast(writer.node("Concat", *both, axis=1), ElementType.INT64)

@@ -1,0 +1,70 @@
+"""Sets and maps of Unicode, as Hugging Face's tokenizers has them.
+
+Its parts use libraries of several Unicode versions: the tables were asked of tokenizers itself, by
+`python -m tests.toolchain.unicode_tables`.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+
+LAST = 0x10FFFF
+SURROGATES = range(0xD800, 0xE000)
+REPLACEMENT = 0xFFFD
+HANGUL, HANGUL_COUNT = 0xAC00, 11172
+"""syllables, which decompose by a formula: The Unicode Standard, 3.12"""
+
+
+@cache
+def members(name: str) -> frozenset[int]:
+    """Code points of a set in `sets.txt`."""
+    return _sets()[name]
+
+
+@cache
+def decompositions(*, compatible: bool) -> Mapping[int, tuple[int, ...]]:
+    """Canonical decompositions of code points, or compatible ones, in canonical order; Hangul included."""
+    found = {**_map("nfd.txt"), **(_map("nfkd.txt") if compatible else {})}
+    return {**found, **{HANGUL + index: tuple(_syllable(index)) for index in range(HANGUL_COUNT)}}
+
+
+@cache
+def lowercase() -> Mapping[int, tuple[int, ...]]:
+    return _map("lowercase.txt")
+
+
+@cache
+def combining_classes() -> Mapping[int, int]:
+    """Canonical combining classes of marks, numbered in their order from 1; others have none."""
+    whole = _map("nfd.txt")
+    found = {point: int(number) for number, points in _entries("combining.txt") for point in points}
+    return {point: number for point, number in found.items() if point not in whole}
+
+
+def _syllable(index: int) -> Iterator[int]:
+    yield 0x1100 + index // 588
+    yield 0x1161 + index % 588 // 28
+    if index % 28:
+        yield 0x11A7 + index % 28
+
+
+@cache
+def _sets() -> Mapping[str, frozenset[int]]:
+    return {name: frozenset(points) for name, points in _entries("sets.txt")}
+
+
+def _entries(file: str) -> Iterator[tuple[str, list[int]]]:
+    for line in _lines(file):
+        name, _, ranges = line.partition(":")
+        pairs = (each.partition("-") for each in ranges.split())
+        yield name, [point for first, _, last in pairs for point in range(int(first, 16), int(last or first, 16) + 1)]
+
+
+def _map(file: str) -> Mapping[int, tuple[int, ...]]:
+    rows = ([int(each, 16) for each in line.split()] for line in _lines(file))
+    return {row[0]: tuple(row[1:]) for row in rows}
+
+
+def _lines(file: str) -> list[str]:
+    text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]

@@ -1,0 +1,169 @@
+"""Words as the longest known pieces (arXiv:1609.08144), all words of a text at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packager.core.errors import ConfigError
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+from packager.tokenization import chains, unicode
+from packager.tokenization.definition import Tokenizer, WordPiece
+from packager.tokenization.pages import END, look_up
+from packager.tokenization.tries import Trie, longest_match, trie
+
+IN_WORD, SPACE, ALONE, BOUNDARY = range(4)
+"""classes of code points"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points:
+    """Texts as positions: END, the code points of a text, END, and so on. Names of values, int64 [positions]."""
+
+    points: str
+    starts: str
+    """first code point of the text that a position comes from"""
+    ends: str
+    """code point after the last one"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flat:
+    """Tokens of all texts, one after the other. Names of values, int64 [tokens]."""
+
+    ids: str
+    texts: str
+    starts: str
+    ends: str
+
+
+def write(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
+    model = tokenizer.model
+    pieces = trie(*_trees(model))
+    _refuse_reordered(pieces, tokenizer)
+    classes = _classes(tokenizer, pieces)
+    usual = _packed(0, IN_WORD)
+    packed = look_up(writer, text.points, classes, usual, _packed(0, BOUNDARY))
+    width = max(map(len, classes.values()))
+    kept = writer.node("Reshape", packed, [-1])
+    places = writer.node("Reshape", writer.node("NonZero", kept), [-1])
+    packed = writer.node("Sub", writer.node("Gather", kept, places), writer.int32(1))
+    source = writer.node("Div", places, width) if width > 1 else places
+    kind = writer.node("Mod", packed, writer.int32(4))
+    symbol = writer.node("Div", packed, writer.int32(4))
+    return _words(writer, model, pieces, kind, symbol, source, text)
+
+
+def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Pieces that begin a word, and those that continue one."""
+    size = len(model.prefix)
+    begin = list(model.vocabulary.items())
+    continued = [
+        (piece[size:], number) for piece, number in begin if piece.startswith(model.prefix) and len(piece) > size
+    ]
+    return begin, continued
+
+
+def _refuse_reordered(pieces: Trie, tokenizer: Tokenizer) -> None:
+    """Raises ConfigError for a vocabulary with marks that Unicode sorts: the graph keeps their order."""
+    kinds = unicode.combining_classes()
+    kept = {kinds[point] for point in pieces.symbols if point in kinds and not _is_removed(point, tokenizer)}
+    if tokenizer.characters.maps and len(kept) > 1 and 0xE9 in tokenizer.characters.maps:
+        raise ConfigError(
+            "the vocabulary has combining marks that normalization sorts, which is not supported",
+            hint="use a tokenizer that removes accents, or tokenize in the app",
+        )
+
+
+def _is_removed(point: int, tokenizer: Tokenizer) -> bool:
+    return tokenizer.characters.maps.get(point) == ()
+
+
+def _classes(tokenizer: Tokenizer, pieces: Trie) -> dict[int, list[int]]:
+    """What the graph makes of each code point: symbols with their classes, packed into numbers from 1 on."""
+    characters = tokenizer.characters
+    special = characters.maps.keys() | characters.spaces | characters.alone | pieces.symbols.keys()
+    made = {point: list(_each(point, tokenizer, pieces)) for point in special if point not in unicode.SURROGATES}
+    replacement = made.get(unicode.REPLACEMENT, [_packed(0, IN_WORD)])
+    return made | dict.fromkeys(unicode.SURROGATES, replacement)
+
+
+def _each(point: int, tokenizer: Tokenizer, pieces: Trie) -> Iterator[int]:
+    characters = tokenizer.characters
+    for each in characters.maps.get(point, (point,)):
+        kind = SPACE if each in characters.spaces else ALONE if each in characters.alone else IN_WORD
+        yield _packed(pieces.symbols.get(each, 0), kind)
+
+
+def _packed(symbol: int, kind: int) -> int:
+    return symbol * 4 + kind + 1
+
+
+def _words(writer: Writer, model: WordPiece, pieces: Trie, kind: str, symbol: str, source: str, text: Points) -> Flat:
+    """`kind` and `symbol` are int32, `source` int64: the position of `text`."""
+    in_word = writer.node("Equal", kind, writer.int32(IN_WORD))
+    is_space = writer.node("Equal", kind, writer.int32(SPACE))
+    is_end = writer.node("Equal", kind, writer.int32(BOUNDARY))
+    before = writer.node(
+        "Concat", writer.node("Cast", [0], to=9), writer.node("Slice", in_word, [0], [-1], [0]), axis=0
+    )
+    goes_on = writer.node("And", in_word, before)
+    begins = writer.node("Not", writer.node("Or", goes_on, writer.node("Or", is_space, is_end)))
+    group = writer.node("CumSum", writer.cast(writer.node("Not", goes_on), ElementType.INT64), 0)
+    first, one, zero = writer.cast(begins, ElementType.INT32), writer.int32(1), writer.int32(0)
+    can_match = writer.node("Or", goes_on, begins)
+    match = longest_match(writer, pieces, symbol, writer.node("Sub", one, first), can_match, group)
+    count = writer.node("Shape", kind)
+    after, is_dead = _jumps(writer, match.length, group, count)
+    nobody = writer.node("Concat", first, writer.int32([0, 0]), axis=0)
+    reach, ends = chains.reached(writer, after, nobody, (model.longest_word - 1).bit_length())
+    is_reached = writer.cast(writer.node("Slice", reach, [0], count), ElementType.BOOL)
+    fails = writer.node("And", begins, writer.node("Equal", writer.node("Slice", ends, [0], count), is_dead))
+    empty = writer.node("Expand", zero, writer.node("Add", count, 2))
+    sizes = writer.node(
+        "ScatterElements", empty, group, writer.cast(can_match, ElementType.INT32), axis=0, reduction="add"
+    )
+    too_long = writer.node("Greater", sizes, writer.int32(model.longest_word))
+    failed = writer.node(
+        "ScatterElements", empty, group, writer.cast(fails, ElementType.INT32), axis=0, reduction="max"
+    )
+    is_bad = writer.node("Gather", writer.node("Or", too_long, writer.cast(failed, ElementType.BOOL)), group)
+    is_piece = writer.node("And", is_reached, writer.node("Not", is_bad))
+    points = writer.node("Gather", text.points, source)
+    is_added = writer.node("Greater", points, END)
+    is_token = writer.node("Or", writer.node("Or", is_piece, writer.node("And", begins, is_bad)), is_added)
+    unknown = writer.int32(model.vocabulary[model.unknown])
+    found = writer.cast(writer.node("Where", is_bad, unknown, match.number), ElementType.INT64)
+    ids = writer.node("Where", is_added, writer.node("Sub", points, END + 1), found)
+    size = writer.node(
+        "Where", is_added, one, writer.node("Where", is_bad, writer.node("Gather", sizes, group), match.length)
+    )
+    return _tokens(writer, ids, size, is_token, writer.node("Equal", points, END), source, text)
+
+
+def _jumps(writer: Writer, length: str, group: str, count: str) -> tuple[str, str]:
+    """The position after the match at each, and two more: the end of a word, and, returned as well, a dead end."""
+    size = writer.node("Squeeze", count)
+    last = writer.node("Sub", size, 1)
+    length = writer.cast(length, ElementType.INT64)
+    after = writer.node("Add", writer.node("Range", 0, size, 1), length)
+    there = writer.node("Min", after, last)
+    is_inside = writer.node(
+        "And", writer.node("Equal", writer.node("Gather", group, there), group), writer.node("Equal", after, there)
+    )
+    dead = writer.node("Add", size, 1)
+    after = writer.node("Where", is_inside, after, size)
+    after = writer.node("Where", writer.node("Greater", length, 0), after, dead)
+    return writer.node("Concat", after, count, writer.node("Add", count, 1), axis=0), dead
+
+
+def _tokens(writer: Writer, ids: str, size: str, is_token: str, is_end: str, source: str, text: Points) -> Flat:
+    number = writer.node("Sub", writer.node("CumSum", writer.cast(is_end, ElementType.INT64), 0), 1)
+    places = writer.node("Reshape", writer.node("NonZero", is_token), [-1])
+    sizes = writer.cast(writer.node("Gather", size, places), ElementType.INT64)
+    last = writer.node("Sub", writer.node("Add", places, sizes), 1)
+    return Flat(
+        ids=writer.node("Gather", ids, places),
+        texts=writer.node("Gather", number, places),
+        starts=writer.node("Gather", text.starts, writer.node("Gather", source, places)),
+        ends=writer.node("Gather", text.ends, writer.node("Gather", source, last)),
+    )
