@@ -52,7 +52,8 @@ class TextInput:
     identifier: str
     """camelCase name of the parameter"""
     code_points: TensorSpec
-    """int32 [characters]: Unicode code points of the string; lone surrogates are allowed and count as U+FFFD"""
+    """int32 [characters]: Unicode code points of the string. Lone surrogates are allowed and count as U+FFFD; -1 counts
+    as nothing: an empty string is one of these"""
 
 
 @dataclass(frozen=True, kw_only=True)

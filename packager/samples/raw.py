@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from packager.core.contract import ImageInput, TensorInput
+from packager.core.contract import AudioInput, ImageInput
 from packager.core.errors import ConfigError
 from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples import wav
@@ -43,9 +43,9 @@ def raw_input(model: Model) -> RawInput | None:
     if isinstance(only, ImageInput):
         tensors = (only.pixels, only.channels, only.orientation, only.chroma, only.conversion)
         return RawInput(kind="images", tensors=tuple(each.name for each in tensors))
-    return (
-        None if isinstance(only, TensorInput) else RawInput(kind="sounds", tensors=(only.samples.name, only.rate.name))
-    )
+    if isinstance(only, AudioInput):
+        return RawInput(kind="sounds", tensors=(only.samples.name, only.rate.name))
+    return None
 
 
 def unread(files: Files, wanted: RawInput, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:

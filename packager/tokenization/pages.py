@@ -25,5 +25,5 @@ def look_up(writer: Writer, points: str, rows: Mapping[int, Sequence[int]], usua
     page = writer.node(
         "Gather", writer.constant(places.reshape(-1).astype(numpy.int64) * PAGE), writer.node("Div", known, PAGE)
     )
-    row = writer.node("Add", page, writer.node("Mod", known, PAGE))
-    return writer.node("Gather", writer.constant(pages.reshape(-1, width)), row)
+    place = writer.node("Add", page, writer.node("Mod", known, PAGE))
+    return writer.node("Gather", writer.constant(pages.reshape(-1, width)), place)

@@ -1,6 +1,7 @@
-"""Reads `tokenizer.json` of Hugging Face, and `vocab.txt` of BERT. A part that mobpack does not know is refused by name.
+"""Reads `tokenizer.json` of Hugging Face, and `vocab.txt` of BERT.
 
-Formats: huggingface.co/docs/tokenizers, and tokenizers/src of that library.
+A part that mobpack does not know is refused by name. Formats:
+huggingface.co/docs/tokenizers, and tokenizers/src of that library.
 """
 
 import json
@@ -65,7 +66,7 @@ class _Part:
         if not isinstance(value, dict) or "model" not in value:
             raise ConfigError(
                 f"{path}: no tokenizer: it has no 'model'",
-                hint="use tokenizer.json, not tokenizer_config.json; tokenizer.save_pretrained() of transformers writes it",
+                hint="use tokenizer.json, which save_pretrained() of transformers writes",
             )
         return cls(str(path), value)
 

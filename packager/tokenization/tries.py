@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import numpy
 
 
+WINDOW = 256
+"""states that are tried at once"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Trie:
     """State `s` goes with symbol `c` to `base[s] + c`, if `check` is `s` there. State r is the root of tree r."""
@@ -45,7 +49,7 @@ def trie(*trees: Iterable[tuple[str, int]]) -> Trie:
     children, numbers, longest = _nodes(trees)
     alphabet = sorted({point for each in children for point in each})
     symbols = {point: index + 1 for index, point in enumerate(alphabet)}
-    size = 2 * len(children) + len(alphabet) + len(trees) + 2
+    size = 2 * (len(children) + len(alphabet) + WINDOW) + len(trees)  # more than first fit needs
     base, check, number = (
         numpy.zeros(size, numpy.int32),
         numpy.full(size, -1, numpy.int32),
@@ -94,18 +98,21 @@ def _room(check: "numpy.ndarray", free: int, wanted: "numpy.ndarray") -> int:
     """The first base, from the free state `free` on, with which all `wanted` symbols lead to free states."""
     import numpy
 
-    for state in range(free, len(check)):
-        base = state - int(wanted[0])
-        if base >= 0 and numpy.all(check[base + wanted] == -1):
-            return base
-    raise AssertionError("the array has twice as many states as the trie")
+    after = wanted - wanted[0]
+    first = max(free, int(wanted[0]))
+    while True:
+        states = first + numpy.nonzero(check[first : first + WINDOW] == -1)[0]
+        fits = numpy.all(check[states[:, None] + after] == -1, axis=1)
+        if fits.any():
+            return int(states[numpy.argmax(fits)]) - int(wanted[0])
+        first += WINDOW
 
 
 def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: str, group: str) -> Match:
     """The longest word that begins at each position, and stays in its group.
 
     `symbol` and `root` are int32, `is_alive` bool, whether a word may begin; words stay within positions of one
-    `group` (int64). All have one dimension. Walks from all positions at once, one symbol per step, as long as any goes on.
+    `group` (int64). All have one dimension. Walks from all positions at once, one symbol per step, while any goes on.
     """
     base, check, number = (writer.constant(each) for each in (trie.base, trie.check, trie.number))
     size = writer.node("Squeeze", writer.node("Shape", symbol))

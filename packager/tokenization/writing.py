@@ -77,7 +77,7 @@ def alone(tokenizer: Tokenizer, *, is_pair: bool = False) -> "ModelProto":
     rows = _rows(writer, tokenizer, names, None)
     made = {"ids": rows.ids, "types": rows.roles, "offsets": templates.offsets(writer, rows)}
     nodes = [*writer.written.nodes, *(helper.make_node("Identity", [value], [name]) for name, value in made.items())]
-    shapes = {"offsets": ["tokens", 2]}
+    shapes: dict[str, list[str | int | None]] = {"offsets": ["tokens", 2]}
     graph = helper.make_graph(
         nodes,
         "tokenizer",
@@ -104,13 +104,19 @@ def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation
     return templates.write(writer, wordpiece.write(writer, tokenizer, text), template, truncation)
 
 
+def _present(writer: Writer, points: str) -> str:
+    """`points` without negative ones, which stand for nothing."""
+    kept = writer.node("Reshape", writer.node("NonZero", writer.node("GreaterOrEqual", points, 0)), [-1])
+    return writer.node("Gather", points, kept)
+
+
 def _points(writer: Writer, texts: Sequence[str]) -> Points:
     """END, the code points of a text, END, and so on."""
     points, places = [writer.integers(END)], [writer.integers(0)]
     for text in texts:
-        value = writer.cast(text, ElementType.INT64)
+        value = _present(writer, writer.cast(text, ElementType.INT64))
         size = writer.node("Squeeze", writer.node("Shape", value))
-        points += [writer.node("Clip", value, writer.integer(0), writer.integer(unicode.LAST)), writer.integers(END)]
+        points += [writer.node("Min", value, unicode.LAST), writer.integers(END)]
         places += [writer.node("Range", 0, size, 1), writer.integers(0)]
     starts = writer.node("Concat", *places, axis=0)
     return Points(points=writer.node("Concat", *points, axis=0), starts=starts, ends=writer.node("Add", starts, 1))

@@ -15,6 +15,7 @@ from packager.core.contract import (
     MaskOutput,
     StateInput,
     TensorInput,
+    TextInput,
     TextOutput,
 )
 from packager.core.values import ElementType
@@ -37,6 +38,7 @@ CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")
 FILES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Orientation", "Picture", "PixelFormat", "Plane"),
     AudioInput: ("Sound",),
+    TextInput: ("CodePoints",),
     ClassesOutput: ("Classification",),
     BoxesOutput: ("Detection",),
     MaskOutput: ("Mask",),
@@ -45,7 +47,8 @@ FILES: Mapping[type, tuple[str, ...]] = {
 SHARED_FILE = "Values"
 """file of every package with a contract"""
 
-Given = ImageInput | AudioInput | TensorInput
+Given = ImageInput | AudioInput | TextInput | TensorInput
+TYPES: Mapping[type, str] = {ImageInput: "Picture", AudioInput: "Sound", TextInput: "String"}
 
 
 def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
@@ -112,8 +115,7 @@ def _parameters(
 
 def _parameter(name: str, given: Given, view: ModelView) -> ParameterView:
     if not isinstance(given, TensorInput):
-        kotlin_type = "Picture" if isinstance(given, ImageInput) else "Sound"
-        return ParameterView(identifier=name, kotlin_type=kotlin_type, default="", about="")
+        return ParameterView(identifier=name, kotlin_type=TYPES[type(given)], default="", about="")
     shown = _input(given.spec.name, view)
     kind = "" if shown.is_string else ", a direct buffer of native byte order"
     about = f"[{name}] is the tensor `{kdoc_code(shown.tensor)}`, {shown.element} `{kdoc_code(shown.shape)}`{kind}."
@@ -165,6 +167,8 @@ def _values(given: Given, name: str) -> dict[str, str]:
     if isinstance(given, AudioInput):
         kind = "floats" if given.samples.element is ElementType.FLOAT else "shorts"
         return {given.samples.name: f"{name}.{kind}()", given.rate.name: f"{name}.rateTensor"}
+    if isinstance(given, TextInput):
+        return {given.code_points.name: f"{name}.codePointTensor()"}
     return {given.spec.name: name}
 
 
@@ -179,6 +183,8 @@ def _sizes(passed: Mapping[str, Given]) -> dict[tuple[str, int], str]:
             found |= {(given.chroma.name, axis): f"{name}.{size}" for axis, size in enumerate(sizes)}
         elif isinstance(given, AudioInput):
             found |= {(given.samples.name, axis): f"{name}.{size}" for axis, size in enumerate(("frames", "channels"))}
+        elif isinstance(given, TextInput):
+            found |= {(given.code_points.name, 0): f"{name}.codePointTensorSize()"}
     return found
 
 
@@ -203,5 +209,5 @@ def _top(contract: Contract, taken: Sequence[str]) -> tuple[str, int]:
 
 
 def _example(parameter: ParameterView) -> str:
-    made = {"Picture": "Picture.of(bitmap)", "Sound": "Sound(samples, rate = 16_000)"}
+    made = {"Picture": "Picture.of(bitmap)", "Sound": "Sound(samples, rate = 16_000)", "String": '"some text"'}
     return made.get(parameter.kotlin_type, parameter.identifier)

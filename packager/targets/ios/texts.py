@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from packager.core.contract import AudioInput, BoxesOutput, ClassesOutput, ImageInput, MaskOutput, TextOutput
+from packager.core.contract import AudioInput, BoxesOutput, ClassesOutput, ImageInput, MaskOutput, TextInput, TextOutput
 from packager.render import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
@@ -52,6 +52,7 @@ LABELS = ("Labels",)
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Chroma", "Picture", "Pixels", "SystemPictures"),
     AudioInput: ("Sound",),
+    TextInput: ("FedText",),
     ClassesOutput: ("Classification", *LABELS),
     BoxesOutput: ("Detection", *LABELS),
     MaskOutput: ("Mask", *LABELS),

@@ -12,6 +12,7 @@ from packager.core.contract import (
     ImageInput,
     StateInput,
     TensorInput,
+    TextInput,
     TypedInput,
 )
 from packager.core.values import ElementType
@@ -113,12 +114,14 @@ def typed_example(class_name: str, contract: Contract, tensors: Tensors) -> tupl
     )
 
 
-def _made_in_example(given: ImageInput | AudioInput | TensorInput) -> str:
+def _made_in_example(given: ImageInput | AudioInput | TextInput | TensorInput) -> str:
     match given:
         case ImageInput():
             return f"let {given.identifier} = try Picture(pixelBuffer, orientation: .right)"
         case AudioInput():
             return f"let {given.identifier} = try Sound(samples, rate: 44100)"
+        case TextInput():
+            return f'let {given.identifier} = "some text"'
         case TensorInput():
             return ""
 
@@ -141,13 +144,15 @@ def _sizes(contract: Contract, tensors: Tensors) -> dict[str, Parameter]:
     }
 
 
-def _given(given: ImageInput | AudioInput | TensorInput, tensors: Tensors) -> Parameter:
+def _given(given: ImageInput | AudioInput | TextInput | TensorInput, tensors: Tensors) -> Parameter:
     match given:
         case ImageInput():
             return Parameter(identifier=given.identifier, type="Picture", default="", words="a picture of any size.")
         case AudioInput():
             words = "a recording of any length and rate."
             return Parameter(identifier=given.identifier, type="Sound", default="", words=words)
+        case TextInput():
+            return Parameter(identifier=given.identifier, type="String", default="", words="a text of any length.")
         case TensorInput():
             view = tensors.inputs[given.spec.name]
             words = f"`{swift_doc(view.tensor)}`, {view.element} `{swift_doc(view.shape)}` in row-major order."
@@ -220,6 +225,8 @@ def _fed_by(
             shape = f"[{name}.frames, {name}.channels]"
             yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"{name}.{samples}", shape))
             yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
+        case TextInput():
+            yield FedView(type="FedText", tensor=given.code_points.name, arguments=(name,))
         case StateInput():
             yield _plain(inputs[given.input.name], f"{carried}.{name}", sizes)
         case TensorInput():

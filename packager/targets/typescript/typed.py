@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from math import prod
 
 from packager.core import names
-from packager.core.contract import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput
+from packager.core.contract import (
+    SEVERAL,
+    AudioInput,
+    ClassesOutput,
+    Contract,
+    ImageInput,
+    StateInput,
+    TensorInput,
+    TextInput,
+)
 from packager.core.values import ElementType
 from packager.render import ts_string
 from packager.targets.typescript import typed_outputs
@@ -21,10 +30,11 @@ from packager.targets.typescript.typed_view import (
     TypedView,
 )
 
-Parameter = ImageInput | AudioInput | TensorInput
+Parameter = ImageInput | AudioInput | TextInput | TensorInput
 
 TYPES = {
     "boxes": ("Box", "Detection"),
+    "characters": (),
     "classes": ("Classification",),
     "decoding": ("PictureOptions",),
     "drawing": (),
@@ -43,13 +53,15 @@ PREDICTION = "Prediction"
 RESERVED = frozenset(
     """
     android classified descriptor detected firstState ios loadAs nextState options outputs pcmTensors pictureTensors
-    resultOf segmented soundTensors spelled tensors tensorsOf top topOf useModel
+    resultOf segmented soundTensors spelled tensors tensorsOf textTensor top topOf useModel
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
-MADE = {ImageInput: "picture", AudioInput: "sound"}
+MADE = {ImageInput: "picture", AudioInput: "sound", TextInput: "characters"}
 """inputs of apps; also the name of the file in `runtime/typed/`"""
-ARGUMENTS = {ImageInput: "{ data, width, height }", AudioInput: "{ samples, rate }"}
+MADE_TYPES = {ImageInput: "Picture", AudioInput: "Sound", TextInput: "string"}
+NOUNS = {ImageInput: "picture", AudioInput: "sound", TextInput: "text"}
+ARGUMENTS = {ImageInput: "{ data, width, height }", AudioInput: "{ samples, rate }", TextInput: "'some text'"}
 """example arguments"""
 RESULTS = {"classify": "classes", "detect": "found", "segment": "mask", "embed": "vector", "read": "reading"}
 """names of the results in example code"""
@@ -97,7 +109,7 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         arguments=", ".join(parameters),
         frame=next(iter(types.values())) if len(types) == 1 else f"readonly [{takes}]",
         frame_arguments="frame" if len(types) == 1 else "...frame",
-        refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)]}" for each in made.values())),
+        refused=" or ".join(dict.fromkeys(f"a {NOUNS[type(each)]}" for each in made.values())),
         options="ClassifyOptions" if ranked else "CallOptions",
         sync_options="ClassifySyncOptions" if ranked else "",
         top=str(ranked[0].top_k) if ranked else "",
@@ -136,13 +148,13 @@ def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str,
 def _type_of(parameter: Parameter, class_name: str) -> str:
     if isinstance(parameter, TensorInput):
         return f"{class_name}Inputs[{ts_string(parameter.spec.identifier)}]"
-    return MADE[type(parameter)].capitalize()
+    return MADE_TYPES[type(parameter)]
 
 
 def _function(parameter: Parameter) -> str:
     if isinstance(parameter, AudioInput):
         return "pcmTensors" if parameter.samples.element is ElementType.INT16 else "soundTensors"
-    return "pictureTensors"
+    return "textTensor" if isinstance(parameter, TextInput) else "pictureTensors"
 
 
 def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
@@ -156,6 +168,8 @@ def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
         case AudioInput():
             yield FedView(key=parameter.samples.identifier, value=f"{local}.samples")
             yield FedView(key=parameter.rate.identifier, value=f"{local}.rate")
+        case TextInput():
+            yield FedView(key=parameter.code_points.identifier, value=local)
         case TensorInput():
             yield FedView(key=parameter.spec.identifier, value=name)
 
@@ -176,7 +190,8 @@ def _imports(
     for parameter in made:
         module = asked.setdefault(MADE[type(parameter)], Asked())
         module.values.add(_function(parameter))
-        module.types.add(_type_of(parameter, ""))
+        if not isinstance(parameter, TextInput):
+            module.types.add(_type_of(parameter, ""))
     for each in results:
         if each.module:
             module = asked.setdefault(each.module, Asked())
