@@ -1,4 +1,4 @@
-"""`mobpack predict`: runs a model of a project on pictures and recordings."""
+"""`mobpack predict`: runs a model of a project on pictures, recordings and texts."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from packager.cli.options import MODEL, config_option, json_option, no_code_option, print_json, set_option
+from packager.cli.options import config_option, json_option, no_code_option, print_json, set_option
 
 if TYPE_CHECKING:
     from packager.workflows.predict import Prediction
@@ -16,8 +16,8 @@ SHOWN = 8
 """numbers of a tensor shown; `--json` prints all of them"""
 
 
-@click.command(short_help="Run a model on pictures, recordings or arrays.")
-@click.argument("files", type=MODEL, nargs=-1, required=True, metavar="FILE...")
+@click.command(short_help="Run a model on pictures, recordings, texts or arrays.")
+@click.argument("given", nargs=-1, required=True, metavar="FILE|TEXT...")
 @click.option("--model", "name", default="", metavar="NAME", help="Model to run; optional if the project has only one.")
 @click.option("--top", type=click.IntRange(min=1), help="Number of classes to show, instead of the contract's top-k.")
 @config_option
@@ -25,7 +25,7 @@ SHOWN = 8
 @no_code_option
 @json_option
 def predict(
-    files: tuple[Path, ...],
+    given: tuple[str, ...],
     name: str,
     top: int | None,
     config_path: Path,
@@ -33,7 +33,8 @@ def predict(
     no_code: bool,
     as_json: bool,
 ) -> None:
-    """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav) or arrays (.npz).
+    """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
+    texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two.
 
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
@@ -46,9 +47,9 @@ def predict(
     config = configuration.load(config_path, settings=settings)
     if no_code:
         trust.refuse_code(config)
-    found = list(answers_for(config, name, files, console, top=top))
+    found = list(answers_for(config, name, given, console, top=top))
     if as_json:
-        entries = [{"file": str(each.file), "answers": _plain(each.answers)} for each in found]
+        entries = [{**_named(each), "answers": _plain(each.answers)} for each in found]
         print_json({"schema-version": 1, "predictions": entries})
         return
     for each in found:
@@ -56,10 +57,14 @@ def predict(
 
 
 def show(found: "Prediction", console: Any) -> None:
-    console.result(str(found.file))
+    console.result(str(found.file) if found.file else " / ".join(map(repr, found.texts)))
     for name, value in found.answers.items():
         for line in lines(value):
             console.result(f"  {line}" if len(found.answers) == 1 else f"  {name}: {line}")
+
+
+def _named(found: "Prediction") -> dict[str, Any]:
+    return {"file": str(found.file)} if found.file else {"texts": list(found.texts)}
 
 
 def lines(value: Any) -> Iterator[str]:

@@ -1,9 +1,10 @@
-"""Runs models of a project on pictures and recordings, before anything is built."""
+"""Runs models of a project on pictures, recordings and texts, before anything is built."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager import samples
 from packager.config import Config
 from packager.contract.results import Answer, answer
 from packager.core.console import Console
@@ -11,27 +12,31 @@ from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Model, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.samples import given
+from packager.samples.sample import SampleSet
+from packager.samples.texts import sample_of, taken_texts
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
 from packager.workflows.planning import load_model
 
-HINT = "pass pictures or .wav files, according to the contract, or .npz files of the graph's inputs"
+HINT = "pass texts, pictures or .wav files, according to the contract, or .npz files of the graph's inputs"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """Answers of a model for one file."""
+    """Answers of a model for one file, or for one text or pair of texts."""
 
-    file: Path
+    file: Path | None
+    """None for texts"""
+    texts: tuple[str, ...] = ()
     answers: Mapping[str, Answer]
     """by the name of the typed output"""
 
 
 def predict(
-    config: Config, name: str, files: Sequence[Path], console: Console, *, top: int | None = None
+    config: Config, name: str, given: Sequence[str], console: Console, *, top: int | None = None
 ) -> Iterator[Prediction]:
-    """Runs the model `name` of `config` (its only model if empty) on each of `files`: pictures, .wav or .npz.
+    """Runs the model `name` of `config` (its only model if empty) on each of `given`: pictures, .wav or .npz files;
+    texts for a model that takes a text, pairs of them for one that takes two.
 
     The graph is the one that ships, with the model's own numbers. Raises ConfigError for a file that does not fit the
     model or a model without a contract, ModelError when the model does not run.
@@ -44,9 +49,20 @@ def predict(
             f"model.{model.name} has no contract that defines its inputs and outputs",
             hint=f"describe them in [model.{model.name}.inputs.INPUT] and [model.{model.name}.outputs.OUTPUT]",
         )
-    for file in files:
-        with console.step(f"run {model.name} on {file.name}"):
-            yield Prediction(file=file, answers=_answers(model, file, store, top))
+    wanted = len(taken_texts(model))
+    if wanted and not all(each.endswith(".npz") for each in given):
+        for first in range(0, len(given), wanted):
+            texts = tuple(given[first : first + wanted])
+            with console.step(f"run {model.name}"), store.scratch() as scratch:
+                answers = _answers(model, sample_of(model, texts, scratch), scratch, top, "this text")
+            yield Prediction(file=None, texts=texts, answers=answers)
+        return
+    for file in map(Path, given):
+        if not file.is_file():
+            raise ConfigError(f"{file}: no such file", hint=HINT)
+        with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
+            answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
+        yield Prediction(file=file, answers=answers)
 
 
 def _chosen(config: Config, name: str) -> str:
@@ -61,15 +77,11 @@ def _chosen(config: Config, name: str) -> str:
     return next(iter(config.model))
 
 
-def _answers(model: Model, file: Path, store: Store, top: int | None) -> dict[str, Answer]:
+def _answers(model: Model, given: SampleSet, scratch: Path, top: int | None, where: str) -> dict[str, Answer]:
     assert model.contract is not None
-    if not file.is_file():
-        raise ConfigError(f"{file}: no such file", hint=HINT)
-    with store.scratch() as scratch:
-        samples = given(model, file, scratch)
-        (outcome,) = parity.run_original(baseline(model), samples, scratch / "outputs")
-        if outcome.error:
-            raise ModelError(f"{file}: model '{model.name}' does not run on this file: {outcome.error}", hint=HINT)
-        specs = model.signature.outputs
-        outputs = {spec.name: array_of(outcome, index) for index, spec in enumerate(specs)}
-        return {each.identifier: answer(each, outputs, top) for each in model.contract.outputs}
+    (outcome,) = parity.run_original(baseline(model), given, scratch / "outputs")
+    if outcome.error:
+        raise ModelError(f"{where}: model '{model.name}' does not run on it: {outcome.error}", hint=HINT)
+    specs = model.signature.outputs
+    outputs = {spec.name: array_of(outcome, index) for index, spec in enumerate(specs)}
+    return {each.identifier: answer(each, outputs, top) for each in model.contract.outputs}
