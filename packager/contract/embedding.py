@@ -6,16 +6,22 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
-from packager.contract.scores import row
+from packager.contract.scores import floats, in_words, row
 from packager.core.contract import EmbeddingOutput
+from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 from packager.graph.writer import Writer
 
+MASK = "attention_mask"
+"""name that exporters give to the mask of tokens"""
+LEAST = 1e-9
+"""least sum of a mask, as in sentence-transformers' Pooling"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Embedding:
-    """One vector: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
+    """One vector: `[1, n]`, `[n]` or `[1, n, 1, 1]`; with `pooling`, one for each token: `[1, tokens, n]`.
 
     The graph divides it by its Euclidean norm; a zero vector stays unchanged. This equals torch.nn.functional.normalize
     for norms above 1e-12. The dot product of two such vectors is the cosine of their angle.
@@ -26,12 +32,56 @@ class Embedding:
 
     kind: Literal["embedding"] = "embedding"
     """kind of the output"""
+    pooling: Literal["none", "mean", "cls", "last"] = "none"
+    """vector of a text from those of its tokens: `mean` of all tokens of the mask, the first one (`cls`), or the `last`
+    one of the mask. `none`: the output is one vector"""
+    mask: str = ""
+    """input that is 1 for tokens and 0 for padding, for `mean` and `last`; default: `attention_mask`"""
+
+    def __post_init__(self) -> None:
+        """Raises SettingError."""
+        if self.mask and self.pooling not in ("mean", "last"):
+            raise SettingError(f"mask has no effect with pooling '{self.pooling}'", hint="omit it")
 
     def within(self, folder: Path) -> Self:
         return self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        numbers, size = row(writer, spec, what="numbers")
+        if self.pooling == "none":
+            numbers, size = row(writer, spec, what="numbers")
+        else:
+            numbers, size = self._pooled(writer, spec, core)
         divided = writer.node("LpNormalization", numbers, axis=0, p=2)
         vector = writer.output(divided, "vector", ElementType.FLOAT, (size,))
         return AttachedOutput(typed=EmbeddingOutput(identifier=spec.identifier, vector=vector), taken=(spec.name,))
+
+    def _pooled(self, writer: Writer, spec: TensorSpec, core: Core) -> tuple[str, int]:
+        """float [n], and n."""
+        size = spec.shape[-1] if len(spec.shape) == 3 else None
+        if not isinstance(size, int) or (isinstance(spec.shape[0], int) and spec.shape[0] != 1):
+            raise ConfigError(
+                f"the output is {in_words(spec)}: not a vector for each token",
+                hint="choose the output that has them ([1, tokens, n]), often last_hidden_state, or omit pooling",
+            )
+        tokens = writer.node("Reshape", floats(writer, spec), [-1, size])
+        if self.pooling == "cls":
+            return writer.node("Squeeze", writer.node("Slice", tokens, [0], [1], [0]), [0]), size
+        mask = self._mask(writer, core)
+        if self.pooling == "last":
+            places = writer.node("Reshape", writer.node("NonZero", mask), [-1])
+            last = writer.node("Slice", places, [-1], [2**62], [0])
+            return writer.node("Squeeze", writer.node("Gather", tokens, last), [0]), size
+        weights = writer.cast(mask, ElementType.FLOAT)
+        total = writer.node("Max", writer.node("ReduceSum", weights, [0], keepdims=1), writer.floats(LEAST))
+        summed = writer.node("MatMul", weights, tokens)
+        return writer.node("Div", summed, total), size
+
+    def _mask(self, writer: Writer, core: Core) -> str:
+        """The mask in one dimension."""
+        name = self.mask or MASK
+        if name not in core.inputs:
+            raise ConfigError(
+                f"pooling '{self.pooling}' needs the mask, but the model has no input '{name}'",
+                hint=f"name it: mask = ...; {nearest(name, list(core.inputs))}",
+            )
+        return writer.node("Reshape", name, [-1])

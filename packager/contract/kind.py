@@ -67,6 +67,8 @@ class Core:
     """by name, including those of other kinds"""
     placements: Mapping[str, Placement]
     """by name of the input"""
+    inputs: Mapping[str, TensorSpec] = field(default_factory=dict)
+    """by name; values in the finished graph, too, whoever makes them"""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """metadata of the model file"""
 

@@ -77,7 +77,11 @@ def quantized_floats(model: "ModelProto") -> dict[str, int]:
 
 
 def first_floats(model: "ModelProto") -> dict[str, int]:
-    """Floats that are computed from inputs and from no other such float -> their element type."""
+    """Floats that are computed from inputs and from no other such float -> their element type.
+
+    A Cast of an integer is exact, in any order of computation: (1 - mask) * -3e38 of BERT would make another number of
+    each last bit. The floats computed from it count instead.
+    """
     graph = infer_shapes(model).graph
     kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
     varying = {value.name for value in fed_inputs(model.graph)}
@@ -89,6 +93,8 @@ def first_floats(model: "ModelProto") -> dict[str, int]:
             behind.update(node.output)
         elif taken & varying:
             varying.update(node.output)
+            if node.op_type == "Cast":
+                continue
             floats = {name: kinds[name] for name in node.output if kinds.get(name) in LAST_PLACE}
             behind.update(floats)
             found |= floats
