@@ -385,6 +385,13 @@ def test_calls_from_threads_to_a_model_with_a_state_run_one_after_the_other(answ
     assert answers["heard after 100 from threads"] == "[0.5, 0.5, 200.0]"
 
 
+def test_the_code_points_of_a_text_get_to_the_model(answers: Facts) -> None:
+    assert answers["code points"] == f"[97, 0, 233, {0x1F600}]"
+    assert answers["lone surrogates"] == f"[{0xDE00}, {0xD83D}]"
+    assert answers["no text"] == "[-1]"
+    assert answers["long text"] == "1048576 98"
+
+
 def test_samples_are_passed_as_the_model_takes_them(answers: Facts) -> None:
     assert answers["shorts"] == "[1, -2, 32767, -32768] [2, 2] 8000 1"
     assert answers["floats"] == "[0, 16384, -32768, 32767, 32767, -32768, 0, 0] [8, 1] 16000 2"

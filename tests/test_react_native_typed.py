@@ -23,6 +23,7 @@ from packager.core.contract import (
     StateInput,
     TensorInput,
     TensorOutput,
+    TextInput,
     TextOutput,
     TypedInput,
 )
@@ -120,6 +121,7 @@ HEARD = """
 }
 """
 """Sum of the samples, frames, channels, rate, the sum of earlier calls, and how many there were."""
+SPELLED = "(int32[n] points) => (int32[m] spelled) { spelled = Identity (points) }"
 RECORDED = """
 (int16[frames, channels] samples, int64 rate) => (float[n] scores) <int64[1] flat = {-1}> {
     numbers = Cast <to = 1> (samples)
@@ -205,12 +207,20 @@ def recorder(specs: Specs) -> Contract:
     )
 
 
+def speller(specs: Specs) -> Contract:
+    return Contract(
+        inputs=(TextInput(identifier="text", code_points=specs["points"]),),
+        outputs=(TensorOutput(identifier="spelled", spec=specs["spelled"]),),
+    )
+
+
 MODELS = {
     "watcher": (SEEN, watcher),
     "finder": (FOUND, finder),
     "everything": (ALL, everything),
     "listener": (HEARD, listener),
     "recorder": (RECORDED, recorder),
+    "speller": (SPELLED, speller),
 }
 
 

@@ -63,7 +63,7 @@ class _Part:
             value = json.loads(content)
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"{path}: not JSON: {error}", hint="download or save the file again") from error
-        if not isinstance(value, dict) or "model" not in value:
+        if not isinstance(value, dict) or not isinstance(value.get("model"), dict):
             raise ConfigError(
                 f"{path}: no tokenizer: it has no 'model'",
                 hint="use tokenizer.json, which save_pretrained() of transformers writes",

@@ -20,6 +20,7 @@ from packager.core.contract import (
     StateInput,
     TensorInput,
     TensorOutput,
+    TextInput,
     TextOutput,
 )
 from packager.core.findings import Parity, Report
@@ -445,6 +446,14 @@ SOUND = specs(
     ("audio.rate", ElementType.INT64, ()),
 )
 AUDIO = AudioInput(identifier="audio", samples=SOUND[0], rate=SOUND[1])
+POINTS = specs(
+    "input",
+    ("query.text", ElementType.INT32, ("query.characters",)),
+    ("query.document", ElementType.INT32, ("document.characters",)),
+)
+QUERY, DOCUMENT = (
+    TextInput(identifier=name, code_points=each) for name, each in zip(("query", "document"), POINTS, strict=True)
+)
 STATES = specs("input", ("state", ElementType.FLOAT, (2, 1, 128)))
 NEXT_STATES = specs("output", ("stateN", ElementType.FLOAT, (2, 1, 128)))
 STATE = StateInput(identifier="state", input=STATES[0], output=NEXT_STATES[0])
@@ -491,6 +500,8 @@ CONTRACTS = (
     typed("finder", PIXELS, VECTOR, Contract(inputs=(IMAGE,), outputs=(EMBEDDING,))),
     typed("reader", PIXELS, SYMBOLS, Contract(inputs=(IMAGE,), outputs=(TEXT,))),
     typed("listener", (*SOUND, *STATES), (*SCORES, *NEXT_STATES), Contract(inputs=(AUDIO, STATE), outputs=(CLASSES,))),
+    typed("embedder", POINTS[:1], VECTOR, Contract(inputs=(QUERY,), outputs=(EMBEDDING,))),
+    typed("matcher", POINTS, SCORES, Contract(inputs=(QUERY, DOCUMENT), outputs=(CLASSES,))),
     typed(
         "several",
         (*PIXELS, *LENGTHS),

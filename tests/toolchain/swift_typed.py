@@ -31,6 +31,7 @@ from packager.core.contract import (
     StateInput,
     TensorInput,
     TensorOutput,
+    TextInput,
     TextOutput,
 )
 from packager.core.findings import Report
@@ -49,6 +50,7 @@ NAME, MODULE = "typed", "TypedKit"
 CASE = re.compile(r"^final class (\w+): XCTestCase|^    func (test\w+)\(", re.MULTILINE)
 
 UINT8, INT16, INT64, FLOAT = ElementType.UINT8, ElementType.INT16, ElementType.INT64, ElementType.FLOAT
+INT32 = ElementType.INT32
 
 PIXELS = specs(
     "input",
@@ -86,7 +88,9 @@ def cases() -> list[str]:
 
 def package(folder: Path) -> Path:
     """The package with its models, the tests and the stand-ins."""
-    plans = tuple(make(folder / "models") for make in (echo, classifier, several, hearing, listener, attached))
+    plans = tuple(
+        make(folder / "models") for make in (echo, classifier, several, hearing, listener, spelling, attached)
+    )
     target = Ios(providers=())
     view = target.view(Package(name=NAME, version="1.0.0", license=""), plans, Report(parities=()))
     made = folder / "package" / NAME
@@ -228,6 +232,15 @@ def listener(folder: Path) -> Plan:
     carried = StateInput(identifier="state", input=state, output=replace(outputs[1], identifier="another"))
     contract = Contract(inputs=(given, carried), outputs=(classes,))
     return planned("listener", (samples, rate, state), outputs, contract, nodes, folder)
+
+
+def spelling(folder: Path) -> Plan:
+    """Returns the code points of the text that reaches it."""
+    [points] = specs("input", ("text.points", INT32, ("text.characters",)))
+    [spelled] = specs("output", ("spelled", INT32, ("text.characters",)))
+    nodes = [helper.make_node("Identity", [points.name], [spelled.name])]
+    contract = Contract(inputs=(TextInput(identifier="text", code_points=points),), outputs=(plain_output(spelled),))
+    return planned("spelling", (points,), (spelled,), contract, nodes, folder)
 
 
 def attached(folder: Path) -> Plan:

@@ -20,6 +20,7 @@ from packager.core.contract import (
     StateInput,
     TensorInput,
     TensorOutput,
+    TextInput,
     TextOutput,
     TypedInput,
     TypedOutput,
@@ -169,6 +170,11 @@ NETS = {
             (StateInput, "state", {"input": "state", "output": "next"}, {}),
         ),
         outputs=((ClassesOutput, "scores", {"scores": "scores"}, {"labels": (), "top_k": 3, "threshold": 0.0}),),
+    ),
+    "speller": Net(
+        graph="(int32[n] points) => (int32[m] spelled) { spelled = Identity (points) }",
+        inputs=((TextInput, "text", {"code_points": "points"}, {}),),
+        outputs=(tensor("spelled"),),
     ),
     # The next state has an open shape: it is copied out of the runtime.
     "recorder": Net(

@@ -6,74 +6,34 @@ Its parts use four Unicode libraries of different versions, so that no table of 
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from tokenizers import Regex, __version__, normalizers, pre_tokenizers
+from tokenizers import __version__, normalizers, pre_tokenizers
 
 FOLDER = Path(__file__).parents[2] / "packager" / "tokenization" / "unicode"
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
-CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
-SCRIPTS = "Han Hiragana Katakana Hangul Thai Lao Khmer Myanmar Arabic Hebrew Cyrillic Greek Latin".split()
-EVERYTHING = "".join(map(chr, SCALARS))
-
-
-def in_regex(expression: str) -> set[int]:
-    """Code points that a class of Oniguruma contains."""
-    kept = normalizers.Replace(Regex(f"[^{expression}]"), "").normalize_str(EVERYTHING)
-    return set(map(ord, kept))
 
 
 def sets() -> Iterator[tuple[str, set[int]]]:
     """Sets of code points, by name."""
-    yield from ((f"category {name}", in_regex(rf"\p{{{name}}}")) for name in CATEGORIES)
-    yield from ((f"script {name}", in_regex(rf"\p{{{name}}}")) for name in SCRIPTS)
-    yield "space", in_regex(r"\s")
-    yield "word", in_regex(r"\w")
-    yield (
-        "bert-removed",
-        removed(
-            normalizers.BertNormalizer(
-                clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False
-            )
-        ),
-    )
-    yield (
-        "bert-space",
-        changed_to(
-            normalizers.BertNormalizer(
-                clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False
-            ),
-            " ",
-        ),
-    )
-    yield (
-        "bert-chinese",
-        {
-            point
-            for point in SCALARS
-            if len(
-                normalizers.BertNormalizer(
-                    clean_text=False, handle_chinese_chars=True, strip_accents=False, lowercase=False
-                ).normalize_str(chr(point))
-            )
-            == 3
-        },
-    )
-    yield "bert-accent", bert_accents()
+    cleaning = bert(clean_text=True)
+    yield "bert-removed", removed(cleaning)
+    yield "bert-space", changed_to(cleaning, " ")
+    chinese = bert(handle_chinese_chars=True)
+    yield "bert-chinese", {point for point in SCALARS if len(chinese.normalize_str(chr(point))) == 3}
+    yield "bert-accent", removed(bert(strip_accents=True))
     yield "combining", removed(normalizers.StripAccents())
-    yield "nmt-removed", removed(normalizers.Nmt())
-    yield "nmt-space", changed_to(normalizers.Nmt(), " ")
     yield "white", {point for point in SCALARS if not normalizers.Strip().normalize_str(chr(point))}
-    yield "punctuation", {point for point in SCALARS if splits(pre_tokenizers.Punctuation("isolated"), chr(point))}
-    yield "digit", {point for point in SCALARS if splits(pre_tokenizers.Digits(individual_digits=True), chr(point))}
-    yield "bert-split", {point for point in SCALARS if splits(pre_tokenizers.BertPreTokenizer(), chr(point))}
-    yield (
-        "word-alone",
-        {point for point in SCALARS if pieces(pre_tokenizers.Whitespace(), "a" + chr(point)) == ["a" + chr(point)]},
-    )
-    yield "word-white", {point for point in SCALARS if not pieces(pre_tokenizers.Whitespace(), chr(point))}
-    yield "not-composed", {point for point in SCALARS if normalizers.NFC().normalize_str(chr(point)) != chr(point)}
+    yield "punctuation", splitting(pre_tokenizers.Punctuation("isolated"))
+    yield "digit", splitting(pre_tokenizers.Digits(individual_digits=True))
+    yield "bert-split", splitting(pre_tokenizers.BertPreTokenizer())
+
+
+def bert(**wanted: bool) -> normalizers.Normalizer:
+    """BERT's normalizer with one of its steps."""
+    flags = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+    return normalizers.BertNormalizer(**{**dict.fromkeys(flags, False), **wanted})
 
 
 def removed(normalizer: normalizers.Normalizer) -> set[int]:
@@ -84,32 +44,23 @@ def changed_to(normalizer: normalizers.Normalizer, text: str) -> set[int]:
     return {point for point in SCALARS if chr(point) != text and normalizer.normalize_str(chr(point)) == text}
 
 
-def bert_accents() -> set[int]:
-    """Marks that BERT's normalizer removes with the accents of letters."""
-    normalizer = normalizers.BertNormalizer(
-        clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False
-    )
-    return removed(normalizer)
-
-
 def pieces(splitter: pre_tokenizers.PreTokenizer, text: str) -> list[str]:
     return [piece for piece, _ in splitter.pre_tokenize_str(text)]
 
 
-def splits(splitter: pre_tokenizers.PreTokenizer, character: str) -> bool:
-    return pieces(splitter, f"a{character}a") == ["a", character, "a"]
+def splitting(splitter: pre_tokenizers.PreTokenizer) -> set[int]:
+    """Code points that a splitter makes pieces of their own."""
+    return {point for point in SCALARS if pieces(splitter, f"a{chr(point)}a") == ["a", chr(point), "a"]}
 
 
-def maps() -> Iterator[tuple[str, dict[int, str]]]:
-    """Texts that a code point becomes; Hangul syllables are left out, as they follow a formula."""
+def compatible() -> dict[int, str]:
+    """Compatible decompositions that are not canonical ones."""
     nfd = changes(normalizers.NFD())
-    nfkd = changes(normalizers.NFKD())
-    yield "nfd", nfd
-    yield "nfkd", {point: text for point, text in nfkd.items() if nfd.get(point) != text}
-    yield "lowercase", changes(normalizers.Lowercase())
+    return {point: text for point, text in changes(normalizers.NFKD()).items() if nfd.get(point) != text}
 
 
 def changes(normalizer: normalizers.Normalizer) -> dict[int, str]:
+    """Texts that code points become; Hangul syllables are left out, as they follow a formula."""
     made = {point: normalizer.normalize_str(chr(point)) for point in SCALARS if not 0xAC00 <= point < 0xAC00 + 11172}
     return {point: text for point, text in made.items() if text != chr(point)}
 
@@ -152,23 +103,29 @@ def ranges(points: Iterable[int]) -> Iterator[str]:
     yield from (f"{first:x}-{last:x}" if first < last else f"{first:x}" for first, last in found)
 
 
-def files() -> Iterator[tuple[str, str]]:
-    """Names and contents of the tables."""
+def files(only: str = "") -> Iterator[tuple[str, str]]:
+    """Names and contents of the tables, or of one."""
     head = f"# tokenizers {__version__}; python -m tests.toolchain.unicode_tables --write\n"
-    yield "sets.txt", head + "".join(f"{name}: {' '.join(ranges(points))}\n" for name, points in sets())
-    for name, made in maps():
-        yield (
-            f"{name}.txt",
-            head
-            + "".join(
-                f"{point:x} {' '.join(f'{ord(each):x}' for each in text)}\n" for point, text in sorted(made.items())
-            ),
-        )
-    classes = combining_classes()
-    groups = {
-        number: [mark for mark, each in classes.items() if each == number] for number in sorted(set(classes.values()))
+    makers: dict[str, Callable[[], Iterable[str]]] = {
+        "sets.txt": lambda: (f"{name}: {' '.join(ranges(points))}\n" for name, points in sets()),
+        "nfd.txt": lambda: rows(changes(normalizers.NFD())),
+        "nfkd.txt": lambda: rows(compatible()),
+        "lowercase.txt": lambda: rows(changes(normalizers.Lowercase())),
+        "combining.txt": lambda: grouped(combining_classes()),
     }
-    yield "combining.txt", head + "".join(f"{number}: {' '.join(ranges(marks))}\n" for number, marks in groups.items())
+    for name, make in makers.items():
+        if only in ("", name):
+            yield name, head + "".join(make())
+
+
+def rows(made: dict[int, str]) -> Iterator[str]:
+    for point, text in sorted(made.items()):
+        yield f"{point:x} {' '.join(f'{ord(each):x}' for each in text)}\n"
+
+
+def grouped(classes: dict[int, int]) -> Iterator[str]:
+    for number in sorted(set(classes.values())):
+        yield f"{number}: {' '.join(ranges(mark for mark, each in classes.items() if each == number))}\n"
 
 
 if __name__ == "__main__":

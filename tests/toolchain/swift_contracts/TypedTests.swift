@@ -447,6 +447,16 @@ final class AnswerTests: XCTestCase {
     }
 }
 
+final class TextTests: XCTestCase {
+    func testTheCodePointsOfATextReachTheModel() throws {
+        let model = try Spelling(options: onCPU)
+        XCTAssertEqual(try model.predict("a\u{0}é😀").spelled, [0x61, 0, 0xE9, 0x1F600])
+        XCTAssertEqual(try model.predict("e\u{301}").spelled, [0x65, 0x301])
+        XCTAssertEqual(try model.predict("").spelled, [-1])
+        XCTAssertEqual(try model.predict(String(repeating: "ab", count: 524_288)).spelled.count, 1_048_576)
+    }
+}
+
 final class SoundTests: XCTestCase {
     func testARecordingReachesTheModelMomentByMoment() throws {
         let model = try Hearing(options: onCPU)

@@ -12,6 +12,7 @@ import com.example.models.Recorder
 import com.example.models.Segmenter
 import com.example.models.Several
 import com.example.models.Sound
+import com.example.models.Speller
 import com.example.models.Wide
 import device.report
 import device.reportFailure
@@ -38,6 +39,7 @@ fun main(arguments: Array<String>) {
     severals(task)
     states(task)
     sounds(task)
+    texts(task)
 }
 
 private fun classes(task: Task) {
@@ -121,6 +123,15 @@ private fun sounds(task: Task) = Recorder.loadBlocking(task.app, task.options).u
     reportFailure("half a frame") { Sound(FloatArray(3), 8_000, 2) }
     reportFailure("no rate") { Sound(FloatBuffer.allocate(1), 0) }
     reportFailure("no channels") { Sound(ShortArray(1), 8_000, 0) }
+}
+
+private fun texts(task: Task) = Speller.loadBlocking(task.app, task.options).use { model ->
+    fun points(text: String) = model.predict(text).spelled.let { found -> List(found.capacity(), found::get) }
+    report("code points", points("a\u0000\u00e9\uD83D\uDE00"))
+    report("lone surrogates", points("\uDE00\uD83D"))
+    report("no text", points(""))
+    val long = points("ab".repeat(524_288))
+    report("long text", "${long.size} ${long.last()}")
 }
 
 private fun bytes(vararg values: Int): ByteBuffer =

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
 import { backend, bytesOf, load, ort } from './package.mjs';
 
-const { Everything, Finder, Listener, ModelError, Recorder, Watcher, allocate } = await load('index.web.js');
+const { Everything, Finder, Listener, ModelError, Recorder, Speller, Watcher, allocate } = await load('index.web.js');
 const { setOnnxRuntime } = await load('runtime/onnxruntime.js');
 const { chooseBackend } = await load('runtime/backend.js');
 const { Model } = await load('runtime/model.js');
@@ -415,6 +415,18 @@ test('a model of whole numbers gets floats as such, cut off where they are too l
     assert.deepEqual(await heard(model.classify({ samples, rate: 8000 })), [0, 16384, -32768, 32767, 32767, -32768, 0]);
     const whole = new Int16Array([1, -2, 3]);
     assert.deepEqual(await heard(model.classify({ samples: whole, rate: 8000, channels: 3 })), [1, -2, 3]);
+  }));
+
+test('the code points of a text reach the graph', () =>
+  withModel(Speller, async (model) => {
+    const points = async (text) => [...(await model.predict(text)).spelled.data];
+    assert.deepEqual(await points('a\u0000\u00e9\u{1f600}'), [0x61, 0, 0xe9, 0x1f600]);
+    assert.deepEqual(await points('\ude00\ud83d'), [0xde00, 0xd83d]);
+    assert.deepEqual(await points(''), [-1]);
+    const long = await points('ab'.repeat(524288));
+    assert.equal(long.length, 1048576);
+    assert.equal(long.at(-1), 98);
+    await assert.rejects(model.predict(7), { code: 'bad-input', message: 'text `text` takes a string, found number' });
   }));
 
 const SOUND = { samples: new Float32Array(6), rate: 16000 };

@@ -5,6 +5,8 @@ import { Segmenter } from './models/segmenter.js';
 import { Finder } from './models/finder.js';
 import { Reader } from './models/reader.js';
 import { Listener } from './models/listener.js';
+import { Embedder } from './models/embedder.js';
+import { Matcher } from './models/matcher.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
@@ -14,6 +16,8 @@ export { Segmenter, useSegmenter } from './models/segmenter.js';
 export { Finder, useFinder } from './models/finder.js';
 export { Reader, useReader } from './models/reader.js';
 export { Listener, useListener } from './models/listener.js';
+export { Embedder, useEmbedder } from './models/embedder.js';
+export { Matcher, useMatcher } from './models/matcher.js';
 export { Several, useSeveral } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
@@ -30,6 +34,8 @@ export async function removeOldDownloads() {
         Finder.descriptor,
         Reader.descriptor,
         Listener.descriptor,
+        Embedder.descriptor,
+        Matcher.descriptor,
         Several.descriptor,
     ]);
 }

@@ -6,6 +6,8 @@ import { Segmenter } from './models/segmenter.js';
 import { Finder } from './models/finder.js';
 import { Reader } from './models/reader.js';
 import { Listener } from './models/listener.js';
+import { Embedder } from './models/embedder.js';
+import { Matcher } from './models/matcher.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
@@ -52,6 +54,20 @@ export type {
   ListenerOutputs,
   ListenerTensors,
 } from './models/listener.js';
+export { Embedder, useEmbedder } from './models/embedder.js';
+export type {
+  EmbedderInputs,
+  EmbedderModel,
+  EmbedderOutputs,
+  EmbedderTensors,
+} from './models/embedder.js';
+export { Matcher, useMatcher } from './models/matcher.js';
+export type {
+  MatcherInputs,
+  MatcherModel,
+  MatcherOutputs,
+  MatcherTensors,
+} from './models/matcher.js';
 export { Several, useSeveral } from './models/several.js';
 export type {
   SeveralInputs,
@@ -113,6 +129,8 @@ export async function removeOldDownloads(): Promise<void> {
     Finder.descriptor,
     Reader.descriptor,
     Listener.descriptor,
+    Embedder.descriptor,
+    Matcher.descriptor,
     Several.descriptor,
   ]);
 }

@@ -5,6 +5,8 @@ import { Segmenter } from './models/segmenter.js';
 import { Finder } from './models/finder.js';
 import { Reader } from './models/reader.js';
 import { Listener } from './models/listener.js';
+import { Embedder } from './models/embedder.js';
+import { Matcher } from './models/matcher.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
@@ -14,6 +16,8 @@ export { Segmenter } from './models/segmenter.js';
 export { Finder } from './models/finder.js';
 export { Reader } from './models/reader.js';
 export { Listener } from './models/listener.js';
+export { Embedder } from './models/embedder.js';
+export { Matcher } from './models/matcher.js';
 export { Several } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
@@ -30,6 +34,8 @@ export async function removeOldDownloads() {
         Finder.descriptor,
         Reader.descriptor,
         Listener.descriptor,
+        Embedder.descriptor,
+        Matcher.descriptor,
         Several.descriptor,
     ]);
 }

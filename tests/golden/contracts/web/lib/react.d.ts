@@ -4,6 +4,8 @@ import { type SegmenterModel } from './index.js';
 import { type FinderModel } from './index.js';
 import { type ReaderModel } from './index.js';
 import { type ListenerModel } from './index.js';
+import { type EmbedderModel } from './index.js';
+import { type MatcherModel } from './index.js';
 import { type SeveralModel } from './index.js';
 import { type HookOptions, type ModelState } from './runtime/hook.js';
 export type { HookOptions, ModelState } from './runtime/hook.js';
@@ -19,5 +21,9 @@ export declare function useFinder(options?: HookOptions): ModelState<FinderModel
 export declare function useReader(options?: HookOptions): ModelState<ReaderModel>;
 /** `Listener` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useListener(options?: HookOptions): ModelState<ListenerModel>;
+/** `Embedder` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useEmbedder(options?: HookOptions): ModelState<EmbedderModel>;
+/** `Matcher` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useMatcher(options?: HookOptions): ModelState<MatcherModel>;
 /** `Several` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useSeveral(options?: HookOptions): ModelState<SeveralModel>;

@@ -5,6 +5,8 @@ import { Segmenter } from './index.js';
 import { Finder } from './index.js';
 import { Reader } from './index.js';
 import { Listener } from './index.js';
+import { Embedder } from './index.js';
+import { Matcher } from './index.js';
 import { Several } from './index.js';
 import { useModel } from './runtime/hook.js';
 /** {@link Classifier} in a component: loaded when it is mounted, disposed of when it is unmounted. */
@@ -30,6 +32,14 @@ export function useReader(options) {
 /** {@link Listener} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useListener(options) {
     return useModel(Listener.load, options);
+}
+/** {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export function useEmbedder(options) {
+    return useModel(Embedder.load, options);
+}
+/** {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export function useMatcher(options) {
+    return useModel(Matcher.load, options);
 }
 /** {@link Several} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useSeveral(options) {

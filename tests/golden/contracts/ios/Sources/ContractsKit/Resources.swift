@@ -37,6 +37,8 @@ extension Folder {
             Finder.files,
             Reader.files,
             Listener.files,
+            Embedder.files,
+            Matcher.files,
             Several.files
         ]
     }

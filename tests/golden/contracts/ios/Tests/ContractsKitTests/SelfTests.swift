@@ -84,6 +84,27 @@ final class SelfTests: XCTestCase {
         XCTAssertThrowsError(try model.run(input))
     }
 
+    func testEmbedderIsLoadedAndClosed() throws {
+        let model = try Embedder()
+        XCTAssertEqual(model.info.name, "embedder")
+        model.close()
+        let input = Embedder.Input(
+            queryCharacters: 128
+        )
+        XCTAssertThrowsError(try model.run(input))
+    }
+
+    func testMatcherIsLoadedAndClosed() throws {
+        let model = try Matcher()
+        XCTAssertEqual(model.info.name, "matcher")
+        model.close()
+        let input = Matcher.Input(
+            queryCharacters: 128,
+            documentCharacters: 128
+        )
+        XCTAssertThrowsError(try model.run(input))
+    }
+
     func testSeveralIsLoadedAndClosed() throws {
         let model = try Several()
         XCTAssertEqual(model.info.name, "several")
