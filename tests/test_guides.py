@@ -47,13 +47,15 @@ def configurations() -> list[str]:
 
 
 def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
-    assert len(configurations()) == 2
-    for block in configurations():
-        before = "" if "[package]" in block else '[package]\nname = "a"\n\n[model.classifier]\npath = "a.onnx"\n\n'
+    kinds = [("image", "classes"), ("text", "embedding"), ("image", "classes")]
+    assert len(configurations()) == len(kinds)
+    for block, (takes, gives) in zip(configurations(), kinds, strict=True):
+        name = next(iter(tomllib.loads(block)["model"]))
+        before = "" if "[package]" in block else f'[package]\nname = "a"\n\n[model.{name}]\npath = "a.onnx"\n\n'
         (tmp_path / "mobpack.toml").write_text(before + block, encoding="utf-8")
-        model = config.load(tmp_path / "mobpack.toml", settings=()).model["classifier"]
-        assert model.inputs["image"].KIND == "image"
-        assert model.outputs["logits"].KIND == "classes"
+        (model,) = config.load(tmp_path / "mobpack.toml", settings=()).model.values()
+        assert [each.KIND for each in model.inputs.values()] == [takes]
+        assert [each.KIND for each in model.outputs.values()] == [gives]
 
 
 def test_every_kind_is_defined_in_its_section() -> None:

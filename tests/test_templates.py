@@ -75,6 +75,7 @@ SHARED = [
         "Calls",
         "Checked",
         "Classification",
+        "CodePoints",
         "Detection",
         "Download",
         "Downloads",

@@ -1,7 +1,6 @@
 """Reads `tokenizer.json` of Hugging Face, and `vocab.txt` of BERT.
 
-A part that mobpack does not know is refused by name. Formats:
-huggingface.co/docs/tokenizers, and tokenizers/src of that library.
+A part that mobpack does not know is refused by name. Format: the sources of that library, tokenizers.
 """
 
 import json

@@ -79,7 +79,7 @@ def _is_removed(point: int, tokenizer: Tokenizer) -> bool:
 
 
 def _classes(tokenizer: Tokenizer, pieces: Trie) -> dict[int, list[int]]:
-    """What the graph makes of each code point: symbols with their classes, packed into numbers from 1 on."""
+    """Rows of code points in the graph: symbols with their classes, packed into numbers from 1 on."""
     characters = tokenizer.characters
     special = characters.maps.keys() | characters.spaces | characters.alone | pieces.symbols.keys()
     made = {point: list(_each(point, tokenizer, pieces)) for point in special if point not in unicode.SURROGATES}

@@ -50,7 +50,9 @@ def predict(
             hint=f"describe them in [model.{model.name}.inputs.INPUT] and [model.{model.name}.outputs.OUTPUT]",
         )
     wanted = len(taken_texts(model))
-    if wanted and not all(each.endswith(".npz") for each in given):
+    if wanted and not any(each.endswith(".npz") for each in given):
+        if len(given) % wanted:
+            raise ConfigError(f"{len(given)} texts for a model that takes {wanted}", hint="pass texts in pairs")
         for first in range(0, len(given), wanted):
             texts = tuple(given[first : first + wanted])
             with console.step(f"run {model.name}"), store.scratch() as scratch:

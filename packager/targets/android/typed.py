@@ -28,8 +28,8 @@ from packager.targets.dimensions import DimensionView
 # so that the class names of other packages do not change.
 RESERVED_CLASSES = frozenset(
     """
-    Bitmap Box Canvas Carried Chroma Classification Config Detection FloatArray Image IndexOutOfBoundsException Mask
-    Orientation Picture PixelFormat Plane Prediction Reading Region Room ShortArray Sound Words YuvConversion
+    Bitmap Box Canvas Carried Character Chroma Classification CodePoints Config Detection FloatArray Image
+    IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Reading Region Room ShortArray Sound Words YuvConversion
     """.split()
 )
 CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")

@@ -45,7 +45,7 @@ RESERVED_CLASSES = frozenset(
 RESERVED_BY_CONTRACTS = frozenset(
     """
     Box Carried CGColorSpace CGContext CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Chroma
-    Classification CVPixelBuffer Detection FedPixels FedText Labels Made Mask Orientation OSType Picture PictureLayout
+    Classification CVPixelBuffer Detection FedPixels Labels Made Mask Orientation OSType Picture PictureLayout
     PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Prediction Reading Region Rows Samples Sound SystemPictures
     UIImage YuvConversion
     """.split()

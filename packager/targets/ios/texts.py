@@ -52,7 +52,7 @@ LABELS = ("Labels",)
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Chroma", "Picture", "Pixels", "SystemPictures"),
     AudioInput: ("Sound",),
-    TextInput: ("FedText",),
+    TextInput: ("CodePoints",),
     ClassesOutput: ("Classification", *LABELS),
     BoxesOutput: ("Detection", *LABELS),
     MaskOutput: ("Mask", *LABELS),

@@ -226,7 +226,7 @@ def _fed_by(
             yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"{name}.{samples}", shape))
             yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
         case TextInput():
-            yield FedView(type="FedText", tensor=given.code_points.name, arguments=(name,))
+            yield FedView(type="Fed", tensor=given.code_points.name, arguments=(f"text: {name}",))
         case StateInput():
             yield _plain(inputs[given.input.name], f"{carried}.{name}", sizes)
         case TensorInput():

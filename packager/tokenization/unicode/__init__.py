@@ -6,7 +6,9 @@ Its parts use libraries of several Unicode versions: the tables were asked of to
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
+
+HERE = Path(__file__)
 
 LAST = 0x10FFFF
 SURROGATES = range(0xD800, 0xE000)
@@ -24,20 +26,20 @@ def members(name: str) -> frozenset[int]:
 @cache
 def decompositions(*, compatible: bool) -> Mapping[int, tuple[int, ...]]:
     """Canonical decompositions of code points, or compatible ones, in canonical order; Hangul included."""
-    found = {**_map("nfd.txt"), **(_map("nfkd.txt") if compatible else {})}
+    found = {**_map(HERE.with_name("nfd.txt")), **(_map(HERE.with_name("nfkd.txt")) if compatible else {})}
     return {**found, **{HANGUL + index: tuple(_syllable(index)) for index in range(HANGUL_COUNT)}}
 
 
 @cache
 def lowercase() -> Mapping[int, tuple[int, ...]]:
-    return _map("lowercase.txt")
+    return _map(HERE.with_name("lowercase.txt"))
 
 
 @cache
 def combining_classes() -> Mapping[int, int]:
     """Canonical combining classes of marks, numbered in their order from 1; others have none."""
-    whole = _map("nfd.txt")
-    found = {point: int(number) for number, points in _entries("combining.txt") for point in points}
+    whole = _map(HERE.with_name("nfd.txt"))
+    found = {point: int(number) for number, points in _entries(HERE.with_name("combining.txt")) for point in points}
     return {point: number for point, number in found.items() if point not in whole}
 
 
@@ -50,21 +52,21 @@ def _syllable(index: int) -> Iterator[int]:
 
 @cache
 def _sets() -> Mapping[str, frozenset[int]]:
-    return {name: frozenset(points) for name, points in _entries("sets.txt")}
+    return {name: frozenset(points) for name, points in _entries(HERE.with_name("sets.txt"))}
 
 
-def _entries(file: str) -> Iterator[tuple[str, list[int]]]:
+def _entries(file: Path) -> Iterator[tuple[str, list[int]]]:
     for line in _lines(file):
         name, _, ranges = line.partition(":")
         pairs = (each.partition("-") for each in ranges.split())
         yield name, [point for first, _, last in pairs for point in range(int(first, 16), int(last or first, 16) + 1)]
 
 
-def _map(file: str) -> Mapping[int, tuple[int, ...]]:
+def _map(file: Path) -> Mapping[int, tuple[int, ...]]:
     rows = ([int(each, 16) for each in line.split()] for line in _lines(file))
     return {row[0]: tuple(row[1:]) for row in rows}
 
 
-def _lines(file: str) -> list[str]:
-    text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+def _lines(file: Path) -> list[str]:
+    text = file.read_text(encoding="utf-8")
     return [line for line in text.splitlines() if not line.startswith("#")]

@@ -79,8 +79,8 @@ def quantized_floats(model: "ModelProto") -> dict[str, int]:
 def first_floats(model: "ModelProto") -> dict[str, int]:
     """Floats that are computed from inputs and from no other such float -> their element type.
 
-    A Cast of an integer is exact, in any order of computation: (1 - mask) * -3e38 of BERT would make another number of
-    each last bit. The floats computed from it count instead.
+    A Cast is the same in any order of computation: (1 - mask) * -3e38 of BERT would make another number of each last
+    bit. The floats computed from it count instead. Models with float inputs do not come here.
     """
     graph = infer_shapes(model).graph
     kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}

@@ -242,7 +242,7 @@ extension Embedder {
     private func answer(_ query: String, until cancellation: Cancellation?) throws -> [Float] {
         var output = Output()
         let tensors: [any Tensor] = [
-            FedText("query.text", query)
+            Fed("query.text", text: query)
         ]
         try self.run(tensors, into: &output, until: cancellation)
         return output.featureVector

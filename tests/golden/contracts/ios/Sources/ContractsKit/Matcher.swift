@@ -265,8 +265,8 @@ extension Matcher {
     ) throws -> [Classification] {
         var output = Output()
         let tensors: [any Tensor] = [
-            FedText("query.text", query),
-            FedText("query.document", document)
+            Fed("query.text", text: query),
+            Fed("query.document", text: document)
         ]
         try self.run(tensors, into: &output, until: cancellation)
         return try Classification.best(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
