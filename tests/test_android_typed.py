@@ -35,17 +35,7 @@ pytestmark = pytest.mark.by_content
 
 PACKAGE = CASES["contracts"].package
 BASE = PurePosixPath("src/main/kotlin/com/example/contracts")
-TYPED_FILES = {*"Classification CodePoints Detection Mask Orientation Picture PixelFormat Reading Sound".split()}
-    "Classification",
-    "CodePoints",
-    "Detection",
-    "Mask",
-    "Orientation",
-    "Picture",
-    "PixelFormat",
-    "Reading",
-    "Sound",
-}
+TYPED_FILES = set("Classification CodePoints Detection Mask Orientation Picture PixelFormat Reading Sound".split())
 
 
 def with_contract(

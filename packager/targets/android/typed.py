@@ -29,7 +29,8 @@ from packager.targets.dimensions import DimensionView
 RESERVED_CLASSES = frozenset(
     """
     Bitmap Box Canvas Carried Character Chroma Classification CodePoints Config Detection FloatArray Image
-    IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Reading Region Room ShortArray Sound Words YuvConversion
+    IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Reading Region Room ShortArray Sound
+    Words YuvConversion
     """.split()
 )
 CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")
