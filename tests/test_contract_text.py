@@ -16,6 +16,7 @@ from packager.contract.tokens import StringInput
 from packager.core.contract import EmbeddingOutput, TextInput
 from packager.core.errors import ConfigError, MobpackError, SettingError
 from packager.core.values import Model
+from packager.graph import traversal
 from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import bert, changed, points
 
@@ -56,6 +57,15 @@ def test_a_text_fills_ids_mask_and_types(tmp_path: Path) -> None:
     assert made["mask"].dtype == numpy.int32
     assert made["types"].tolist() == [wanted.type_ids]
     assert [value.name for value in onnx.ModelProto.FromString(model.graph).graph.input] == ["input_ids.text"]
+
+
+@pytest.mark.parametrize("keys", [{}, {"length": 8}, {"names": ("query", "document")}], ids=str)
+def test_the_graph_has_no_nodes_that_nothing_needs(tmp_path: Path, keys: dict[str, Any]) -> None:
+    graph = onnx.ModelProto.FromString(attached(tmp_path, **keys).graph).graph
+    taken = {name for node in graph.node for name in traversal.taken_by(node)}
+    needed = taken | {value.name for value in graph.output}
+    assert [node.name for node in graph.node if not needed.intersection(node.output)] == []
+    assert {each.name for each in graph.initializer} <= taken
 
 
 def test_two_names_are_a_pair(tmp_path: Path) -> None:

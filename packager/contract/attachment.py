@@ -29,7 +29,7 @@ from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ValueInfoProto
+    from onnx import GraphProto, NodeProto, ValueInfoProto
 
 PLAIN = "tensor"
 """kind of an input or output without a table"""
@@ -238,17 +238,32 @@ def _joined(model: Model, parts: Parts) -> Model:
 
     proto = onnx.ModelProto.FromString(model.graph)
     _rename(parts, proto.graph)
-    for name, array in parts.written.constants.items():
-        proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
-    proto.graph.node.extend(parts.written.nodes)
     _replace_inputs(proto.graph, parts)
     outputs = _replace_outputs(proto.graph, parts)
+    added = _used(parts, proto.graph)
+    taken = {name for node in added for name in traversal.taken_by(node)} | set(parts.inputs)
+    for name, array in parts.written.constants.items():
+        if name in taken:
+            proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    proto.graph.node.extend(added)
     made = models.rebuilt(model, proto)
     contract = _contract(made.signature, parts, outputs)
     passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
     # inputs that the contract prepares do not count
     own = replace(made.traits, has_dynamic_shapes=not all(spec.is_static for spec in passed))
     return replace(made, contract=contract, traits=own)
+
+
+def _used(parts: Parts, graph: "GraphProto") -> "list[NodeProto]":
+    """The added nodes, without those that no output depends on: a kind may write more than a model takes."""
+    wanted = {value.name for value in graph.output}
+    wanted |= {name for node in graph.node for name in traversal.taken_by(node)}
+    kept: list[NodeProto] = []
+    for node in reversed(parts.written.nodes):
+        if wanted.intersection(node.output):
+            wanted |= traversal.taken_by(node)
+            kept.append(node)
+    return kept[::-1]
 
 
 def _rename(parts: Parts, graph: "GraphProto") -> None:
