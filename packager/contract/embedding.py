@@ -68,7 +68,7 @@ class Embedding:
             return writer.node("Squeeze", writer.node("Slice", tokens, [0], [1], [0]), [0]), size
         mask = self._mask(writer, core)
         if self.pooling == "last":
-            places = writer.node("Reshape", writer.node("NonZero", mask), [-1])
+            places = writer.positions(mask)
             last = writer.node("Slice", places, [-1], [2**62], [0])
             return writer.node("Squeeze", writer.node("Gather", tokens, last), [0]), size
         weights = writer.cast(mask, ElementType.FLOAT)

@@ -155,6 +155,10 @@ class Writer:
 
         return self.constant(numpy.array(values, numpy.int32))
 
+    def positions(self, value: str) -> str:
+        """int64 [n]: where `value`, of one dimension, is neither 0 nor false."""
+        return self.node("Reshape", self.node("NonZero", value), [-1])
+
     def cast(self, value: "Operand", element: ElementType) -> str:
         return self.node("Cast", value, to=onnx_type(element))
 

@@ -39,7 +39,7 @@ def _replaced(writer: Writer, text: Points, match: Match) -> tuple[str, str, str
     after = writer.node("Min", writer.node("Add", places, one), writer.node("Sub", size, 1))
     first = writer.cast(writer.node("Equal", places, 0), ElementType.INT32)
     is_reached = writer.cast(chains.reached_anywhere(writer, after, first), ElementType.BOOL)
-    kept = writer.node("Reshape", writer.node("NonZero", is_reached), [-1])
+    kept = writer.positions(is_reached)
     length = writer.node("Gather", length, kept)
     is_token = writer.node("Greater", length, 0)
     number = writer.node("Add", writer.cast(writer.node("Gather", match.number, kept), ElementType.INT64), END + 1)

@@ -25,7 +25,7 @@ from packager.tokenization.definition import (
 LIMIT_BYTES = 64 * 2**20
 KINDS = "a tokenizer.json with a WordPiece model, or BERT's vocab.txt"
 UNSUPPORTED = 'use a tokenizer of BERT\'s family, or tokenize in the app and pass numbers: kind = "tensor"'
-MAY_BE_ABSENT = object()
+REQUIRED = object()
 
 
 def read(path: Path) -> Tokenizer:
@@ -69,10 +69,10 @@ class _Part:
             )
         return cls(str(path), value)
 
-    def get(self, key: str, kind: type, default: Any = MAY_BE_ABSENT) -> Any:
+    def get(self, key: str, kind: type, default: Any = REQUIRED) -> Any:
         """The value at `key`, of type `kind`; `default` if it is absent or null. Raises ConfigError."""
         value = self.value.get(key)
-        if value is None and default is not MAY_BE_ABSENT:
+        if value is None and default is not REQUIRED:
             return default
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ConfigError(
@@ -207,12 +207,16 @@ def _templates(part: _Part | None) -> tuple[Template, Template]:
         return (Sequence(text=0, role=0),), (Sequence(text=0, role=0), Sequence(text=1, role=0))
     match part.type:
         case "BertProcessing":
-            first, last = (Special(id=_pair_id(part, key), role=0) for key in ("cls", "sep"))
-            single = (first, Sequence(text=0, role=0), last)
-            return single, (*single, Sequence(text=1, role=1), Special(id=last.id, role=1))
+            return _bert_templates(_pair_id(part, "cls"), _pair_id(part, "sep"))
         case "TemplateProcessing":
             return tuple(_pieces(part, "single")), tuple(_pieces(part, "pair"))
     raise part.unsupported()
+
+
+def _bert_templates(first: int, last: int) -> tuple[Template, Template]:
+    """`[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`, with these ids."""
+    single = (Special(id=first, role=0), Sequence(text=0, role=0), Special(id=last, role=0))
+    return single, (*single, Sequence(text=1, role=1), Special(id=last, role=1))
 
 
 def _pair_id(part: _Part, key: str) -> int:
@@ -266,8 +270,7 @@ def _from_vocabulary(path: Path, content: str) -> Tokenizer:
             raise ConfigError(f"{path}: no vocabulary of BERT: '{token}' is missing", hint=f"use {KINDS}")
     words = [token for token in tokens if not (token.startswith("[") and token.endswith("]"))]
     lowers = not any(each.isascii() and each != each.lower() for each in words)
-    first, last = (Special(id=vocabulary[token], role=0) for token in special[:2])
-    single = (first, Sequence(text=0, role=0), last)
+    single, pair = _bert_templates(vocabulary["[CLS]"], vocabulary["[SEP]"])
     maps = normalizing.bert(cleans=True, splits_chinese=True, strips_accents=lowers, lowers=lowers)
     spaces = unicode.members("white")
     return Tokenizer(
@@ -277,7 +280,7 @@ def _from_vocabulary(path: Path, content: str) -> Tokenizer:
         model=WordPiece(vocabulary=vocabulary, unknown="[UNK]", prefix="##", longest_word=100),
         added={token: vocabulary[token] for token in special if token in vocabulary},
         single=single,
-        pair=(*single, Sequence(text=1, role=1), Special(id=last.id, role=1)),
+        pair=pair,
         truncation=None,
         padding=Padding(id=vocabulary.get("[PAD]", 0)),
     )

@@ -1,9 +1,8 @@
 """Puts the tokens of texts into a template, truncated and padded."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 
 from packager.core.errors import ConfigError
-from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization.definition import Padding, Sequence, Special, Template, Truncation
 from packager.tokenization.wordpiece import Flat
@@ -15,16 +14,11 @@ class Rows:
 
     ids: str
     roles: str
+    """number of the text's role in a pair: 0 or 1"""
     starts: str
+    """first code point that a token comes from, in its own text; 0 for tokens of the template"""
     ends: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Parts:
-    ids: list[str] = field(default_factory=list)
-    roles: list[str] = field(default_factory=list)
-    starts: list[str] = field(default_factory=list)
-    ends: list[str] = field(default_factory=list)
+    """code point after the last one"""
 
 
 def write(writer: Writer, flat: Flat, template: Template, truncation: Truncation | None) -> Rows:
@@ -40,19 +34,20 @@ def write(writer: Writer, flat: Flat, template: Template, truncation: Truncation
             )
         sizes = _sizes(writer, [_size(writer, each) for each in texts], truncation, truncation.longest - specials)
         texts = [_cut(writer, each, size, truncation) for each, size in zip(texts, sizes, strict=True)]
-    parts = _Parts()
-    for each in template:
-        if isinstance(each, Special):
-            _add(
-                parts, Flat(ids=writer.integers(each.id), texts="", starts=writer.integers(0), ends=writer.integers(0))
-            )
-            parts.roles.append(writer.integers(each.role))
-        else:
-            _add(parts, texts[each.text])
-            zero = writer.node("Mul", texts[each.text].ids, 0)
-            parts.roles.append(writer.node("Add", zero, each.role) if each.role else zero)
-    joined = [writer.node("Concat", *values, axis=0) for values in (parts.ids, parts.roles, parts.starts, parts.ends)]
-    return Rows(ids=joined[0], roles=joined[1], starts=joined[2], ends=joined[3])
+    rows = [_row(writer, each, texts) for each in template]
+    return Rows(
+        **{key.name: writer.node("Concat", *(getattr(row, key.name) for row in rows), axis=0) for key in fields(Rows)}
+    )
+
+
+def _row(writer: Writer, piece: Special | Sequence, texts: list[Flat]) -> Rows:
+    if isinstance(piece, Special):
+        zero = writer.integers(0)
+        return Rows(ids=writer.integers(piece.id), roles=writer.integers(piece.role), starts=zero, ends=zero)
+    text = texts[piece.text]
+    zero = writer.node("Mul", text.ids, 0)
+    roles = writer.node("Add", zero, piece.role) if piece.role else zero
+    return Rows(ids=text.ids, roles=roles, starts=text.starts, ends=text.ends)
 
 
 def padded(writer: Writer, value: str, length: int, padding: Padding, number: int) -> str:
@@ -62,16 +57,10 @@ def padded(writer: Writer, value: str, length: int, padding: Padding, number: in
     return writer.node("Pad", value, writer.node("Concat", *pads, axis=0), writer.integer(number))
 
 
-def _add(parts: _Parts, flat: Flat) -> None:
-    parts.ids.append(flat.ids)
-    parts.starts.append(flat.starts)
-    parts.ends.append(flat.ends)
-
-
 def _of_text(writer: Writer, flat: Flat, number: int, count: int) -> Flat:
     if count == 1:
         return flat
-    places = writer.node("Reshape", writer.node("NonZero", writer.node("Equal", flat.texts, number)), [-1])
+    places = writer.positions(writer.node("Equal", flat.texts, number))
     ids, starts, ends = (writer.node("Gather", value, places) for value in (flat.ids, flat.starts, flat.ends))
     return Flat(ids=ids, texts="", starts=starts, ends=ends)
 
@@ -115,4 +104,4 @@ def mask_of(writer: Writer, value: str) -> str:
 def offsets(writer: Writer, rows: Rows) -> str:
     """int64 [tokens, 2]"""
     both = [writer.node("Unsqueeze", each, [1]) for each in (rows.starts, rows.ends)]
-    return writer.cast(writer.node("Concat", *both, axis=1), ElementType.INT64)
+    return writer.node("Concat", *both, axis=1)

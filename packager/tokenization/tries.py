@@ -108,6 +108,15 @@ def _room(check: "numpy.ndarray", free: int, wanted: "numpy.ndarray") -> int:
         first += WINDOW
 
 
+def inside(writer: Writer, places: str, group: str, last: str) -> tuple[str, str]:
+    """`places`, int64 [n], as far as they exist, and whether each exists and lies in the `group` of its index.
+
+    `last` is n - 1."""
+    there = writer.node("Min", places, last)
+    is_same = writer.node("Equal", writer.node("Gather", group, there), group)
+    return there, writer.node("And", is_same, writer.node("Equal", places, there))
+
+
 def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: str, group: str) -> Match:
     """The longest word that begins at each position, and stays in its group.
 
@@ -124,9 +133,7 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         state, alive, best, length = carried
         ahead = inner.node("Add", places, depth)
-        there = inner.node("Min", ahead, last)
-        is_same = inner.node("Equal", inner.node("Gather", group, there), group)
-        is_same = inner.node("And", is_same, inner.node("Equal", ahead, there))
+        there, is_same = inside(inner, ahead, group, last)
         after = inner.node("Add", inner.node("Gather", base, state), inner.node("Gather", symbol, there))
         is_known = inner.node("Equal", inner.node("Gather", check, after), state)
         goes_on = inner.node("And", inner.node("And", alive, is_same), is_known)
@@ -134,7 +141,9 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
         found = inner.node("Gather", number, state)
         is_word = inner.node("And", goes_on, inner.node("GreaterOrEqual", found, inner.int32(0)))
         so_far = inner.node("Add", inner.cast(depth, ElementType.INT32), inner.int32(1))
-        any_on = inner.node("Cast", inner.node("ReduceMax", inner.cast(goes_on, ElementType.INT32), keepdims=0), to=9)
+        any_on = inner.cast(
+            inner.node("ReduceMax", inner.cast(goes_on, ElementType.INT32), keepdims=0), ElementType.BOOL
+        )
         return any_on, [
             state,
             goes_on,

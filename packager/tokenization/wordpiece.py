@@ -9,10 +9,12 @@ from packager.graph.writer import Writer
 from packager.tokenization import chains, unicode
 from packager.tokenization.definition import Tokenizer, WordPiece
 from packager.tokenization.pages import END, look_up
-from packager.tokenization.tries import Trie, longest_match, trie
+from packager.tokenization.tries import Trie, inside, longest_match, trie
 
 IN_WORD, SPACE, ALONE, BOUNDARY = range(4)
 """classes of code points"""
+DECOMPOSED = ord("\u00e9")
+"""changes in each normalizer that decomposes letters, and in no other: it has an accent, and no capital"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ def write(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
     packed = look_up(writer, text.points, classes, usual, _packed(0, BOUNDARY))
     width = max(map(len, classes.values()))
     kept = writer.node("Reshape", packed, [-1])
-    places = writer.node("Reshape", writer.node("NonZero", kept), [-1])
+    places = writer.positions(kept)
     packed = writer.node("Sub", writer.node("Gather", kept, places), writer.int32(1))
     source = writer.node("Div", places, width) if width > 1 else places
     kind = writer.node("Mod", packed, writer.int32(4))
@@ -66,16 +68,13 @@ def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int
 def _refuse_reordered(pieces: Trie, tokenizer: Tokenizer) -> None:
     """Raises ConfigError for a vocabulary with marks that Unicode sorts: the graph keeps their order."""
     kinds = unicode.combining_classes()
-    kept = {kinds[point] for point in pieces.symbols if point in kinds and not _is_removed(point, tokenizer)}
-    if tokenizer.characters.maps and len(kept) > 1 and 0xE9 in tokenizer.characters.maps:
+    maps = tokenizer.characters.maps
+    kept = {kinds[point] for point in pieces.symbols if point in kinds and maps.get(point) != ()}
+    if len(kept) > 1 and DECOMPOSED in maps:
         raise ConfigError(
             "the vocabulary has combining marks that normalization sorts, which is not supported",
             hint="use a tokenizer that removes accents, or tokenize in the app",
         )
-
-
-def _is_removed(point: int, tokenizer: Tokenizer) -> bool:
-    return tokenizer.characters.maps.get(point) == ()
 
 
 def _classes(tokenizer: Tokenizer, pieces: Trie) -> dict[int, list[int]]:
@@ -104,7 +103,7 @@ def _words(writer: Writer, model: WordPiece, pieces: Trie, kind: str, symbol: st
     is_space = writer.node("Equal", kind, writer.int32(SPACE))
     is_end = writer.node("Equal", kind, writer.int32(BOUNDARY))
     before = writer.node(
-        "Concat", writer.node("Cast", [0], to=9), writer.node("Slice", in_word, [0], [-1], [0]), axis=0
+        "Concat", writer.cast([0], ElementType.BOOL), writer.node("Slice", in_word, [0], [-1], [0]), axis=0
     )
     goes_on = writer.node("And", in_word, before)
     begins = writer.node("Not", writer.node("Or", goes_on, writer.node("Or", is_space, is_end)))
@@ -146,10 +145,7 @@ def _jumps(writer: Writer, length: str, group: str, count: str) -> tuple[str, st
     last = writer.node("Sub", size, 1)
     length = writer.cast(length, ElementType.INT64)
     after = writer.node("Add", writer.node("Range", 0, size, 1), length)
-    there = writer.node("Min", after, last)
-    is_inside = writer.node(
-        "And", writer.node("Equal", writer.node("Gather", group, there), group), writer.node("Equal", after, there)
-    )
+    _, is_inside = inside(writer, after, group, last)
     dead = writer.node("Add", size, 1)
     after = writer.node("Where", is_inside, after, size)
     after = writer.node("Where", writer.node("Greater", length, 0), after, dead)
@@ -158,7 +154,7 @@ def _jumps(writer: Writer, length: str, group: str, count: str) -> tuple[str, st
 
 def _tokens(writer: Writer, ids: str, size: str, is_token: str, is_end: str, source: str, text: Points) -> Flat:
     number = writer.node("Sub", writer.node("CumSum", writer.cast(is_end, ElementType.INT64), 0), 1)
-    places = writer.node("Reshape", writer.node("NonZero", is_token), [-1])
+    places = writer.positions(is_token)
     sizes = writer.cast(writer.node("Gather", size, places), ElementType.INT64)
     last = writer.node("Sub", writer.node("Add", places, sizes), 1)
     return Flat(

@@ -36,10 +36,6 @@ class Tokens:
     """1 for tokens, 0 for padding"""
     types: str
     """number of the text's role in a pair: 0 or 1"""
-    starts: str
-    """first code point that a token comes from, in its own text; 0 for tokens of the template"""
-    ends: str
-    """code point after the last one"""
 
 
 def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Tokens:
@@ -51,7 +47,7 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
     rows = _rows(writer, tokenizer, texts, truncation)
     mask = templates.mask_of(writer, rows.ids)
     if limits.length is None:
-        return Tokens(ids=rows.ids, mask=mask, types=rows.roles, starts=rows.starts, ends=rows.ends)
+        return Tokens(ids=rows.ids, mask=mask, types=rows.roles)
     padding = tokenizer.padding
 
     def padded(value: str, number: int) -> str:
@@ -62,8 +58,6 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
         ids=padded(rows.ids, padding.id),
         mask=padded(mask, 0),
         types=padded(rows.roles, padding.role),
-        starts=padded(rows.starts, 0),
-        ends=padded(rows.ends, 0),
     )
 
 
@@ -106,8 +100,7 @@ def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation
 
 def _present(writer: Writer, points: str) -> str:
     """`points` without negative ones, which stand for nothing."""
-    kept = writer.node("Reshape", writer.node("NonZero", writer.node("GreaterOrEqual", points, 0)), [-1])
-    return writer.node("Gather", points, kept)
+    return writer.node("Gather", points, writer.positions(writer.node("GreaterOrEqual", points, 0)))
 
 
 def _points(writer: Writer, texts: Sequence[str]) -> Points:

@@ -1,6 +1,6 @@
 """Views of a contract for TypeScript: the method that apps call, its parameters and its parts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -57,14 +57,29 @@ RESERVED = frozenset(
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
-MADE = {ImageInput: "picture", AudioInput: "sound", TextInput: "characters"}
-"""inputs of apps; also the name of the file in `runtime/typed/`"""
-MADE_TYPES = {ImageInput: "Picture", AudioInput: "Sound", TextInput: "string"}
-NOUNS = {ImageInput: "picture", AudioInput: "sound", TextInput: "text"}
-ARGUMENTS = {ImageInput: "{ data, width, height }", AudioInput: "{ samples, rate }", TextInput: "'some text'"}
-"""example arguments"""
 RESULTS = {"classify": "classes", "detect": "found", "segment": "mask", "embed": "vector", "read": "reading"}
 """names of the results in example code"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """An input of apps, of which the package makes tensors."""
+
+    noun: str
+    module: str
+    """file in `runtime/typed/`"""
+    type: str
+    is_own: bool
+    """whether the type is the module's"""
+    example: str
+    """an argument"""
+
+
+MADE: Mapping[type, Made] = {
+    ImageInput: Made(noun="picture", module="picture", type="Picture", is_own=True, example="{ data, width, height }"),
+    AudioInput: Made(noun="sound", module="sound", type="Sound", is_own=True, example="{ samples, rate }"),
+    TextInput: Made(noun="text", module="characters", type="string", is_own=False, example="'some text'"),
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +124,7 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         arguments=", ".join(parameters),
         frame=next(iter(types.values())) if len(types) == 1 else f"readonly [{takes}]",
         frame_arguments="frame" if len(types) == 1 else "...frame",
-        refused=" or ".join(dict.fromkeys(f"a {NOUNS[type(each)]}" for each in made.values())),
+        refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)].noun}" for each in made.values())),
         options="ClassifyOptions" if ranked else "CallOptions",
         sync_options="ClassifySyncOptions" if ranked else "",
         top=str(ranked[0].top_k) if ranked else "",
@@ -137,7 +152,7 @@ def _free(wanted: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
 
 def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str, ...]:
     """Lines that call the method and show its result."""
-    arguments = ", ".join(ARGUMENTS.get(type(each), name) for name, each in parameters.items())
+    arguments = ", ".join(MADE[type(each)].example if type(each) in MADE else name for name, each in parameters.items())
     result = RESULTS.get(contract.verb, "found")
     return (
         f"const {result} = await model.{contract.verb}({arguments});",
@@ -148,7 +163,7 @@ def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str,
 def _type_of(parameter: Parameter, class_name: str) -> str:
     if isinstance(parameter, TensorInput):
         return f"{class_name}Inputs[{ts_string(parameter.spec.identifier)}]"
-    return MADE_TYPES[type(parameter)]
+    return MADE[type(parameter)].type
 
 
 def _function(parameter: Parameter) -> str:
@@ -188,10 +203,11 @@ def _imports(
 ) -> Iterator[ImportView]:
     asked: dict[str, Asked] = {}
     for parameter in made:
-        module = asked.setdefault(MADE[type(parameter)], Asked())
+        known = MADE[type(parameter)]
+        module = asked.setdefault(known.module, Asked())
         module.values.add(_function(parameter))
-        if not isinstance(parameter, TextInput):
-            module.types.add(_type_of(parameter, ""))
+        if known.is_own:
+            module.types.add(known.type)
     for each in results:
         if each.module:
             module = asked.setdefault(each.module, Asked())
