@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains
-from packager.tokenization.pages import END, look_up
+from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.stages import Points
 from packager.tokenization.tries import Match, longest_match, trie
-from packager.tokenization.wordpiece import Points
 
 
 def split(writer: Writer, text: Points, tokens: Mapping[str, int]) -> Points:
@@ -16,7 +16,7 @@ def split(writer: Writer, text: Points, tokens: Mapping[str, int]) -> Points:
         return text
     known = trie(tokens.items())
     rows = {point: [symbol] for point, symbol in known.symbols.items()}
-    symbol = writer.node("Squeeze", look_up(writer, text.points, rows, 0, 0), [1])
+    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
     root = writer.node("Sub", symbol, symbol)
     group = writer.cast(root, ElementType.INT64)
     match = longest_match(writer, known, symbol, root, writer.node("Greater", symbol, writer.int32(0)), group)

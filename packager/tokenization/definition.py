@@ -1,19 +1,29 @@
 """A tokenizer as data: what its file says, without code."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from packager.tokenization.normalizing import Map
+from packager.tokenization.patterns import Pattern
 
 
 @dataclass(frozen=True, kw_only=True)
-class Characters:
-    """Normalization and splitting, one code point at a time."""
+class Split:
+    """Cuts a text before and after matches of a pattern."""
 
-    maps: Mapping[int, tuple[int, ...]]
-    """code points that become others, or none; all others stay"""
-    spaces: frozenset[int]
-    """normalized code points that separate words, and belong to none"""
-    alone: frozenset[int]
-    """normalized code points that are words of their own"""
+    pattern: Pattern
+    behavior: str
+    """of tokenizers' `SplitDelimiterBehavior`: `Removed`, `Isolated`, `MergedWithPrevious` and so on"""
+    is_inverted: bool = False
+    """whether matches count as what is between them, and the other way round"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prefix:
+    """Puts a blank before each piece that does not begin with one."""
+
+
+Splitter = Split | Prefix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +40,18 @@ class WordPiece:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BytePairs:
+    """The bytes of a piece, merged pair by pair, the pair of the lowest rank first (arXiv:1508.07909, section 3.2)."""
+
+    vocabulary: Mapping[str, int]
+    """one character for each byte: `byte_level.CHARACTERS`"""
+    merges: Sequence[tuple[str, str]]
+    """in the order of their ranks"""
+    takes_whole: bool
+    """whether a piece in the vocabulary is a token, whatever its pairs merge to"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Special:
     """A token of the template."""
 
@@ -39,7 +61,7 @@ class Special:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sequence:
+class Slot:
     """The tokens of a text, in a template."""
 
     text: int
@@ -47,7 +69,7 @@ class Sequence:
     role: int
 
 
-Template = tuple[Special | Sequence, ...]
+Template = tuple[Special | Slot, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +90,21 @@ class Padding:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trimming:
+    """Takes blanks at the ends of tokens out of their offsets."""
+
+    keeps_first: bool
+    """whether the first blank of a text counts as `Prefix`'s, and stays"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tokenizer:
-    characters: Characters
-    model: WordPiece
     added: Mapping[str, int]
     """tokens that are found in a text before all else, by their text"""
+    normalization: tuple[Map, ...]
+    splitting: tuple[Splitter, ...]
+    model: WordPiece | BytePairs
+    trimming: Trimming | None
     single: Template
     pair: Template
     truncation: Truncation | None

@@ -1,25 +1,40 @@
 """Tables over all code points, in pages of 256: most pages are alike, and are stored once."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from packager.graph.writer import Writer
+
+if TYPE_CHECKING:
+    import numpy
 
 END = 0x110000
 """stands before, between and after texts; a token found in a text is END + 1 + its id"""
 PAGE = 256
 
 
-def look_up(writer: Writer, points: str, rows: Mapping[int, Sequence[int]], usual: int, end: int) -> str:
-    """int32 [points, width]: `rows` of code points, int64 [points], filled up with 0; `usual` for code points without
-    a row, `end` for END and above."""
+def filled(rows: Mapping[int, Sequence[int]], usual: int, end: int) -> "numpy.ndarray":
+    """int32 [END + 1, width]: `rows` of code points, filled up with 0; `usual` for code points without a row, `end` for
+    END."""
     import numpy
 
     width = max(1, max(map(len, rows.values()), default=1))
-    full = numpy.zeros((END + PAGE, width), numpy.int32)
+    full = numpy.zeros((END + 1, width), numpy.int32)
     full[:, 0] = usual
-    full[END:, 0] = end
+    full[END, 0] = end
     for point, row in rows.items():
-        full[point] = [*row, *(0 for _ in range(width - len(row)))]
+        full[point, : len(row)] = row
+        full[point, len(row) :] = 0
+    return full
+
+
+def look_up(writer: Writer, points: str, table: "numpy.ndarray") -> str:
+    """[points, width]: the rows of `table`, [END + 1, width], at `points`, int64 [points]; END's for all above."""
+    import numpy
+
+    width = table.shape[1]
+    full = numpy.zeros((END + PAGE, width), table.dtype)
+    full[: len(table)] = table
     pages, places = numpy.unique(full.reshape(-1, PAGE * width), axis=0, return_inverse=True)
     known = writer.node("Min", points, END)
     page = writer.node(

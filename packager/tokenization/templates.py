@@ -4,8 +4,8 @@ from dataclasses import dataclass, fields
 
 from packager.core.errors import ConfigError
 from packager.graph.writer import Writer
-from packager.tokenization.definition import Padding, Sequence, Special, Template, Truncation
-from packager.tokenization.wordpiece import Flat
+from packager.tokenization.definition import Padding, Slot, Special, Template, Truncation
+from packager.tokenization.stages import Flat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Rows:
 
 def write(writer: Writer, flat: Flat, template: Template, truncation: Truncation | None) -> Rows:
     """The tokens of `flat` in `template`. Raises ConfigError for a template that does not fit into the truncation."""
-    count = 1 + max((each.text for each in template if isinstance(each, Sequence)), default=0)
+    count = 1 + max((each.text for each in template if isinstance(each, Slot)), default=0)
     texts = [_of_text(writer, flat, number, count) for number in range(count)]
     if truncation:
         specials = sum(isinstance(each, Special) for each in template)
@@ -40,7 +40,7 @@ def write(writer: Writer, flat: Flat, template: Template, truncation: Truncation
     )
 
 
-def _row(writer: Writer, piece: Special | Sequence, texts: list[Flat]) -> Rows:
+def _row(writer: Writer, piece: Special | Slot, texts: list[Flat]) -> Rows:
     if isinstance(piece, Special):
         zero = writer.integers(0)
         return Rows(ids=writer.integers(piece.id), roles=writer.integers(piece.role), starts=zero, ends=zero)

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
+from packager.tokenization.packing import WINDOW, room
 
 if TYPE_CHECKING:
     import numpy
-
-
-WINDOW = 256
-"""states that are tried at once"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +63,7 @@ def trie(*trees: Iterable[tuple[str, int]]) -> Trie:
             continue
         while check[free] != -1:
             free += 1
-        first = _room(check, free, numpy.array([symbol for symbol, _ in wanted]))
+        first = room(check, free, numpy.array([symbol for symbol, _ in wanted]))
         base[states[node]] = first
         for symbol, child in wanted:
             check[first + symbol] = states[node]
@@ -92,20 +89,6 @@ def _nodes(trees: Iterable[Iterable[tuple[str, int]]]) -> tuple[list[dict[int, i
                 node = children[node][point]
             numbers[node] = number
     return children, numbers, max((len(word) for words in trees for word, _ in words), default=0)
-
-
-def _room(check: "numpy.ndarray", free: int, wanted: "numpy.ndarray") -> int:
-    """The first base, from the free state `free` on, with which all `wanted` symbols lead to free states."""
-    import numpy
-
-    after = wanted - wanted[0]
-    first = max(free, int(wanted[0]))
-    while True:
-        states = first + numpy.nonzero(check[first : first + WINDOW] == -1)[0]
-        fits = numpy.all(check[states[:, None] + after] == -1, axis=1)
-        if fits.any():
-            return int(states[numpy.argmax(fits)]) - int(wanted[0])
-        first += WINDOW
 
 
 def inside(writer: Writer, places: str, group: str, last: str) -> tuple[str, str]:

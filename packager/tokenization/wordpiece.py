@@ -7,8 +7,11 @@ from packager.core.errors import ConfigError
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, unicode
-from packager.tokenization.definition import Tokenizer, WordPiece
-from packager.tokenization.pages import END, look_up
+from packager.tokenization.definition import Split, Tokenizer, WordPiece
+from packager.tokenization.normalizing import Map, composed
+from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.patterns import Set
+from packager.tokenization.stages import Flat, Points, before
 from packager.tokenization.tries import Trie, inside, longest_match, trie
 
 IN_WORD, SPACE, ALONE, BOUNDARY = range(4)
@@ -18,34 +21,25 @@ DECOMPOSED = ord("\u00e9")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points:
-    """Texts as positions: END, the code points of a text, END, and so on. Names of values, int64 [positions]."""
+class _Characters:
+    """Normalization and splitting, one code point at a time."""
 
-    points: str
-    starts: str
-    """first code point of the text that a position comes from"""
-    ends: str
-    """code point after the last one"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Flat:
-    """Tokens of all texts, one after the other. Names of values, int64 [tokens]."""
-
-    ids: str
-    texts: str
-    starts: str
-    ends: str
+    maps: Map
+    spaces: frozenset[int]
+    """normalized code points that separate words, and belong to none"""
+    alone: frozenset[int]
+    """normalized code points that are words of their own"""
 
 
-def write(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
-    model = tokenizer.model
+def write(writer: Writer, tokenizer: Tokenizer, model: WordPiece, text: Points) -> Flat:
+    """Normalizes, splits and tokenizes `text` in one look-up per code point."""
+    characters = _characters(tokenizer)
     pieces = trie(*_trees(model))
-    _refuse_reordered(pieces, tokenizer)
-    classes = _classes(tokenizer, pieces)
-    usual = _packed(0, IN_WORD)
-    packed = look_up(writer, text.points, classes, usual, _packed(0, BOUNDARY))
-    width = max(map(len, classes.values()))
+    _refuse_reordered(pieces, characters)
+    classes = _classes(characters, pieces)
+    table = filled(classes, _packed(0, IN_WORD), _packed(0, BOUNDARY))
+    packed = look_up(writer, text.points, table)
+    width = table.shape[1]
     kept = writer.node("Reshape", packed, [-1])
     places = writer.positions(kept)
     packed = writer.node("Sub", writer.node("Gather", kept, places), writer.int32(1))
@@ -53,6 +47,18 @@ def write(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
     kind = writer.node("Mod", packed, writer.int32(4))
     symbol = writer.node("Div", packed, writer.int32(4))
     return _words(writer, model, pieces, kind, symbol, source, text)
+
+
+def _characters(tokenizer: Tokenizer) -> _Characters:
+    spaces: frozenset[int] = frozenset()
+    alone: frozenset[int] = frozenset()
+    for splitter in tokenizer.splitting:
+        match splitter:
+            case Split(pattern=Set(points), behavior="Removed"):
+                spaces |= points - alone
+            case Split(pattern=Set(points)):
+                alone |= points - spaces
+    return _Characters(maps=composed(tokenizer.normalization), spaces=spaces, alone=alone)
 
 
 def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -65,10 +71,10 @@ def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int
     return begin, continued
 
 
-def _refuse_reordered(pieces: Trie, tokenizer: Tokenizer) -> None:
+def _refuse_reordered(pieces: Trie, characters: _Characters) -> None:
     """Raises ConfigError for a vocabulary with marks that Unicode sorts: the graph keeps their order."""
     kinds = unicode.combining_classes()
-    maps = tokenizer.characters.maps
+    maps = characters.maps
     kept = {kinds[point] for point in pieces.symbols if point in kinds and maps.get(point) != ()}
     if len(kept) > 1 and DECOMPOSED in maps:
         raise ConfigError(
@@ -77,17 +83,13 @@ def _refuse_reordered(pieces: Trie, tokenizer: Tokenizer) -> None:
         )
 
 
-def _classes(tokenizer: Tokenizer, pieces: Trie) -> dict[int, list[int]]:
+def _classes(characters: _Characters, pieces: Trie) -> dict[int, list[int]]:
     """Rows of code points in the graph: symbols with their classes, packed into numbers from 1 on."""
-    characters = tokenizer.characters
     special = characters.maps.keys() | characters.spaces | characters.alone | pieces.symbols.keys()
-    made = {point: list(_each(point, tokenizer, pieces)) for point in special if point not in unicode.SURROGATES}
-    replacement = made.get(unicode.REPLACEMENT, [_packed(0, IN_WORD)])
-    return made | dict.fromkeys(unicode.SURROGATES, replacement)
+    return {point: list(_each(point, characters, pieces)) for point in special}
 
 
-def _each(point: int, tokenizer: Tokenizer, pieces: Trie) -> Iterator[int]:
-    characters = tokenizer.characters
+def _each(point: int, characters: _Characters, pieces: Trie) -> Iterator[int]:
     for each in characters.maps.get(point, (point,)):
         kind = SPACE if each in characters.spaces else ALONE if each in characters.alone else IN_WORD
         yield _packed(pieces.symbols.get(each, 0), kind)
@@ -102,10 +104,7 @@ def _words(writer: Writer, model: WordPiece, pieces: Trie, kind: str, symbol: st
     in_word = writer.node("Equal", kind, writer.int32(IN_WORD))
     is_space = writer.node("Equal", kind, writer.int32(SPACE))
     is_end = writer.node("Equal", kind, writer.int32(BOUNDARY))
-    before = writer.node(
-        "Concat", writer.cast([0], ElementType.BOOL), writer.node("Slice", in_word, [0], [-1], [0]), axis=0
-    )
-    goes_on = writer.node("And", in_word, before)
+    goes_on = writer.node("And", in_word, before(writer, in_word))
     begins = writer.node("Not", writer.node("Or", goes_on, writer.node("Or", is_space, is_end)))
     group = writer.node("CumSum", writer.cast(writer.node("Not", goes_on), ElementType.INT64), 0)
     first, one, zero = writer.cast(begins, ElementType.INT32), writer.int32(1), writer.int32(0)

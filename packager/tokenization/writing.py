@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from packager.core.errors import ConfigError
 from packager.core.signature import ElementType
 from packager.graph.writer import OPSET, Writer
-from packager.tokenization import added, templates, unicode, wordpiece
-from packager.tokenization.definition import Tokenizer, Truncation
+from packager.tokenization import added, byte_pairs, splitting, templates, unicode, wordpiece
+from packager.tokenization.definition import Tokenizer, Truncation, WordPiece
 from packager.tokenization.pages import END
+from packager.tokenization.stages import Flat, Points
 from packager.tokenization.templates import Rows
-from packager.tokenization.wordpiece import Points
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -95,7 +95,15 @@ def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation
     if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
     text = added.split(writer, _points(writer, texts), tokenizer.added)
-    return templates.write(writer, wordpiece.write(writer, tokenizer, text), template, truncation)
+    return templates.write(writer, _tokens(writer, tokenizer, text), template, truncation)
+
+
+def _tokens(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
+    if isinstance(tokenizer.model, WordPiece):
+        return wordpiece.write(writer, tokenizer, tokenizer.model, text)
+    for splitter in tokenizer.splitting:
+        text = splitting.write(writer, text, splitter)
+    return byte_pairs.write(writer, tokenizer.model, text)
 
 
 def _present(writer: Writer, points: str) -> str:
@@ -109,7 +117,13 @@ def _points(writer: Writer, texts: Sequence[str]) -> Points:
     for text in texts:
         value = _present(writer, writer.cast(text, ElementType.INT64))
         size = writer.node("Squeeze", writer.node("Shape", value))
-        points += [writer.node("Min", value, unicode.LAST), writer.integers(END)]
+        is_surrogate = writer.node(
+            "Equal",
+            writer.node("Div", value, len(unicode.SURROGATES)),
+            unicode.SURROGATES.start // len(unicode.SURROGATES),
+        )
+        value = writer.node("Where", is_surrogate, unicode.REPLACEMENT, writer.node("Min", value, unicode.LAST))
+        points += [value, writer.integers(END)]
         places += [writer.node("Range", 0, size, 1), writer.integers(0)]
     starts = writer.node("Concat", *places, axis=0)
     return Points(points=writer.node("Concat", *points, axis=0), starts=starts, ends=writer.node("Add", starts, 1))

@@ -9,9 +9,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from tokenizers import __version__, normalizers, pre_tokenizers
+from tokenizers import Regex, __version__, normalizers, pre_tokenizers
 
 FOLDER = Path(__file__).parents[2] / "packager" / "tokenization" / "unicode"
+CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
+SCRIPTS = "Arabic Cyrillic Devanagari Greek Han Hangul Hebrew Hiragana Katakana Khmer Lao Latin Myanmar Thai".split()
+CLASSES = {"space": r"\s", "word": r"\w", "hex": r"\h"}
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
 
 
@@ -28,6 +31,15 @@ def sets() -> Iterator[tuple[str, set[int]]]:
     yield "punctuation", splitting(pre_tokenizers.Punctuation("isolated"))
     yield "digit", splitting(pre_tokenizers.Digits(individual_digits=True))
     yield "bert-split", splitting(pre_tokenizers.BertPreTokenizer())
+
+
+def categories() -> Iterator[tuple[str, set[int]]]:
+    """Sets of Oniguruma, by name."""
+    known = {name: rf"\p{{{name}}}" for name in (*CATEGORIES, *SCRIPTS)} | CLASSES
+    everything = "".join(map(chr, SCALARS))
+    for name, pattern in known.items():
+        left = set(normalizers.Replace(Regex(pattern), "").normalize_str(everything))
+        yield name, set(SCALARS) - {ord(each) for each in left}
 
 
 def bert(**wanted: bool) -> normalizers.Normalizer:
@@ -107,7 +119,8 @@ def files(only: str = "") -> Iterator[tuple[str, str]]:
     """Names and contents of the tables, or of one."""
     head = f"# tokenizers {__version__}; python -m tests.toolchain.unicode_tables --write\n"
     makers: dict[str, Callable[[], Iterable[str]]] = {
-        "sets.txt": lambda: (f"{name}: {' '.join(ranges(points))}\n" for name, points in sets()),
+        "sets.txt": lambda: named(sets()),
+        "categories.txt": lambda: named(categories()),
         "nfd.txt": lambda: rows(changes(normalizers.NFD())),
         "nfkd.txt": lambda: rows(compatible()),
         "lowercase.txt": lambda: rows(changes(normalizers.Lowercase())),
@@ -121,6 +134,11 @@ def files(only: str = "") -> Iterator[tuple[str, str]]:
 def rows(made: dict[int, str]) -> Iterator[str]:
     for point, text in sorted(made.items()):
         yield f"{point:x} {' '.join(f'{ord(each):x}' for each in text)}\n"
+
+
+def named(sets: Iterable[tuple[str, set[int]]]) -> Iterator[str]:
+    for name, points in sets:
+        yield f"{name}: {' '.join(ranges(points))}\n"
 
 
 def grouped(classes: dict[int, int]) -> Iterator[str]:

@@ -24,6 +24,16 @@ def members(name: str) -> frozenset[int]:
 
 
 @cache
+def category(name: str) -> frozenset[int]:
+    """Code points of a general category (`L`, `Lu`), a script, `space`, `word` or `hex`, as Oniguruma has them. Raises
+    KeyError."""
+    found = [points for each, points in _categories().items() if name == each or (len(each) == 2 and name == each[0])]
+    if not found:
+        raise KeyError(name)
+    return frozenset().union(*found)
+
+
+@cache
 def decompositions(*, compatible: bool) -> Mapping[int, tuple[int, ...]]:
     """Canonical decompositions of code points, or compatible ones, in canonical order; Hangul included."""
     found = {**_map(HERE.with_name("nfd.txt")), **(_map(HERE.with_name("nfkd.txt")) if compatible else {})}
@@ -53,6 +63,11 @@ def _syllable(index: int) -> Iterator[int]:
 @cache
 def _sets() -> Mapping[str, frozenset[int]]:
     return {name: frozenset(points) for name, points in _entries(HERE.with_name("sets.txt"))}
+
+
+@cache
+def _categories() -> Mapping[str, frozenset[int]]:
+    return {name: frozenset(points) for name, points in _entries(HERE.with_name("categories.txt"))}
 
 
 def _entries(file: Path) -> Iterator[tuple[str, list[int]]]:

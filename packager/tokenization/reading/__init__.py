@@ -1,0 +1,33 @@
+"""Reads files of tokenizers. A part that mobpack does not know is refused by name."""
+
+from pathlib import Path
+
+from packager.core import user_files
+from packager.core.errors import ConfigError
+from packager.tokenization.definition import Tokenizer
+from packager.tokenization.reading import tokenizer_json, vocabulary
+from packager.tokenization.reading.part import Part
+
+LIMIT_BYTES = 64 * 2**20
+KINDS = "tokenizer.json of Hugging Face, or BERT's vocab.txt"
+
+
+def read(path: Path) -> Tokenizer:
+    """The tokenizer of a file. Raises ConfigError for one that is no tokenizer, or has a part that is not supported."""
+    content = _content(path)
+    if path.suffix == ".json":
+        return tokenizer_json.read(Part.whole(path, content))
+    if path.suffix == ".txt":
+        return vocabulary.read(path, content)
+    raise ConfigError(f"{path}: not a known tokenizer file", hint=f"use {KINDS}")
+
+
+def _content(path: Path) -> str:
+    try:
+        return user_files.read(path, limit_bytes=LIMIT_BYTES).decode("utf-8")
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such file", hint="paths are relative to mobpack.toml") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", hint=f"use {KINDS}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8", hint=f"use {KINDS}") from error
