@@ -99,8 +99,8 @@ class Trimming:
 
 @dataclass(frozen=True, kw_only=True)
 class Tokenizer:
-    added: Mapping[str, int]
-    """tokens that are found in a text before all else, by their text"""
+    added: tuple[Mapping[str, int], ...]
+    """tokens that are found in a text before all else, by their text; those of the first group first"""
     normalization: tuple[Map, ...]
     splitting: tuple[Splitter, ...]
     model: WordPiece | BytePairs

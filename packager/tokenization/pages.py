@@ -35,10 +35,10 @@ def look_up(writer: Writer, points: str, table: "numpy.ndarray") -> str:
     width = table.shape[1]
     full = numpy.zeros((END + PAGE, width), table.dtype)
     full[: len(table)] = table
-    pages, places = numpy.unique(full.reshape(-1, PAGE * width), axis=0, return_inverse=True)
+    numbers: dict[bytes, int] = {}
+    places = numpy.array([numbers.setdefault(page.tobytes(), len(numbers)) for page in full.reshape(-1, PAGE * width)])
+    pages = numpy.frombuffer(b"".join(numbers), table.dtype)
     known = writer.node("Min", points, END)
-    page = writer.node(
-        "Gather", writer.constant(places.reshape(-1).astype(numpy.int64) * PAGE), writer.node("Div", known, PAGE)
-    )
+    page = writer.node("Gather", writer.constant(places * PAGE), writer.node("Div", known, PAGE))
     place = writer.node("Add", page, writer.node("Mod", known, PAGE))
     return writer.node("Gather", writer.constant(pages.reshape(-1, width)), place)

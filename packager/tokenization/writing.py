@@ -94,7 +94,9 @@ def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation
     template = tokenizer.single if len(texts) == 1 else tokenizer.pair
     if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
-    text = added.split(writer, _points(writer, texts), tokenizer.added)
+    text = _points(writer, texts)
+    for tokens in tokenizer.added:
+        text = added.split(writer, text, tokens)
     return templates.write(writer, _tokens(writer, tokenizer, text), template, truncation)
 
 

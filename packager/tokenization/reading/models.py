@@ -7,6 +7,9 @@ from packager.core.errors import ConfigError
 from packager.tokenization.definition import BytePairs, WordPiece
 from packager.tokenization.reading.part import Part
 
+MOST_TOKENS = 2**22
+"""of byte-pair encoding, whose table grows with the largest id"""
+
 
 def read(model: Part, *, is_bytes: bool) -> WordPiece | BytePairs:
     """`is_bytes`: the splitter turns pieces into bytes. Raises ConfigError."""
@@ -48,6 +51,8 @@ def _byte_pairs(model: Part, vocabulary: Mapping[str, int]) -> BytePairs:
             raise model.unsupported(f"{key} {model.get(key, str)!r}")
     if model.get("dropout", float, 0.0):
         raise model.unsupported("dropout, which makes tokens at random,")
+    if max(vocabulary.values(), default=0) >= MOST_TOKENS:
+        raise ConfigError(f"{model.place}: an id is larger than {MOST_TOKENS}", hint="number tokens from 0 on")
     return BytePairs(
         vocabulary=vocabulary,
         merges=list(_merges(model, vocabulary)),

@@ -1,5 +1,7 @@
 """Reads `tokenizer.json` of Hugging Face: the sources of that library, tokenizers, describe its format."""
 
+from collections.abc import Mapping
+
 from packager.core.errors import ConfigError
 from packager.tokenization.definition import Padding, Split, Splitter, Tokenizer, Truncation, WordPiece
 from packager.tokenization.patterns import Set
@@ -14,10 +16,13 @@ def read(whole: Part) -> Tokenizer:
     made = models.read(model, is_bytes=is_bytes)
     if isinstance(made, WordPiece):
         _refuse_splitting(whole, splitting)
+    normalization = tuple(normalizers.read(whole.part("normalizer")))
+    if normalization and not isinstance(made, WordPiece):
+        raise whole.unsupported("a normalizer before byte-pair encoding")
     processor = processors.read(whole.part("post_processor"))
     return Tokenizer(
-        added={token.get("content", str): _added(token) for token in whole.parts("added_tokens")},
-        normalization=tuple(normalizers.read(whole.part("normalizer"))),
+        added=_added(whole, normalizes=bool(normalization)),
+        normalization=normalization,
         splitting=splitting,
         model=made,
         trimming=processor.trimming,
@@ -39,13 +44,21 @@ def _refuse_splitting(whole: Part, splitting: tuple[Splitter, ...]) -> None:
         raise whole.unsupported("WordPiece with such a pre_tokenizer")
 
 
-def _added(token: Part) -> int:
-    for key in ("single_word", "lstrip", "rstrip", "normalized"):
-        if token.get(key, bool, False):
-            raise token.unsupported(f"{token.get('content', str)!r} with {key}")
-    if not token.get("content", str):
-        raise ConfigError(f"{token.place}: an added token is empty", hint="remove it")
-    return int(token.get("id", int))
+def _added(whole: Part, *, normalizes: bool) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Tokens that are found in the text itself, and those that are found in the normalized text."""
+    groups: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    for token in whole.parts("added_tokens"):
+        content = token.get("content", str)
+        is_normalized = token.get("normalized", bool, False)
+        if not content:
+            raise ConfigError(f"{token.place}: an added token is empty", hint="remove it")
+        for key in ("single_word", "lstrip", "rstrip"):
+            if token.get(key, bool, False):
+                raise token.unsupported(f"{content!r} with {key}")
+        if is_normalized and normalizes:
+            raise token.unsupported(f"{content!r} with normalized, beside a normalizer,")
+        groups[is_normalized][content] = token.get("id", int)
+    return groups
 
 
 def _truncation(part: Part | None) -> Truncation | None:

@@ -25,7 +25,7 @@ def read(path: Path, content: str) -> Tokenizer:
     lowers = not any(each.isascii() and each != each.lower() for each in words)
     single, pair = processors.bert(vocabulary["[CLS]"], vocabulary["[SEP]"])
     return Tokenizer(
-        added={token: vocabulary[token] for token in SPECIAL if token in vocabulary},
+        added=({token: vocabulary[token] for token in SPECIAL if token in vocabulary},),
         normalization=tuple(normalizing.bert(cleans=True, splits_chinese=True, strips_accents=lowers, lowers=lowers)),
         splitting=splitters.bert(),
         model=WordPiece(vocabulary=vocabulary, unknown="[UNK]", prefix="##", longest_word=100),
