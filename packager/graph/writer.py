@@ -119,6 +119,10 @@ class Writer:
         self.written.constants[name] = array
         return name
 
+    def is_constant(self, name: str) -> bool:
+        """Whether a value is a constant of this graph."""
+        return name in self.written.constants
+
     def integer(self, value: int) -> str:
         """An int64 constant without dimensions."""
         import numpy

@@ -5,83 +5,73 @@ makes takes part only in merges of higher ranks. Ranks for which this is not so 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from packager.core.errors import ConfigError
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization import byte_level
+from packager.tokenization import byte_level, units, words
 from packager.tokenization.definition import BytePairs
 from packager.tokenization.pages import END
-from packager.tokenization.pairs import NEVER, Merge, Pairs, pairs
-from packager.tokenization.stages import BREAK, Flat, Points
+from packager.tokenization.pairs import NEVER, Merge, Pairs, look_up, pairs
+from packager.tokenization.stages import Flat, Points, flat
 
 LAST = 2**62
 """beyond all positions"""
 
 
 def write(writer: Writer, model: BytePairs, text: Points) -> Flat:
-    text = byte_level.write(writer, text)
+    """The tokens of the pieces of `text`."""
+    if model.is_bytes:
+        text = byte_level.write(writer, text)
+    if model.takes_whole and (unreached := _unreached(model)):
+        text = words.write(writer, text, unreached)
+    text = units.write(writer, model, text)
     merges = _merges(model)
-    if model.takes_whole:
-        _refuse_unreached(model)
     table = pairs(merges, max(model.vocabulary.values()) + 2)
-    units = _units(writer, model, text, table.tokens - 1)
-    symbols, first = _merged(writer, table, _early(merges), units)
-    return _tokens(writer, units, symbols, first, text)
+    symbols, first = _merged(writer, table, _early(merges), _units(writer, text, table.tokens - 1))
+    return _tokens(writer, text, symbols, first)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Units:
-    """Bytes of all pieces, with a border between pieces and at the end. Names of values, [units]."""
+    """Tokens of all pieces before they merge, with a border between pieces and at the end. Names of values, [units]."""
 
     symbols: str
-    """int32: token of each byte; `border` for a border, which no pair includes"""
+    """int32: `border` for a border, which no pair includes"""
     groups: str
     """int64: number of the piece"""
-    places: str
-    """int64: positions in the text"""
     border: int
 
 
-def _units(writer: Writer, model: BytePairs, text: Points, border: int) -> _Units:
-    import numpy
-
-    known = [model.vocabulary.get(each, -1) for each in byte_level.CHARACTERS]
-    table = writer.constant(numpy.array([*known, border], numpy.int32))
-    symbols = writer.node("Gather", table, writer.node("Min", text.points, len(known)))
-    if min(known) < 0:
-        places = writer.positions(writer.node("GreaterOrEqual", symbols, writer.int32(0)))
-        symbols = writer.node("Gather", symbols, places)
-    else:
-        places = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", symbols)), 1)
-    is_border = writer.node("Equal", symbols, writer.int32(border))
+def _units(writer: Writer, text: Points, border: int) -> _Units:
+    is_border = writer.node("GreaterOrEqual", text.points, END)
+    symbols = writer.node("Where", is_border, border, text.points)
     groups = writer.node("CumSum", writer.cast(is_border, ElementType.INT64), 0)
-    return _Units(symbols=symbols, groups=groups, places=places, border=border)
+    return _Units(symbols=writer.cast(symbols, ElementType.INT32), groups=groups, border=border)
 
 
 def _merges(model: BytePairs) -> Mapping[tuple[int, int], Merge]:
-    known = model.vocabulary
-    return {
-        (known[first], known[second]): Merge(rank=rank, product=known[first + second])
-        for rank, (first, second) in enumerate(model.merges)
-    }
+    if not model.fuses_unknown or model.unknown is None:
+        return model.merges
+    later = {pair: replace(merge, rank=merge.rank + 1) for pair, merge in model.merges.items()}
+    return {(model.unknown, model.unknown): Merge(rank=0, product=model.unknown), **later}
 
 
-def _refuse_unreached(model: BytePairs) -> None:
-    """Raises ConfigError for a token that merges do not make of its bytes: it would have to be found as a whole."""
-    ranks = {pair: rank for rank, pair in enumerate(model.merges)}
-    for token in model.vocabulary:
-        parts = list(token)
+def _unreached(model: BytePairs) -> Mapping[str, int]:
+    """Tokens that merges do not make of their characters: found as whole pieces alone."""
+    found = {}
+    for token, number in model.vocabulary.items():
+        parts = [model.vocabulary.get(each, NEVER) for each in token]
         while len(parts) > 1:
-            rank, place = min((ranks.get(pair, NEVER), place) for place, pair in enumerate(pairwise(parts)))
-            if rank == NEVER:
-                raise ConfigError(
-                    f"the token {token!r} is in no merge, which is not supported with ignore_merges",
-                    hint="use a tokenizer without ignore_merges, or tokenize in the app",
-                )
-            parts[place : place + 2] = [parts[place] + parts[place + 1]]
+            known = [(model.merges[pair], place) for place, pair in enumerate(pairwise(parts)) if pair in model.merges]
+            if not known:
+                break
+            merge, place = min(known, key=lambda each: each[0].rank)
+            parts[place : place + 2] = [merge.product]
+        if parts != [number]:
+            found[byte_level.decoded(token) if model.is_bytes else token] = number
+    return {text: number for text, number in found.items() if text}
 
 
 def _early(merges: Mapping[tuple[int, int], Merge]) -> frozenset[int]:
@@ -97,7 +87,7 @@ def _merged(writer: Writer, table: Pairs, early: frozenset[int], units: _Units) 
     """The tokens of all pieces, with borders, int32 [tokens], and the first unit of each, int64 [tokens]."""
     import numpy
 
-    shift, bucket, ranks, product = map(writer.constant, (table.shift, table.bucket, table.rank, table.product))
+    ranks, product = writer.constant(table.rank), writer.constant(table.product)
     count = writer.node("Add", writer.node("Shape", units.groups), 1)
     highest = writer.node("Expand", writer.int32([NEVER - 1]), count)
     only_first = [writer.constant(numpy.isin(table.rank, sorted(early)))] if early else []
@@ -106,11 +96,7 @@ def _merged(writer: Writer, table: Pairs, early: frozenset[int], units: _Units) 
         symbol, group, first = carried
         token = inner.cast(symbol, ElementType.INT64)
         left = inner.node("Slice", token, [0], [-1], [0])
-        number = inner.node("Add", inner.node("Mul", left, table.tokens), inner.node("Slice", token, [1], [LAST], [0]))
-        where = inner.cast(inner.node("Mod", number, len(table.shift)), ElementType.INT32)
-        slot = inner.node("Add", number, inner.cast(inner.node("Gather", shift, where), ElementType.INT64))
-        slot = inner.node("BitwiseAnd", slot, len(table.rank) - 1)
-        is_pair = inner.node("Equal", inner.node("Gather", bucket, slot), where)
+        is_pair, slot = look_up(inner, table, left, inner.node("Slice", token, [1], [LAST], [0]))
         rank = inner.node("Where", is_pair, inner.node("Gather", ranks, slot), inner.int32(NEVER))
         of_pair = inner.node("Slice", group, [0], [-1], [0])
         lowest = inner.node("ScatterElements", highest, of_pair, rank, axis=0, reduction="min")
@@ -150,22 +136,14 @@ def _first_of_group(writer: Writer, merges: str, is_early: str, group: str, coun
     return writer.node("And", merges, writer.node("Or", is_first, writer.node("Not", is_early)))
 
 
-def _tokens(writer: Writer, units: _Units, symbols: str, first: str, text: Points) -> Flat:
-    after = writer.node(
-        "Concat", writer.node("Slice", first, [1], [LAST], [0]), writer.node("Shape", units.places), axis=0
+def _tokens(writer: Writer, text: Points, symbols: str, first: str) -> Flat:
+    after = writer.node("Slice", first, [1], [LAST], [0])
+    after = writer.node("Concat", after, writer.node("Shape", text.points), axis=0)
+    point = writer.node("Gather", text.points, first)
+    number = writer.node("Add", writer.cast(symbols, ElementType.INT64), END + 1)
+    made = Points(
+        points=writer.node("Where", writer.node("Less", point, END), number, point),
+        starts=writer.node("Gather", text.starts, first),
+        ends=writer.node("Gather", text.ends, writer.node("Sub", after, 1)),
     )
-    begin = writer.node("Gather", units.places, first)
-    point = writer.node("Gather", text.points, begin)
-    is_added = writer.node("And", writer.node("Greater", point, END), writer.node("Less", point, BREAK))
-    merged = writer.cast(symbols, ElementType.INT64)
-    ids = writer.node("Where", is_added, writer.node("Sub", point, END + 1), merged)
-    is_token = writer.node("Or", is_added, writer.node("Less", point, END))
-    begin, after, ids = (writer.node("Compress", each, is_token, axis=0) for each in (begin, after, ids))
-    end = writer.node("Gather", units.places, writer.node("Sub", after, 1))
-    number = writer.node("CumSum", writer.cast(writer.node("Equal", text.points, END), ElementType.INT64), 0)
-    return Flat(
-        ids=ids,
-        texts=writer.node("Sub", writer.node("Gather", number, begin), 1),
-        starts=writer.node("Gather", text.starts, begin),
-        ends=writer.node("Gather", text.ends, end),
-    )
+    return flat(writer, made)

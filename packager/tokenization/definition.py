@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packager.tokenization.normalizing import Map
+from packager.tokenization.normalizing.steps import Each, Step
+from packager.tokenization.pairs import Merge
 from packager.tokenization.patterns import Pattern
 
 
@@ -20,10 +21,14 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True)
 class Prefix:
-    """Puts a blank before each piece that does not begin with one."""
+    """Puts a character before each piece that does not begin with it."""
+
+    point: int = ord(" ")
+    only_first: bool = False
+    """whether before the first piece of a text alone, and only if no added token precedes it"""
 
 
-Splitter = Split | Prefix
+Splitter = Split | Prefix | Each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +46,49 @@ class WordPiece:
 
 @dataclass(frozen=True, kw_only=True)
 class BytePairs:
-    """The bytes of a piece, merged pair by pair, the pair of the lowest rank first (arXiv:1508.07909, section 3.2)."""
+    """The characters of a piece, or its bytes, merged pair by pair, the pair of the lowest rank first
+    (arXiv:1508.07909, section 3.2)."""
 
     vocabulary: Mapping[str, int]
-    """one character for each byte: `byte_level.CHARACTERS`"""
-    merges: Sequence[tuple[str, str]]
-    """in the order of their ranks"""
-    takes_whole: bool
+    merges: Mapping[tuple[int, int], Merge]
+    """by the tokens that become one"""
+    is_bytes: bool
+    """whether pieces are bytes, each written as one of `byte_level.CHARACTERS` in the vocabulary"""
+    takes_whole: bool = False
     """whether a piece in the vocabulary is a token, whatever its pairs merge to"""
+    prefix: str = ""
+    """precedes characters that continue a piece, in the vocabulary"""
+    suffix: str = ""
+    """follows characters that end a piece, in the vocabulary"""
+    falls_back: bool = False
+    """whether unknown characters are tokens of their bytes, such as `<0x0A>`"""
+    unknown: int | None = None
+    """token of unknown characters; None: they are left out"""
+    fuses_unknown: bool = False
+    """whether unknown characters side by side are one token"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Each piece is a token."""
+
+    vocabulary: Mapping[str, int]
+    unknown: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unigram:
+    """The tokens with the largest sum of scores (arXiv:1804.10959, section 3.2)."""
+
+    vocabulary: Sequence[tuple[str, float]]
+    """tokens with their scores, in the order of their ids"""
+    unknown: int
+    """token of characters that are no tokens"""
+    falls_back: bool = False
+    """as in BytePairs"""
+
+
+Model = WordPiece | BytePairs | Words | Unigram
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +139,12 @@ class Trimming:
 
 @dataclass(frozen=True, kw_only=True)
 class Tokenizer:
-    added: tuple[Mapping[str, int], ...]
-    """tokens that are found in a text before all else, by their text; those of the first group first"""
-    normalization: tuple[Map, ...]
+    added: tuple[Mapping[str, int], Mapping[str, int]]
+    """tokens by their text: those that are found in a text before all else, and those that are found in the normalized
+    text"""
+    normalization: tuple[Step, ...]
     splitting: tuple[Splitter, ...]
-    model: WordPiece | BytePairs
+    model: Model
     trimming: Trimming | None
     single: Template
     pair: Template

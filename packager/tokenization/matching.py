@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
+from packager.tokenization import chains
 from packager.tokenization.pages import END, look_up
 from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
 
@@ -22,6 +23,41 @@ def ends(writer: Writer, pattern: Pattern, points: str) -> str:
     """
     matcher = _Matcher.of(writer, pattern, points)
     return matcher.ends(pattern, matcher.places)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cover:
+    """Matches that follow each other from the left. Names of values, bool [n]."""
+
+    begins: str
+    """whether a match begins there"""
+    is_match: str
+    """whether it is in a match"""
+    is_gap: str
+    """whether it is text between matches"""
+
+
+def cover(writer: Writer, pattern: Pattern, points: str) -> Cover:
+    """The matches that a search from the left finds, each after the end of the one before."""
+    return covered(writer, ends(writer, pattern, points), points)
+
+
+def covered(writer: Writer, ends: str, points: str) -> Cover:
+    """The matches that a search finds, from where the match at each of `points` ends, int64 [n]; -1 for none."""
+    size = writer.node("Squeeze", writer.node("Shape", points))
+    places = writer.node("Range", 0, size, 1)
+    matches = writer.node("GreaterOrEqual", ends, 0)
+    after = writer.node("Min", writer.node("Add", places, 1), writer.node("Sub", size, 1))
+    first = writer.cast(writer.node("Equal", places, 0), ElementType.INT32)
+    reached = chains.reached_anywhere(writer, writer.node("Where", matches, ends, after), first)
+    is_reached = writer.cast(reached, ElementType.BOOL)
+    is_text = writer.node("Less", points, END)
+    is_gap = writer.node("And", writer.node("And", is_reached, writer.node("Not", matches)), is_text)
+    return Cover(
+        begins=writer.node("And", is_reached, matches),
+        is_match=writer.node("And", is_text, writer.node("Not", is_gap)),
+        is_gap=is_gap,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

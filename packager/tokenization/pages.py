@@ -1,6 +1,6 @@
 """Tables over all code points, in pages of 256: most pages are alike, and are stored once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from packager.graph.writer import Writer
@@ -42,3 +42,12 @@ def look_up(writer: Writer, points: str, table: "numpy.ndarray") -> str:
     page = writer.node("Gather", writer.constant(places * PAGE), writer.node("Div", known, PAGE))
     place = writer.node("Add", page, writer.node("Mod", known, PAGE))
     return writer.node("Gather", writer.constant(pages.reshape(-1, width)), place)
+
+
+def is_member(writer: Writer, points: str, members: Collection[int]) -> str:
+    """bool [points]: whether each of `points`, int64 [points], is one of `members`."""
+    import numpy
+
+    table = numpy.zeros((END + 1, 1), bool)
+    table[list(members)] = True
+    return writer.node("Squeeze", look_up(writer, points, table), [1])

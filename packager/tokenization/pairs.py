@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+
 if TYPE_CHECKING:
     import numpy
 
@@ -58,6 +61,16 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int) -> Pairs:
     rank[slot] = [each.rank for each in merges.values()]
     product[slot] = [each.product for each in merges.values()]
     return Pairs(tokens=tokens, shift=shift.astype(numpy.int32), bucket=bucket, rank=rank, product=product)
+
+
+def look_up(writer: Writer, table: Pairs, left: str, right: str) -> tuple[str, str]:
+    """Whether each pair of tokens is in `table`, and its slot there, bool and int64 [n], from int64 [n]."""
+    shift, bucket = writer.constant(table.shift), writer.constant(table.bucket)
+    number = writer.node("Add", writer.node("Mul", left, table.tokens), right)
+    where = writer.cast(writer.node("Mod", number, len(table.shift)), ElementType.INT32)
+    slot = writer.node("Add", number, writer.cast(writer.node("Gather", shift, where), ElementType.INT64))
+    slot = writer.node("BitwiseAnd", slot, len(table.rank) - 1)
+    return writer.node("Equal", writer.node("Gather", bucket, slot), where), slot
 
 
 def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarray":

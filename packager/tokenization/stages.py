@@ -1,9 +1,11 @@
 """Values that pass from one stage of a tokenizer to the next: positions of texts, then tokens."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
+from packager.tokenization.pages import END
 
 BREAK = 2**40
 """stands between pieces of a text; like END, above all code points, and above all tokens"""
@@ -36,6 +38,12 @@ def before(writer: Writer, flags: str) -> str:
     return writer.node("Concat", none, writer.node("Slice", flags, [0], [-1], [0]), axis=0)
 
 
+def ahead(writer: Writer, flags: str) -> str:
+    """bool [n]: `flags` of the position after each; false for the last."""
+    none = writer.cast([0], ElementType.BOOL)
+    return writer.node("Concat", writer.node("Slice", flags, [1], [2**62], [0]), none, axis=0)
+
+
 def everywhere(writer: Writer, value: str) -> str:
     """bool [n]: true for each element of `value`, which has n."""
     return writer.node("Equal", value, value)
@@ -46,12 +54,49 @@ def inserted(writer: Writer, text: Points, point: int, places: str, kept: str) -
 
     What is inserted comes from the same part of the text as the position after it.
     """
-    both = writer.node("Concat", *(writer.node("Unsqueeze", each, [1]) for each in (places, kept)), axis=1)
-    found = writer.positions(writer.node("Reshape", both, [-1]))
-    source = writer.node("Div", found, 2)
-    is_new = writer.node("Equal", writer.node("Mod", found, 2), 0)
-    return Points(
-        points=writer.node("Where", is_new, point, writer.node("Gather", text.points, source)),
-        starts=writer.node("Gather", text.starts, source),
-        ends=writer.node("Gather", text.ends, source),
+    return chosen(writer, text, [(writer.integer(point), places), (text.points, kept)])
+
+
+def chosen(writer: Writer, text: Points, columns: Sequence[tuple[str, str]]) -> Points:
+    """For each position of `text` the points of those `columns` whose flag is true there, one after the other.
+
+    A column is a point, int64 [n] or without dimensions, and its flag, bool [n]. Points come from the position's part
+    of the text.
+    """
+    width = len(columns)
+    flags = writer.node("Concat", *(writer.node("Unsqueeze", flag, [1]) for _, flag in columns), axis=1)
+    found = writer.positions(writer.node("Reshape", flags, [-1]))
+    source = writer.node("Div", found, width) if width > 1 else found
+    points = _column(writer, columns[-1][0], source)
+    column = writer.node("Mod", found, width)
+    for number, (point, _) in enumerate(columns[:-1]):
+        points = writer.node("Where", writer.node("Equal", column, number), _column(writer, point, source), points)
+    starts, ends = (writer.node("Gather", value, source) for value in (text.starts, text.ends))
+    return Points(points=points, starts=starts, ends=ends)
+
+
+def _column(writer: Writer, point: str, source: str) -> str:
+    return point if writer.is_constant(point) else writer.node("Gather", point, source)
+
+
+def kept_only(writer: Writer, text: Points, flags: str) -> Points:
+    """`text` without positions where `flags`, bool [n], is false."""
+    points, starts, ends = (
+        writer.node("Compress", value, flags, axis=0) for value in (text.points, text.starts, text.ends)
     )
+    return Points(points=points, starts=starts, ends=ends)
+
+
+def is_token(writer: Writer, points: str) -> str:
+    """bool [n]: whether each of `points` is a token that is known already."""
+    return writer.node("And", writer.node("Greater", points, END), writer.node("Less", points, BREAK))
+
+
+def flat(writer: Writer, text: Points) -> Flat:
+    """The tokens of `text`; all else in it is left out."""
+    number = writer.node("CumSum", writer.cast(writer.node("Equal", text.points, END), ElementType.INT64), 0)
+    found = is_token(writer, text.points)
+    points, number, starts, ends = (
+        writer.node("Compress", value, found, axis=0) for value in (text.points, number, text.starts, text.ends)
+    )
+    return Flat(ids=writer.node("Sub", points, END + 1), texts=writer.node("Sub", number, 1), starts=starts, ends=ends)

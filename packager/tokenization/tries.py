@@ -1,8 +1,8 @@
 """Tries as double arrays, which a graph walks with two look-ups per character (Aoe, 1989, doi:10.1109/32.31365)."""
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
@@ -43,52 +43,91 @@ def trie(*trees: Iterable[tuple[str, int]]) -> Trie:
     """The words of each tree, with their numbers."""
     import numpy
 
-    children, numbers, longest = _nodes(trees)
-    alphabet = sorted({point for each in children for point in each})
-    symbols = {point: index + 1 for index, point in enumerate(alphabet)}
-    size = 2 * (len(children) + len(alphabet) + WINDOW) + len(trees)  # more than first fit needs
-    base, check, number = (
-        numpy.zeros(size, numpy.int32),
-        numpy.full(size, -1, numpy.int32),
-        numpy.full(size, -1, numpy.int32),
-    )
-    check[: len(trees)] = -2
-    states = {root: root for root in range(len(trees))}
-    free = len(trees)
-    waiting = deque(range(len(trees)))
-    while waiting:
-        node = waiting.popleft()
-        wanted = sorted((symbols[point], child) for point, child in children[node].items())
-        if not wanted:
-            continue
-        while check[free] != -1:
-            free += 1
-        first = room(check, free, numpy.array([symbol for symbol, _ in wanted]))
-        base[states[node]] = first
-        for symbol, child in wanted:
-            check[first + symbol] = states[node]
-            number[first + symbol] = numbers[child]
-            states[child] = first + symbol
-            waiting.append(child)
+    nodes = _nodes(trees)
+    alphabet, symbols = numpy.unique(nodes.points[nodes.roots :], return_inverse=True)
+    symbols = numpy.concatenate([numpy.zeros(nodes.roots, numpy.int64), symbols.reshape(-1) + 1])
+    size = 2 * (len(symbols) + len(alphabet) + WINDOW) + nodes.roots  # more than first fit needs
+    base, check = numpy.zeros(size, numpy.int32), numpy.full(size, -1, numpy.int32)
+    check[: nodes.roots] = -2
+    states = numpy.arange(len(symbols))
+    free = nodes.roots
+    for begin, end in pairwise(nodes.levels):
+        # children of one parent stand side by side
+        parents, first, counts = numpy.unique(nodes.parents[begin:end], return_index=True, return_counts=True)
+        for parent, start, count in zip(*(each[counts > 1] for each in (parents, first + begin, counts)), strict=True):
+            free = _next_free(check, free)
+            wanted = numpy.sort(symbols[start : start + count])
+            base[states[parent]] = room(check, free, wanted)
+            states[start : start + count] = base[states[parent]] + symbols[start : start + count]
+            check[states[start : start + count]] = states[parent]
+        alone = (first + begin)[counts == 1]
+        places = (
+            numpy.nonzero(check[len(alphabet) + nodes.roots :] == -1)[0][: len(alone)] + len(alphabet) + nodes.roots
+        )
+        parent = states[nodes.parents[alone]]
+        base[parent], check[places], states[alone] = places - symbols[alone], parent, places
+    number = numpy.full(size, -1, numpy.int32)
+    number[states] = nodes.numbers
     used = int(numpy.nonzero(check != -1)[0].max()) + len(alphabet) + 2
-    return Trie(base=base[:used], check=check[:used], number=number[:used], symbols=symbols, longest=longest)
+    known = {int(point): index + 1 for index, point in enumerate(alphabet)}
+    return Trie(
+        base=base[:used], check=check[:used], number=number[:used], symbols=known, longest=len(nodes.levels) - 1
+    )
 
 
-def _nodes(trees: Iterable[Iterable[tuple[str, int]]]) -> tuple[list[dict[int, int]], list[int], int]:
-    trees = [list(words) for words in trees]
-    children: list[dict[int, int]] = [{} for _ in trees]
-    numbers = [-1] * len(trees)
-    for root, words in enumerate(trees):
-        for word, number in words:
-            node = root
-            for point in map(ord, word):
-                if point not in children[node]:
-                    children[node][point] = len(children)
-                    children.append({})
-                    numbers.append(-1)
-                node = children[node][point]
-            numbers[node] = number
-    return children, numbers, max((len(word) for words in trees for word, _ in words), default=0)
+@dataclass(frozen=True, kw_only=True)
+class _Nodes:
+    """Nodes in the order of their depth: first the roots. [nodes]"""
+
+    roots: int
+    points: "numpy.ndarray"
+    """code point that leads to each"""
+    parents: "numpy.ndarray"
+    numbers: "numpy.ndarray"
+    """number of the word that ends there; -1 for none"""
+    levels: tuple[int, ...]
+    """where each depth from 1 on begins, and the last one ends"""
+
+
+def _next_free(check: "numpy.ndarray", free: int) -> int:
+    import numpy
+
+    while check[free] != -1:
+        ahead = numpy.nonzero(check[free : free + WINDOW] == -1)[0]
+        free += int(ahead[0]) if len(ahead) else WINDOW
+    return free
+
+
+def _nodes(trees: Iterable[Iterable[tuple[str, int]]]) -> _Nodes:
+    """Breadth first, so that a node's children have neighbouring indexes."""
+    import numpy
+
+    roots = [sorted(dict(words).items()) for words in trees]
+    points, parents, levels = [0] * len(roots), [-1] * len(roots), [len(roots)]
+    numbers = [dict(words).get("", -1) for words in roots]
+    waiting = [(root, word, number) for root, words in enumerate(roots) for word, number in words if word]
+    depth = 0
+    while waiting:
+        following: list[tuple[int, str, int]] = []
+        for parent, word, number in waiting:  # sorted: words with the same beginning follow each other
+            point = ord(word[depth])
+            if len(points) == levels[-1] or parents[-1] != parent or points[-1] != point:
+                points.append(point)
+                parents.append(parent)
+                numbers.append(-1)
+            if len(word) == depth + 1:
+                numbers[-1] = number
+            else:
+                following.append((len(points) - 1, word, number))
+        levels.append(len(points))
+        waiting, depth = following, depth + 1
+    return _Nodes(
+        roots=len(roots),
+        points=numpy.array(points, numpy.int64),
+        parents=numpy.array(parents, numpy.int64),
+        numbers=numpy.array(numbers, numpy.int32),
+        levels=tuple(levels),
+    )
 
 
 def inside(writer: Writer, places: str, group: str, last: str) -> tuple[str, str]:
@@ -106,35 +145,94 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
     `symbol` and `root` are int32, `is_alive` bool, whether a word may begin; words stay within positions of one
     `group` (int64). All have one dimension. Walks from all positions at once, one symbol per step, while any goes on.
     """
-    base, check, number = (writer.constant(each) for each in (trie.base, trie.check, trie.number))
-    size = writer.node("Squeeze", writer.node("Shape", symbol))
-    last = writer.node("Sub", size, 1)
-    places = writer.node("Range", 0, size, 1)
+    walk = _Walk.of(writer, trie, symbol, group)
     zero = writer.node("Sub", symbol, symbol)
     none = writer.node("Sub", zero, writer.int32(1))
 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         state, alive, best, length = carried
-        ahead = inner.node("Add", places, depth)
-        there, is_same = inside(inner, ahead, group, last)
-        after = inner.node("Add", inner.node("Gather", base, state), inner.node("Gather", symbol, there))
-        is_known = inner.node("Equal", inner.node("Gather", check, after), state)
-        goes_on = inner.node("And", inner.node("And", alive, is_same), is_known)
-        state = inner.node("Where", goes_on, after, state)
-        found = inner.node("Gather", number, state)
-        is_word = inner.node("And", goes_on, inner.node("GreaterOrEqual", found, inner.int32(0)))
-        so_far = inner.node("Add", inner.cast(depth, ElementType.INT32), inner.int32(1))
-        any_on = inner.cast(
-            inner.node("ReduceMax", inner.cast(goes_on, ElementType.INT32), keepdims=0), ElementType.BOOL
-        )
-        return any_on, [
+        state, alive, found, is_word = walk.step(inner, depth, state, alive)
+        return any_of(inner, alive), [
             state,
-            goes_on,
+            alive,
             inner.node("Where", is_word, found, best),
-            inner.node("Where", is_word, so_far, length),
+            inner.node("Where", is_word, _size(inner, depth), length),
         ]
 
     integer = ElementType.INT32
     carried = [(root, integer), (is_alive, ElementType.BOOL), (none, integer), (zero, integer)]
     _, _, found, length = writer.loop(trie.longest, carried, step)
     return Match(number=found, length=length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matches:
+    """Names of values."""
+
+    numbers: str
+    """int32 [longest, n]: the words of length 1, 2 and so on that end at each position; -1 for none"""
+    length: str
+    """int64 [n]: length of the longest word that begins at each position; 0 for none"""
+
+
+def all_matches(writer: Writer, trie: Trie, symbol: str, is_alive: str, group: str) -> Matches:
+    """As `longest_match`, all words of the first tree."""
+    walk = _Walk.of(writer, trie, symbol, group)
+    root = writer.node("Sub", symbol, symbol)
+
+    def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+        state, alive, length = carried
+        state, alive, found, is_word = walk.step(inner, depth, state, alive)
+        found = inner.node("Where", is_word, found, inner.int32(-1))
+        begin = inner.node("Sub", walk.places, depth)
+        is_there = inner.node("GreaterOrEqual", begin, 0)
+        ending = inner.node("Gather", found, inner.node("Max", begin, 0))
+        ending = inner.node("Where", is_there, ending, inner.int32(-1))
+        return any_of(inner, alive), [state, alive, inner.node("Where", is_word, _size(inner, depth), length), ending]
+
+    integer = ElementType.INT32
+    carried = [(root, integer), (is_alive, ElementType.BOOL), (root, integer)]
+    _, _, length, numbers = writer.loop(max(trie.longest, 1), carried, step, scanned=[integer])
+    return Matches(numbers=numbers, length=writer.cast(length, ElementType.INT64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Walk:
+    """A walk through a trie from all positions at once. Names of values."""
+
+    base: str
+    check: str
+    number: str
+    symbol: str
+    group: str
+    places: str
+    """int64 [n]: 0, 1, and so on"""
+    last: str
+
+    @classmethod
+    def of(cls, writer: Writer, trie: Trie, symbol: str, group: str) -> "_Walk":
+        base, check, number = (writer.constant(each) for each in (trie.base, trie.check, trie.number))
+        size = writer.node("Squeeze", writer.node("Shape", symbol))
+        places, last = writer.node("Range", 0, size, 1), writer.node("Sub", size, 1)
+        return cls(base=base, check=check, number=number, symbol=symbol, group=group, places=places, last=last)
+
+    def step(self, writer: Writer, depth: str, state: str, alive: str) -> tuple[str, str, str, str]:
+        """The states after one more symbol, which walks go on, the words found, and whether there are any."""
+        ahead = writer.node("Add", self.places, depth)
+        there, is_same = inside(writer, ahead, self.group, self.last)
+        after = writer.node("Add", writer.node("Gather", self.base, state), writer.node("Gather", self.symbol, there))
+        is_known = writer.node("Equal", writer.node("Gather", self.check, after), state)
+        goes_on = writer.node("And", writer.node("And", alive, is_same), is_known)
+        state = writer.node("Where", goes_on, after, state)
+        found = writer.node("Gather", self.number, state)
+        is_word = writer.node("And", goes_on, writer.node("GreaterOrEqual", found, writer.int32(0)))
+        return state, goes_on, found, is_word
+
+
+def any_of(writer: Writer, flags: str) -> str:
+    """bool: whether any of `flags` is true."""
+    return writer.cast(writer.node("ReduceMax", writer.cast(flags, ElementType.INT32), keepdims=0), ElementType.BOOL)
+
+
+def _size(writer: Writer, depth: str) -> str:
+    return writer.node("Add", writer.cast(depth, ElementType.INT32), writer.int32(1))

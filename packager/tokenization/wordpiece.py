@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packager.core.errors import ConfigError
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, unicode
-from packager.tokenization.definition import Split, Tokenizer, WordPiece
-from packager.tokenization.normalizing import Map, composed
+from packager.tokenization.definition import Split, Splitter, Tokenizer, WordPiece
+from packager.tokenization.normalizing.maps import Map, composed
+from packager.tokenization.normalizing.steps import Each, Forms, Step
 from packager.tokenization.pages import END, filled, look_up
 from packager.tokenization.patterns import Set
-from packager.tokenization.stages import Flat, Points, before
+from packager.tokenization.stages import Flat, Points, before, is_token
 from packager.tokenization.tries import Trie, inside, longest_match, trie
 
 IN_WORD, SPACE, ALONE, BOUNDARY = range(4)
@@ -21,7 +21,7 @@ DECOMPOSED = ord("\u00e9")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Characters:
+class Characters:
     """Normalization and splitting, one code point at a time."""
 
     maps: Map
@@ -31,11 +31,40 @@ class _Characters:
     """normalized code points that are words of their own"""
 
 
-def write(writer: Writer, tokenizer: Tokenizer, model: WordPiece, text: Points) -> Flat:
+PLAIN = Characters(maps={}, spaces=frozenset(), alone=frozenset())
+"""of texts that are normalized and split already"""
+
+
+def fused(tokenizer: Tokenizer, model: WordPiece) -> Characters | None:
+    """Normalization and splitting as one look-up per code point; None if they look at more than one at a time."""
+    maps = [_map(step) for step in tokenizer.normalization]
+    known = [each for each in maps if each is not None]
+    is_apart = all(map(_is_apart, tokenizer.splitting))
+    if not tokenizer.splitting or not is_apart or len(known) < len(maps) or (known and any(tokenizer.added[1:])):
+        return None
+    characters = _characters(tokenizer, composed(known))
+    return None if _reorders(model, characters) else characters
+
+
+def _map(step: Step) -> Map | None:
+    match step:
+        case Each(map=made):
+            return made
+        case Forms(composes=False):
+            return unicode.decompositions(compatible=step.is_compatible)
+    return None
+
+
+def _is_apart(splitter: Splitter) -> bool:
+    match splitter:
+        case Split(pattern=Set(is_negated=False), behavior="Removed" | "Isolated", is_inverted=False):
+            return True
+    return False
+
+
+def write(writer: Writer, model: WordPiece, characters: Characters, text: Points) -> Flat:
     """Normalizes, splits and tokenizes `text` in one look-up per code point."""
-    characters = _characters(tokenizer)
     pieces = trie(*_trees(model))
-    _refuse_reordered(pieces, characters)
     classes = _classes(characters, pieces)
     table = filled(classes, _packed(0, IN_WORD), _packed(0, BOUNDARY))
     packed = look_up(writer, text.points, table)
@@ -49,7 +78,7 @@ def write(writer: Writer, tokenizer: Tokenizer, model: WordPiece, text: Points) 
     return _words(writer, model, pieces, kind, symbol, source, text)
 
 
-def _characters(tokenizer: Tokenizer) -> _Characters:
+def _characters(tokenizer: Tokenizer, maps: Map) -> Characters:
     spaces: frozenset[int] = frozenset()
     alone: frozenset[int] = frozenset()
     for splitter in tokenizer.splitting:
@@ -58,7 +87,16 @@ def _characters(tokenizer: Tokenizer) -> _Characters:
                 spaces |= points - alone
             case Split(pattern=Set(points)):
                 alone |= points - spaces
-    return _Characters(maps=composed(tokenizer.normalization), spaces=spaces, alone=alone)
+    return Characters(maps=maps, spaces=spaces, alone=alone)
+
+
+def _reorders(model: WordPiece, characters: Characters) -> bool:
+    """Whether the vocabulary has marks that Unicode sorts, which one look-up per code point cannot."""
+    kinds = unicode.combining_classes()
+    maps = characters.maps
+    symbols = {ord(each) for piece in model.vocabulary for each in piece}
+    kept = {kinds[point] for point in symbols if point in kinds and maps.get(point) != ()}
+    return len(kept) > 1 and DECOMPOSED in maps
 
 
 def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -71,25 +109,13 @@ def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int
     return begin, continued
 
 
-def _refuse_reordered(pieces: Trie, characters: _Characters) -> None:
-    """Raises ConfigError for a vocabulary with marks that Unicode sorts: the graph keeps their order."""
-    kinds = unicode.combining_classes()
-    maps = characters.maps
-    kept = {kinds[point] for point in pieces.symbols if point in kinds and maps.get(point) != ()}
-    if len(kept) > 1 and DECOMPOSED in maps:
-        raise ConfigError(
-            "the vocabulary has combining marks that normalization sorts, which is not supported",
-            hint="use a tokenizer that removes accents, or tokenize in the app",
-        )
-
-
-def _classes(characters: _Characters, pieces: Trie) -> dict[int, list[int]]:
+def _classes(characters: Characters, pieces: Trie) -> dict[int, list[int]]:
     """Rows of code points in the graph: symbols with their classes, packed into numbers from 1 on."""
     special = characters.maps.keys() | characters.spaces | characters.alone | pieces.symbols.keys()
     return {point: list(_each(point, characters, pieces)) for point in special}
 
 
-def _each(point: int, characters: _Characters, pieces: Trie) -> Iterator[int]:
+def _each(point: int, characters: Characters, pieces: Trie) -> Iterator[int]:
     for each in characters.maps.get(point, (point,)):
         kind = SPACE if each in characters.spaces else ALONE if each in characters.alone else IN_WORD
         yield _packed(pieces.symbols.get(each, 0), kind)
@@ -127,15 +153,15 @@ def _words(writer: Writer, model: WordPiece, pieces: Trie, kind: str, symbol: st
     is_bad = writer.node("Gather", writer.node("Or", too_long, writer.cast(failed, ElementType.BOOL)), group)
     is_piece = writer.node("And", is_reached, writer.node("Not", is_bad))
     points = writer.node("Gather", text.points, source)
-    is_added = writer.node("Greater", points, END)
-    is_token = writer.node("Or", writer.node("Or", is_piece, writer.node("And", begins, is_bad)), is_added)
+    is_added = is_token(writer, points)
+    begins_token = writer.node("Or", writer.node("Or", is_piece, writer.node("And", begins, is_bad)), is_added)
     unknown = writer.int32(model.vocabulary[model.unknown])
     found = writer.cast(writer.node("Where", is_bad, unknown, match.number), ElementType.INT64)
     ids = writer.node("Where", is_added, writer.node("Sub", points, END + 1), found)
     size = writer.node(
         "Where", is_added, one, writer.node("Where", is_bad, writer.node("Gather", sizes, group), match.length)
     )
-    return _tokens(writer, ids, size, is_token, writer.node("Equal", points, END), source, text)
+    return _tokens(writer, ids, size, begins_token, writer.node("Equal", points, END), source, text)
 
 
 def _jumps(writer: Writer, length: str, group: str, count: str) -> tuple[str, str]:

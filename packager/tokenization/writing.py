@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING
 from packager.core.errors import ConfigError
 from packager.core.signature import ElementType
 from packager.graph.writer import OPSET, Writer
-from packager.tokenization import added, byte_pairs, splitting, templates, unicode, wordpiece
-from packager.tokenization.definition import Tokenizer, Truncation, WordPiece
+from packager.tokenization import (
+    added,
+    byte_pairs,
+    normalizing,
+    splitting,
+    stages,
+    templates,
+    unicode,
+    unigram,
+    wordpiece,
+    words,
+)
+from packager.tokenization.definition import BytePairs, Tokenizer, Truncation, Unigram, WordPiece, Words
 from packager.tokenization.pages import END
 from packager.tokenization.stages import Flat, Points
 from packager.tokenization.templates import Rows
@@ -95,17 +106,30 @@ def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation
     if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
     text = _points(writer, texts)
-    for tokens in tokenizer.added:
-        text = added.split(writer, text, tokens)
     return templates.write(writer, _tokens(writer, tokenizer, text), template, truncation)
 
 
 def _tokens(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
-    if isinstance(tokenizer.model, WordPiece):
-        return wordpiece.write(writer, tokenizer, tokenizer.model, text)
+    model = tokenizer.model
+    in_text, in_normalized = tokenizer.added
+    text = added.split(writer, text, in_text)
+    if isinstance(model, WordPiece) and (characters := wordpiece.fused(tokenizer, model)):
+        text = added.split(writer, text, in_normalized)
+        return wordpiece.write(writer, model, characters, text)
+    for step in tokenizer.normalization:
+        text = normalizing.write(writer, text, step)
+    text = added.split(writer, text, in_normalized)
     for splitter in tokenizer.splitting:
         text = splitting.write(writer, text, splitter)
-    return byte_pairs.write(writer, tokenizer.model, text)
+    match model:
+        case WordPiece():
+            return wordpiece.write(writer, model, wordpiece.PLAIN, text)
+        case BytePairs():
+            return byte_pairs.write(writer, model, text)
+        case Words():
+            return stages.flat(writer, words.write(writer, text, model.vocabulary, model.unknown))
+        case Unigram():
+            return unigram.write(writer, model, text)
 
 
 def _present(writer: Writer, points: str) -> str:

@@ -11,10 +11,13 @@ from pathlib import Path
 
 from tokenizers import Regex, __version__, normalizers, pre_tokenizers
 
+from tests.toolchain.charsmaps import charsmap
+
 FOLDER = Path(__file__).parents[2] / "packager" / "tokenization" / "unicode"
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
 SCRIPTS = "Arabic Cyrillic Devanagari Greek Han Hangul Hebrew Hiragana Katakana Khmer Lao Latin Myanmar Thai".split()
 CLASSES = {"space": r"\s", "word": r"\w", "hex": r"\h"}
+HANGUL = range(0xAC00, 0xAC00 + 11172)
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
 
 
@@ -27,10 +30,29 @@ def sets() -> Iterator[tuple[str, set[int]]]:
     yield "bert-chinese", {point for point in SCALARS if len(chinese.normalize_str(chr(point))) == 3}
     yield "bert-accent", removed(bert(strip_accents=True))
     yield "combining", removed(normalizers.StripAccents())
+    yield "nmt-removed", removed(normalizers.Nmt())
+    yield "nmt-space", changed_to(normalizers.Nmt(), " ")
     yield "white", {point for point in SCALARS if not normalizers.Strip().normalize_str(chr(point))}
     yield "punctuation", splitting(pre_tokenizers.Punctuation("isolated"))
     yield "digit", splitting(pre_tokenizers.Digits(individual_digits=True))
     yield "bert-split", splitting(pre_tokenizers.BertPreTokenizer())
+
+
+def graphemes() -> Iterator[tuple[str, set[int]]]:
+    """Classes of code points in clusters of less than six bytes: those that go on, lead on, or stand alone.
+
+    A text of the table that begins such a cluster replaces all of it, which shows where it ends.
+    """
+    follows = normalizers.Precompiled(charsmap({"a": "b"}))
+    yield "grapheme-extend", {point for point in SCALARS if follows.normalize_str(f"a{chr(point)}") == "b"}
+    yield "grapheme-prepend", {point for point in SCALARS if point not in HANGUL and is_joined(point, "a")}
+    yield "grapheme-control", {point for point in SCALARS if point < 0x10000 and not is_joined(point, "\u0300")}
+
+
+def is_joined(point: int, after: str) -> bool:
+    """Whether a code point and another are one cluster."""
+    made = normalizers.Precompiled(charsmap({chr(point): "-"}))
+    return bool(made.normalize_str(chr(point) + after) == "-")
 
 
 def categories() -> Iterator[tuple[str, set[int]]]:
@@ -77,9 +99,18 @@ def changes(normalizer: normalizers.Normalizer) -> dict[int, str]:
     return {point: text for point, text in made.items() if text != chr(point)}
 
 
+def compositions() -> Iterator[str]:
+    """`first second composite` for each code point that NFC makes of two; Hangul syllables are left out."""
+    nfc = normalizers.NFC()
+    for point, text in changes(normalizers.NFD()).items():
+        first = nfc.normalize_str(text[:-1])
+        if len(text) > 1 and len(first) == 1 and nfc.normalize_str(text) == chr(point):
+            yield f"{ord(first):x} {ord(text[-1]):x} {point:x}\n"
+
+
 def combining_classes() -> dict[int, int]:
     """Canonical combining classes, numbered in their order, found by sorting pairs as NFD does."""
-    marks = sorted(point for point in SCALARS if is_reordered(point))
+    marks = [point for point in SCALARS if decomposed(point) == chr(point) and is_reordered(point)]
     order: list[list[int]] = []
     for mark in marks:
         place = next((number for number, group in enumerate(order) if not precedes(group[0], mark)), len(order))
@@ -120,8 +151,10 @@ def files(only: str = "") -> Iterator[tuple[str, str]]:
     head = f"# tokenizers {__version__}; python -m tests.toolchain.unicode_tables --write\n"
     makers: dict[str, Callable[[], Iterable[str]]] = {
         "sets.txt": lambda: named(sets()),
+        "graphemes.txt": lambda: named(graphemes()),
         "categories.txt": lambda: named(categories()),
         "nfd.txt": lambda: rows(changes(normalizers.NFD())),
+        "nfc.txt": compositions,
         "nfkd.txt": lambda: rows(compatible()),
         "lowercase.txt": lambda: rows(changes(normalizers.Lowercase())),
         "combining.txt": lambda: grouped(combining_classes()),

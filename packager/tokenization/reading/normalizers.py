@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 
-from packager.tokenization import normalizing, unicode
+from packager.tokenization import unicode
+from packager.tokenization.normalizing import maps
+from packager.tokenization.normalizing.steps import Charsmap, Each, Forms, Prepend, Replace, Step, Strip
+from packager.tokenization.patterns import Pattern, Set, literal, parsed
+from packager.tokenization.reading import charsmaps
 from packager.tokenization.reading.part import Part
 
 
-def read(part: Part | None) -> Iterator[normalizing.Map]:
+def read(part: Part | None) -> Iterator[Step]:
     if part is None:
         return
     match part.type:
@@ -15,17 +19,65 @@ def read(part: Part | None) -> Iterator[normalizing.Map]:
                 yield from read(each)
         case "BertNormalizer":
             lowers = part.get("lowercase", bool, True)
-            yield from normalizing.bert(
+            yield from bert(
                 cleans=part.get("clean_text", bool, True),
                 splits_chinese=part.get("handle_chinese_chars", bool, True),
                 strips_accents=part.get("strip_accents", bool, lowers),
                 lowers=lowers,
             )
         case "Lowercase":
-            yield unicode.lowercase()
+            yield Each(map=unicode.lowercase())
         case "StripAccents":
-            yield normalizing.removing(unicode.members("combining"))
-        case "NFD" | "NFKD":
-            yield unicode.decompositions(compatible=part.type == "NFKD")
+            yield Each(map=maps.removing(unicode.members("combining")))
+        case "Nmt":
+            yield _cleaning("nmt")
+        case "NFD" | "NFKD" | "NFC" | "NFKC":
+            yield Forms(is_compatible="K" in part.type, composes=part.type.endswith("C"))
+        case "Replace":
+            yield _replace(part)
+        case "Prepend":
+            yield Prepend(content=part.get("prepend", str))
+        case "Strip":
+            yield Strip(left=part.get("strip_left", bool, True), right=part.get("strip_right", bool, True))
+        case "Precompiled":
+            yield Charsmap(texts=charsmaps.from_base64(part), in_graphemes=True)
         case _:
             raise part.unsupported()
+
+
+def bert(*, cleans: bool, splits_chinese: bool, strips_accents: bool, lowers: bool) -> Iterator[Step]:
+    """BertNormalizer: removes control characters, puts blanks around Chinese characters, removes accents, lowers."""
+    space = (ord(" "),)
+    if cleans:
+        yield _cleaning("bert")
+    if splits_chinese:
+        yield Each(map={point: (*space, point, *space) for point in unicode.members("bert-chinese")})
+    if strips_accents:
+        yield Forms(is_compatible=False, composes=False)
+        yield Each(map=maps.removing(unicode.members("bert-accent")))
+    if lowers:
+        yield Each(map=unicode.lowercase())
+
+
+def _cleaning(name: str) -> Each:
+    """Removes control characters, and makes blanks spaces."""
+    spaces = dict.fromkeys(unicode.members(f"{name}-space"), (ord(" "),))
+    return Each(map={**maps.removing(unicode.members(f"{name}-removed")), **spaces})
+
+
+def _replace(part: Part) -> Step:
+    found, content = pattern(part, "a replacement"), part.get("content", str)
+    match found:
+        case Set(is_negated=False, points=points):
+            return Each(map=dict.fromkeys(points, tuple(map(ord, content))))
+    return Replace(pattern=found, content=content)
+
+
+def pattern(part: Part, words: str) -> Pattern:
+    """The pattern of a part: a text or a regular expression. Raises ConfigError; `words` name the part."""
+    found = part.part("pattern")
+    if found and (text := found.get("String", str, "")):
+        return literal(text)
+    if found and (expression := found.get("Regex", str, "")):
+        return parsed(expression)
+    raise part.unsupported(f"{words} without a pattern")

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from packager.tokenization import patterns, unicode
 from packager.tokenization.definition import Prefix, Split, Splitter
-from packager.tokenization.patterns import Pattern, Set
+from packager.tokenization.normalizing.steps import Each
+from packager.tokenization.patterns import Set
+from packager.tokenization.reading.normalizers import pattern
 from packager.tokenization.reading.part import Part
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -49,9 +51,13 @@ def _splitters(part: Part) -> Iterator[Splitter]:
         case "Digits":
             behavior = "Isolated" if part.get("individual_digits", bool, False) else "Contiguous"
             yield Split(pattern=Set(unicode.members("digit")), behavior=behavior)
+        case "Metaspace":
+            yield from _metaspace(part)
+        case "CharDelimiterSplit":
+            yield Split(pattern=patterns.literal(part.get("delimiter", str)), behavior="Removed")
         case "Split":
             is_inverted = part.get("invert", bool, False)
-            yield Split(pattern=_pattern(part), behavior=_behavior(part), is_inverted=is_inverted)
+            yield Split(pattern=pattern(part, "a split"), behavior=_behavior(part), is_inverted=is_inverted)
         case "ByteLevel":
             if part.get("add_prefix_space", bool, True):
                 yield Prefix()
@@ -61,17 +67,22 @@ def _splitters(part: Part) -> Iterator[Splitter]:
             raise part.unsupported()
 
 
+def _metaspace(part: Part) -> Iterator[Splitter]:
+    """SentencePiece's: a visible character in place of blanks, which words begin with."""
+    (point,) = map(ord, part.get("replacement", str, "\u2581"))
+    yield Each(map={ord(" "): (point,)})
+    default = "always" if part.get("add_prefix_space", bool, True) else "never"
+    scheme = part.get("prepend_scheme", str, default)
+    if scheme not in ("always", "first", "never"):
+        raise part.unsupported(f"the prepend_scheme {scheme!r}")
+    if scheme != "never":
+        yield Prefix(point=point, only_first=scheme == "first")
+    if part.get("split", bool, True):
+        yield Split(pattern=Set(frozenset({point})), behavior="MergedWithNext")
+
+
 def _behavior(part: Part, *default: str) -> str:
     found = part.get("behavior", str, *default)
     if found not in BEHAVIORS:
         raise part.unsupported(f"the behavior {found!r}")
     return str(found)
-
-
-def _pattern(part: Part) -> Pattern:
-    pattern = part.part("pattern")
-    if pattern and (text := pattern.get("String", str, "")):
-        return patterns.literal(text)
-    if pattern and (expression := pattern.get("Regex", str, "")):
-        return patterns.parsed(expression)
-    raise part.unsupported("a split without a pattern")

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from packager.core.errors import ConfigError
-from packager.tokenization.definition import Padding, Split, Splitter, Tokenizer, Truncation, WordPiece
-from packager.tokenization.patterns import Set
+from packager.tokenization.definition import Padding, Tokenizer, Truncation
 from packager.tokenization.reading import models, normalizers, processors, splitters
 from packager.tokenization.reading.part import Part
 
@@ -14,11 +13,7 @@ def read(whole: Part) -> Tokenizer:
     assert model is not None
     splitting, is_bytes = splitters.read(whole.part("pre_tokenizer"))
     made = models.read(model, is_bytes=is_bytes)
-    if isinstance(made, WordPiece):
-        _refuse_splitting(whole, splitting)
     normalization = tuple(normalizers.read(whole.part("normalizer")))
-    if normalization and not isinstance(made, WordPiece):
-        raise whole.unsupported("a normalizer before byte-pair encoding")
     processor = processors.read(whole.part("post_processor"))
     return Tokenizer(
         added=_added(whole, normalizes=bool(normalization)),
@@ -31,17 +26,6 @@ def read(whole: Part) -> Tokenizer:
         truncation=_truncation(whole.part("truncation")),
         padding=_padding(whole.part("padding")),
     )
-
-
-def _refuse_splitting(whole: Part, splitting: tuple[Splitter, ...]) -> None:
-    """Raises ConfigError for splitters that look at more than one character: words are found without them."""
-    if not splitting:
-        raise whole.unsupported("WordPiece without a pre_tokenizer")
-    for splitter in splitting:
-        match splitter:
-            case Split(pattern=Set(is_negated=False), behavior="Removed" | "Isolated", is_inverted=False):
-                continue
-        raise whole.unsupported("WordPiece with such a pre_tokenizer")
 
 
 def _added(whole: Part, *, normalizes: bool) -> tuple[Mapping[str, int], Mapping[str, int]]:

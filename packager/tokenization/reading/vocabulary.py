@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from packager.core.errors import ConfigError
-from packager.tokenization import normalizing
 from packager.tokenization.definition import Padding, Tokenizer, WordPiece
-from packager.tokenization.reading import processors, splitters
+from packager.tokenization.reading import normalizers, processors, splitters
 
 SPECIAL = ("[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]")
 
@@ -25,8 +24,8 @@ def read(path: Path, content: str) -> Tokenizer:
     lowers = not any(each.isascii() and each != each.lower() for each in words)
     single, pair = processors.bert(vocabulary["[CLS]"], vocabulary["[SEP]"])
     return Tokenizer(
-        added=({token: vocabulary[token] for token in SPECIAL if token in vocabulary},),
-        normalization=tuple(normalizing.bert(cleans=True, splits_chinese=True, strips_accents=lowers, lowers=lowers)),
+        added=({token: vocabulary[token] for token in SPECIAL if token in vocabulary}, {}),
+        normalization=tuple(normalizers.bert(cleans=True, splits_chinese=True, strips_accents=lowers, lowers=lowers)),
         splitting=splitters.bert(),
         model=WordPiece(vocabulary=vocabulary, unknown="[UNK]", prefix="##", longest_word=100),
         trimming=None,

@@ -19,7 +19,7 @@ HANGUL, HANGUL_COUNT = 0xAC00, 11172
 
 @cache
 def members(name: str) -> frozenset[int]:
-    """Code points of a set in `sets.txt`."""
+    """Code points of a set in `sets.txt` or `graphemes.txt`."""
     return _sets()[name]
 
 
@@ -41,6 +41,20 @@ def decompositions(*, compatible: bool) -> Mapping[int, tuple[int, ...]]:
 
 
 @cache
+def compositions() -> Mapping[tuple[int, int], int]:
+    """Primary composites of two code points (The Unicode Standard, 3.11, D114), without those of Hangul."""
+    rows = ([int(each, 16) for each in line.split()] for line in _lines(HERE.with_name("nfc.txt")))
+    return {(first, second): made for first, second, made in rows}
+
+
+def syllables() -> Iterator[tuple[tuple[int, int], int]]:
+    """Compositions of Hangul: The Unicode Standard, 3.12."""
+    for index in range(HANGUL_COUNT):
+        lead, vowel, *trail = _syllable(index)
+        yield ((HANGUL + index // 28 * 28, trail[0]) if trail else (lead, vowel)), HANGUL + index
+
+
+@cache
 def lowercase() -> Mapping[int, tuple[int, ...]]:
     return _map(HERE.with_name("lowercase.txt"))
 
@@ -48,9 +62,7 @@ def lowercase() -> Mapping[int, tuple[int, ...]]:
 @cache
 def combining_classes() -> Mapping[int, int]:
     """Canonical combining classes of marks, numbered in their order from 1; others have none."""
-    whole = _map(HERE.with_name("nfd.txt"))
-    found = {point: int(number) for number, points in _entries(HERE.with_name("combining.txt")) for point in points}
-    return {point: number for point, number in found.items() if point not in whole}
+    return {point: int(number) for number, points in _entries(HERE.with_name("combining.txt")) for point in points}
 
 
 def _syllable(index: int) -> Iterator[int]:
@@ -62,7 +74,8 @@ def _syllable(index: int) -> Iterator[int]:
 
 @cache
 def _sets() -> Mapping[str, frozenset[int]]:
-    return {name: frozenset(points) for name, points in _entries(HERE.with_name("sets.txt"))}
+    files = (HERE.with_name("sets.txt"), HERE.with_name("graphemes.txt"))
+    return {name: frozenset(points) for file in files for name, points in _entries(file)}
 
 
 @cache

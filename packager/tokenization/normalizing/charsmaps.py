@@ -1,0 +1,130 @@
+"""Tables of SentencePiece that replace texts by others, such as `nmt_nfkc`."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+from packager.tokenization import matching
+from packager.tokenization.normalizing import graphemes
+from packager.tokenization.normalizing.steps import Charsmap
+from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.stages import Points
+from packager.tokenization.tries import longest_match, trie
+
+if TYPE_CHECKING:
+    import numpy
+
+NONE = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """Texts of the table that begin at positions. Names of values, one for each position."""
+
+    number: str
+    """int64: index of the text; NONE for a position that stays, or that an earlier text covers"""
+    size: str
+    """int64: code points that it replaces"""
+    stays: str
+    """bool: whether the code point is not replaced"""
+
+
+def write(writer: Writer, text: Points, step: Charsmap) -> Points:
+    """`text` with the texts of a table in place of others."""
+    texts = {before: after for before, after in step.texts.items() if before != after}
+    if not texts:
+        return text
+    if not step.in_graphemes:
+        return _replaced(writer, text, _from_left(writer, text, tuple(texts)), tuple(texts.values()))
+    short = _shortest(tuple(step.texts))
+    known = {text: step.texts[text] for text in dict.fromkeys((*(text for text in texts if len(text) == 1), *short))}
+    return _replaced(writer, text, _in_graphemes(writer, text, tuple(known), short), tuple(known.values()))
+
+
+def _from_left(writer: Writer, text: Points, texts: tuple[str, ...]) -> _Found:
+    is_text = writer.node("Less", text.points, END)
+    number, length = _longest(writer, text, texts, is_text, writer.cast(writer.node("Not", is_text), ElementType.INT64))
+    places = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", text.points)), 1)
+    ends = writer.node("Where", writer.node("Greater", length, 0), writer.node("Add", places, length), NONE)
+    found = matching.covered(writer, ends, text.points)
+    return _Found(
+        number=writer.node("Where", found.begins, number, NONE), size=length, stays=writer.node("Not", found.is_match)
+    )
+
+
+def _in_graphemes(writer: Writer, text: Points, texts: tuple[str, ...], known: tuple[str, ...]) -> _Found:
+    """`known` are those of `texts` that replace whole graphemes."""
+    single = {ord(each): [index + 1] for index, each in enumerate(texts) if len(each) == 1}
+    alone = writer.node("Squeeze", look_up(writer, text.points, filled(single, 0, 0)), [1])
+    alone = writer.node("Sub", writer.cast(alone, ElementType.INT64), 1)
+    short = graphemes.short(writer, text.points)
+    number, length = _longest(writer, text, known, short.begins, short.number)
+    index = writer.constant(_indexes(known, texts))
+    number = writer.node("Gather", index, writer.node("Max", number, 0))
+    is_whole = writer.node("And", short.begins, writer.node("Greater", length, 0))
+    in_whole = writer.node("Gather", writer.node("Compress", is_whole, short.begins, axis=0), short.number)
+    is_covered = writer.node("And", in_whole, writer.node("Not", short.begins))
+    number = writer.node("Where", is_whole, number, writer.node("Where", is_covered, NONE, alone))
+    is_replaced = writer.node("Or", is_covered, writer.node("GreaterOrEqual", number, 0))
+    return _Found(
+        number=number,
+        size=writer.node("Where", is_whole, short.size, 1),
+        stays=writer.node("Not", is_replaced),
+    )
+
+
+def _shortest(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `texts` that fit into a short grapheme, and do not begin with another one."""
+    known = {each for each in texts if len(each.encode()) <= graphemes.LONGEST_BYTES}
+    return tuple(each for each in sorted(known) if not any(each[:size] in known for size in range(1, len(each))))
+
+
+def _indexes(known: tuple[str, ...], texts: tuple[str, ...]) -> "numpy.ndarray":
+    import numpy
+
+    places = {each: index for index, each in enumerate(texts)}
+    return numpy.array([places[each] for each in known], numpy.int64)
+
+
+def _longest(writer: Writer, text: Points, texts: tuple[str, ...], is_alive: str, group: str) -> tuple[str, str]:
+    """The longest of `texts` that begins at each position and stays in its group, and its length, int64 [n]."""
+    known = trie([(each, index) for index, each in enumerate(texts)])
+    rows = {point: [symbol] for point, symbol in known.symbols.items()}
+    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
+    root = writer.node("Sub", symbol, symbol)
+    match = longest_match(writer, known, symbol, root, is_alive, group)
+    return writer.cast(match.number, ElementType.INT64), writer.cast(match.length, ElementType.INT64)
+
+
+def _replaced(writer: Writer, text: Points, found: _Found, contents: tuple[str, ...]) -> Points:
+    """Code point i of a content comes from code point i of what it replaces, those beyond from the last one."""
+    import numpy
+
+    width = max(map(len, contents)) or 1
+    flat = numpy.array([*map(ord, "".join(contents)), *[0] * width], numpy.int32)
+    sizes = numpy.array(list(map(len, contents)), numpy.int64)
+    starts = writer.constant(numpy.cumsum(sizes) - sizes)
+    index = writer.node("Max", found.number, 0)
+    columns = writer.integers(*range(width))
+    begin = writer.node("Unsqueeze", writer.node("Gather", starts, index), [1])
+    rows = writer.node("Gather", writer.constant(flat), writer.node("Add", begin, columns))
+    size = writer.node("Unsqueeze", writer.node("Gather", writer.constant(sizes), index), [1])
+    is_there = writer.node("Less", columns, size)
+    is_there = writer.node(
+        "And", is_there, writer.node("Unsqueeze", writer.node("GreaterOrEqual", found.number, 0), [1])
+    )
+    stays = writer.node("Unsqueeze", found.stays, [1])
+    flags = writer.node("Reshape", writer.node("Concat", is_there, stays, axis=1), [-1])
+    unchanged = writer.node("Unsqueeze", text.points, [1])
+    points = writer.node("Concat", writer.cast(rows, ElementType.INT64), unchanged, axis=1)
+    places = writer.positions(flags)
+    source, column = writer.node("Div", places, width + 1), writer.node("Mod", places, width + 1)
+    last = writer.node("Sub", writer.node("Gather", found.size, source), 1)
+    inside = writer.node("Min", column, writer.node("Max", last, 0))
+    source = writer.node("Add", source, writer.node("Where", writer.node("Equal", column, width), 0, inside))
+    return Points(
+        points=writer.node("Gather", writer.node("Reshape", points, [-1]), places),
+        starts=writer.node("Gather", text.starts, source),
+        ends=writer.node("Gather", text.ends, source),
+    )

@@ -1,0 +1,87 @@
+"""Unicode's normalization forms, for all characters of a text at once (Unicode Standard Annex 15)."""
+
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+from packager.tokenization import unicode
+from packager.tokenization.normalizing import composing, maps
+from packager.tokenization.normalizing.composing import Characters
+from packager.tokenization.normalizing.steps import Forms
+from packager.tokenization.pages import filled, is_member, look_up
+from packager.tokenization.stages import Points
+
+CLASSES = 256
+"""more than there are canonical combining classes"""
+
+
+def write(writer: Writer, text: Points, form: Forms) -> Points:
+    """`text` in a form; texts without characters that it changes are left as they are."""
+    may_change = is_member(writer, text.points, _unstable(form))
+    is_changed = writer.node("ReduceMax", writer.cast(may_change, ElementType.INT32), keepdims=0)
+    points, starts, ends = writer.branch(
+        writer.cast(is_changed, ElementType.BOOL),
+        lambda inner: _changed(inner, text, form),
+        lambda inner: (text.points, text.starts, text.ends),
+        [ElementType.INT64] * 3,
+    )
+    return Points(points=points, starts=starts, ends=ends)
+
+
+def _unstable(form: Forms) -> set[int]:
+    """Code points that the form may change, alone or with those before them."""
+    decompositions = unicode.decompositions(compatible=form.is_compatible)
+    marks = set(unicode.combining_classes())
+    if not form.composes:
+        return marks | set(decompositions)
+    pairs = composing.pairs()
+    return marks | {second for _, second in pairs} | (set(decompositions) - _restored(form))
+
+
+def _restored(form: Forms) -> set[int]:
+    """Code points that compose to themselves again."""
+    canonical = unicode.decompositions(compatible=False)
+    made = set(composing.pairs().values())
+    return {
+        point
+        for point, parts in unicode.decompositions(compatible=form.is_compatible).items()
+        if point in made and parts == canonical.get(point)
+    }
+
+
+def _changed(writer: Writer, text: Points, form: Forms) -> tuple[str, str, str]:
+    found = _ordered(writer, _decomposed(writer, text, form))
+    if form.composes:
+        found = composing.write(writer, found)
+    # each takes the part of as many code points as it replaces, and one that replaces none that of the one before
+    after = writer.node("CumSum", found.replaced, 0)
+    source = writer.node("Sub", after, writer.node("Max", found.replaced, 1))
+    source = writer.node("Max", source, 0)
+    starts, ends = (writer.node("Gather", value, source) for value in (text.starts, text.ends))
+    return found.points, starts, ends
+
+
+def _decomposed(writer: Writer, text: Points, form: Forms) -> Characters:
+    size = writer.node("Squeeze", writer.node("Shape", text.points))
+    places = writer.node("Range", 0, size, 1)
+    numbered = Points(points=text.points, starts=places, ends=places)
+    made = maps.write(writer, numbered, unicode.decompositions(compatible=form.is_compatible))
+    earlier = writer.node("Concat", [-1], writer.node("Slice", made.starts, [0], [-1], [0]), axis=0)
+    is_first = writer.node("Not", writer.node("Equal", made.starts, earlier))
+    rows = {point: [number] for point, number in unicode.combining_classes().items()}
+    kind = writer.node("Squeeze", look_up(writer, made.points, filled(rows, 0, 0)), [1])
+    return Characters(
+        points=made.points,
+        classes=writer.cast(kind, ElementType.INT64),
+        replaced=writer.cast(is_first, ElementType.INT64),
+    )
+
+
+def _ordered(writer: Writer, found: Characters) -> Characters:
+    """Canonical Ordering Algorithm: marks between two starters by class; those of one class keep their order."""
+    starters = writer.cast(writer.node("Equal", found.classes, 0), ElementType.INT64)
+    key = writer.node("Mul", writer.node("CumSum", starters, 0), CLASSES)
+    key = writer.node("Add", key, found.classes)
+    _, order = writer.nodes("TopK", 2, key, writer.node("Shape", key), largest=0)
+    points, classes, replaced = (
+        writer.node("Gather", value, order) for value in (found.points, found.classes, found.replaced)
+    )
+    return Characters(points=points, classes=classes, replaced=replaced)

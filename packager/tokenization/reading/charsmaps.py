@@ -1,0 +1,84 @@
+"""Reads the tables with which SentencePiece normalizes: a trie of darts-clone, and the texts that it leads to."""
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from packager.core.errors import ConfigError
+from packager.tokenization.reading.part import Part
+
+if TYPE_CHECKING:
+    import numpy
+
+LEAF, WIDE, VALUE = 1 << 8, 1 << 9, 0x7FFFFFFF
+"""bits of a unit: DoubleArrayUnit of darts-clone"""
+LABEL = 0x800000FF
+BYTES_END = 0xF5
+"""of UTF-8: no text has this byte or a higher one"""
+DEEPEST = 256
+"""bytes of a key; deeper ones mean a circle"""
+MOST = 2**22
+"""prefixes of keys; units are shared by keys with the same end, so that there are more of them than units"""
+
+
+def from_base64(part: Part) -> Mapping[str, str]:
+    """The table of a part of `tokenizer.json`. Raises ConfigError."""
+    content = part.get("precompiled_charsmap", str)
+    try:
+        return read(base64.b64decode(content, validate=True), part.place)
+    except binascii.Error as error:
+        raise ConfigError(f"{part.place}: not base64: {error}", hint="download or save the tokenizer again") from error
+
+
+def read(content: bytes, place: str) -> Mapping[str, str]:
+    """Texts and what replaces them. Raises ConfigError for a damaged table; its message begins with `place`."""
+    import numpy
+
+    size = int.from_bytes(content[:4], "little")
+    if len(content) < 4 or size % 4 or size + 4 > len(content):
+        raise _damaged(place)
+    units = numpy.frombuffer(content[4 : 4 + size], "<u4")
+    texts = content[4 + size :]
+    made: dict[str, str] = {}
+    for key, start in sorted(_keys(units, place)):
+        end = texts.find(b"\0", start)
+        if end < 0:
+            raise _damaged(place)
+        try:
+            made[key.decode()] = texts[start:end].decode()
+        except UnicodeDecodeError as error:
+            raise _damaged(place) from error
+    return made
+
+
+def _keys(units: "numpy.ndarray", place: str) -> Iterator[tuple[bytes, int]]:
+    """Keys, and where their texts begin."""
+    import numpy
+
+    if not len(units):
+        return
+    labels = numpy.arange(1, BYTES_END)
+    waiting = [(b"", 0)]
+    seen = 0
+    while waiting:
+        key, node = waiting.pop()
+        seen += 1
+        unit = int(units[node])
+        base = node ^ (unit >> 10 << (8 if unit & WIDE else 0))
+        if seen > MOST or len(key) > DEEPEST:
+            raise _damaged(place)
+        if unit & LEAF:
+            if base >= len(units):
+                raise _damaged(place)
+            yield key, int(units[base]) & VALUE
+        there = base ^ labels
+        there, known = there[there < len(units)], labels[there < len(units)]
+        follows = (units[there] & LABEL) == known
+        waiting += [
+            (key + bytes([label]), int(each)) for each, label in zip(there[follows], known[follows], strict=True)
+        ]
+
+
+def _damaged(place: str) -> ConfigError:
+    return ConfigError(f"{place}: the table of the normalizer is damaged", hint="download or save the tokenizer again")

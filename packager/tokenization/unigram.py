@@ -1,0 +1,231 @@
+"""The tokens with the largest sum of scores (arXiv:1804.10959), of all pieces of a text at once.
+
+Viterbi's algorithm goes from character to character. Where no token of the vocabulary covers both sides of a
+boundary, the best tokens before it and behind it are independent: these stretches take their steps together.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+from packager.tokenization import chains, units
+from packager.tokenization.definition import Unigram
+from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.stages import Flat, Points, ahead, before, chosen, flat
+from packager.tokenization.tries import all_matches, trie
+
+if TYPE_CHECKING:
+    import numpy
+
+PENALTY = 10.0
+"""by which an unknown character's score is below the lowest one: kUnkPenalty of SentencePiece"""
+BLOCK = 32
+"""steps whose results are kept together"""
+MOST_BITS = 40
+"""of scores behind the point, for sums in integers"""
+LARGEST = 2**10
+"""score, for sums in integers"""
+NEVER = -(2**60)
+"""the score of what cannot be"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Lattice:
+    """Tokens by the character that they end with. Names of values."""
+
+    numbers: str
+    """int32 [longest, n]: the token of length 1, 2 and so on; -1 for none"""
+    scores: str
+    """[n, longest], int64 or double"""
+    cuts: str
+    """bool [n]: whether no token covers this position and the one before"""
+    real: ElementType
+    never: str
+    """one score of what cannot be"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stretches:
+    """Names of values, int64 [stretches]."""
+
+    starts: str
+    sizes: str
+
+
+def write(writer: Writer, model: Unigram, text: Points) -> Flat:
+    """The tokens of the pieces of `text`."""
+    is_text = writer.node("Less", text.points, END)
+    lattice = _lattice(writer, model, text, is_text)
+    length = _lengths(writer, lattice, _stretches(writer, lattice, is_text))
+    size = writer.node("Squeeze", writer.node("Shape", text.points))
+    places = writer.node("Range", 0, size, 1)
+    earlier = writer.node("Where", is_text, writer.node("Sub", places, length), places)
+    last = writer.node("And", is_text, writer.node("Not", ahead(writer, is_text)))
+    reached = chains.reached_anywhere(writer, earlier, writer.cast(last, ElementType.INT32))
+    is_end = writer.node("And", is_text, writer.cast(reached, ElementType.BOOL))
+    row = writer.node("Mul", writer.node("Max", writer.node("Sub", length, 1), 0), size)
+    number = writer.node("Gather", writer.node("Reshape", lattice.numbers, [-1]), writer.node("Add", row, places))
+    first = writer.node("Where", is_end, writer.node("Add", earlier, 1), places)
+    return _tokens(writer, model, text, is_end, writer.cast(number, ElementType.INT64), first)
+
+
+def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lattice:
+    known = trie([(token, number) for number, (token, _) in enumerate(model.vocabulary) if token])
+    rows = {point: [symbol] for point, symbol in known.symbols.items()}
+    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
+    begins = writer.node("Not", writer.node("And", is_text, before(writer, is_text)))
+    piece = writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0)
+    found = all_matches(writer, known, symbol, is_text, piece)
+    scores, is_exact = _scores(model)
+    table = writer.constant(scores)
+    index = writer.node("Add", writer.cast(found.numbers, ElementType.INT64), 1)
+    numbers = writer.node("Gather", table, index)
+    # the first row has single characters: unknown ones have the score at the end
+    is_single = writer.node(
+        "Equal",
+        writer.node(
+            "Unsqueeze", writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", index, end=1)), 1), [1]
+        ),
+        0,
+    )
+    is_unknown = writer.node("And", is_single, writer.node("Equal", index, 0))
+    unknown = writer.constant(scores[-1:])
+    scored = writer.node("Where", is_unknown, unknown, numbers)
+    cuts = begins
+    if is_exact:
+        cuts = writer.node("Or", begins, writer.node("Not", _crossed(writer, found.length)))
+    return _Lattice(
+        numbers=found.numbers,
+        scores=writer.node("Transpose", scored, perm=[1, 0]),
+        cuts=cuts,
+        real=ElementType.INT64 if is_exact else ElementType.DOUBLE,
+        never=writer.constant(scores[:1]),
+    )
+
+
+def _scores(model: Unigram) -> tuple["numpy.ndarray", bool]:
+    """Scores by number + 1, with that of nothing before them and that of an unknown character behind.
+
+    As integers if all are exact then, as those of SentencePiece are, which has 32-bit floats: 64-bit floats, which
+    tokenizers has, add them without rounding, too. Otherwise as 64-bit floats, added in the same order.
+    """
+    import numpy
+
+    scores = [score for _, score in model.vocabulary]
+    scores.append(min(scores, default=0.0) - PENALTY)
+    bits = max(score.as_integer_ratio()[1].bit_length() - 1 for score in scores)
+    if bits <= MOST_BITS and max(map(abs, scores)) < LARGEST:
+        return numpy.array([NEVER, *(int(score * 2**bits) for score in scores)], numpy.int64), True
+    return numpy.array([NEVER, *scores], numpy.float64), False
+
+
+def _crossed(writer: Writer, length: str) -> str:
+    """bool [n]: whether a token covers each position and the one before; `length`, int64 [n], of the longest token that
+    begins at each."""
+    size = writer.node("Squeeze", writer.node("Shape", length))
+    places = writer.node("Range", 0, size, 1)
+    is_long = writer.cast(writer.node("Greater", length, 1), ElementType.INT64)
+    nothing = writer.node("Concat", writer.node("Mul", length, 0), [0], axis=0)
+    opened = writer.node("ScatterElements", nothing, writer.node("Add", places, 1), is_long, axis=0, reduction="add")
+    ends = writer.node("Min", writer.node("Add", places, writer.node("Max", length, 1)), size)
+    closed = writer.node("Sub", 0, is_long)
+    changes = writer.node("ScatterElements", opened, ends, closed, axis=0, reduction="add")
+    covered = writer.node("Greater", writer.node("CumSum", changes, 0), 0)
+    return writer.node("Slice", covered, [0], [-1], [0])
+
+
+def _stretches(writer: Writer, lattice: _Lattice, is_text: str) -> _Stretches:
+    size = writer.node("Shape", is_text)
+    stops = writer.node("Concat", writer.positions(lattice.cuts), size, axis=0)
+    starts = writer.node("Slice", stops, [0], [-1], [0])
+    sizes = writer.node("Sub", writer.node("Slice", stops, [1], [2**62], [0]), starts)
+    is_wanted = writer.node("Gather", is_text, starts)
+    starts, sizes = (writer.node("Compress", each, is_wanted, axis=0) for each in (starts, sizes))
+    return _Stretches(starts=starts, sizes=sizes)
+
+
+def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
+    """int64 [n]: the length of the best token that ends at each position."""
+    longest = writer.node("Shape", lattice.numbers, end=1)
+    last = writer.node("Sub", writer.node("Squeeze", writer.node("Shape", lattice.scores, end=1)), 1)
+    nothing = writer.node("Mul", writer.node("Range", 0, writer.node("Add", last, 1), 1), 0)
+    count = writer.node("Shape", stretches.starts)
+    window = writer.node("Expand", lattice.never, writer.node("Concat", count, longest, axis=0))
+    # the first column is the score before a stretch
+    is_first = writer.node("Equal", writer.node("Range", 0, writer.node("Squeeze", longest), 1), 0)
+    window = writer.node("Where", is_first, writer.cast([0], lattice.real), window)
+    integer = ElementType.INT64
+
+    def block(inner: Writer, number: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+        made, starts, sizes, window = carried
+        offset = inner.node("Mul", number, BLOCK)
+        base = inner.node("Add", starts, offset)
+        largest = inner.node("ReduceMax", inner.node("Concat", sizes, [0], axis=0), keepdims=0)
+        steps = inner.node("Min", inner.node("Sub", largest, offset), BLOCK)
+        window, lengths = _steps(inner, lattice, base, window, last, steps)
+        step = inner.node(
+            "Unsqueeze", inner.node("Range", 0, inner.node("Squeeze", inner.node("Shape", lengths, end=1)), 1), [1]
+        )
+        place = inner.node("Add", step, base)
+        is_inside = inner.node("Less", inner.node("Add", step, offset), sizes)
+        flags = inner.node("Reshape", is_inside, [-1])
+        place, lengths = (
+            inner.node("Compress", inner.node("Reshape", each, [-1]), flags, axis=0) for each in (place, lengths)
+        )
+        made = inner.node("ScatterElements", made, place, lengths, axis=0)
+        end = inner.node("Add", offset, BLOCK)
+        goes_on = inner.node("Greater", sizes, end)
+        return inner.node("Greater", largest, end), [
+            made,
+            *(inner.node("Compress", each, goes_on, axis=0) for each in (starts, sizes, window)),
+        ]
+
+    kept = [(nothing, integer), (stretches.starts, integer), (stretches.sizes, integer), (window, lattice.real)]
+    return writer.loop("", kept, block)[0]
+
+
+def _steps(writer: Writer, lattice: _Lattice, base: str, window: str, last: str, steps: str) -> tuple[str, str]:
+    """One character of every stretch after the other: the scores so far, and lengths of the best tokens [steps,
+    stretches]. `window` has the scores before the last character, the one before, and so on."""
+
+    def step(inner: Writer, number: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+        (window,) = carried
+        place = inner.node("Min", inner.node("Add", base, number), last)
+        sums = inner.node("Add", window, inner.node("Gather", lattice.scores, place))
+        # of equal ones the longest, which tokenizers meets first
+        length = inner.node("Add", inner.node("ArgMax", sums, axis=1, keepdims=0, select_last_index=1), 1)
+        best = inner.node("ReduceMax", sums, [1], keepdims=1)
+        window = inner.node("Concat", best, inner.node("Slice", window, [0], [-1], [1]), axis=1)
+        return inner.cast([1], ElementType.BOOL), [window, length]
+
+    window, lengths = writer.loop(steps, [(window, lattice.real)], step, scanned=[ElementType.INT64])
+    return window, lengths
+
+
+def _tokens(writer: Writer, model: Unigram, text: Points, is_end: str, number: str, first: str) -> Flat:
+    is_unknown = writer.node("And", is_end, writer.node("Less", number, 0))
+    border = writer.node("GreaterOrEqual", text.points, END)
+    kept = writer.node("Or", border, writer.node("And", is_end, writer.node("Not", is_unknown)))
+    point = writer.node("Where", border, text.points, writer.node("Add", number, END + 1))
+    # unknown characters side by side are one part of the text
+    is_first = writer.node("Not", writer.node("And", is_unknown, before(writer, is_unknown)))
+    is_last = writer.node("Not", writer.node("And", is_unknown, ahead(writer, is_unknown)))
+    run = writer.node("Sub", writer.node("CumSum", writer.cast(is_first, ElementType.INT64), 0), 1)
+    first = writer.node("Gather", writer.node("Compress", first, is_first, axis=0), run)
+    ends = writer.node("Compress", text.ends, is_last, axis=0)
+    number_of_run = writer.node("CumSum", writer.cast(is_last, ElementType.INT64), 0, exclusive=1)
+    made = Points(
+        points=text.points,
+        starts=writer.node("Gather", text.starts, first),
+        ends=writer.node("Gather", ends, number_of_run),
+    )
+    if model.falls_back:
+        vocabulary = {token: id_ for id_, (token, _) in enumerate(model.vocabulary)}
+        columns = [
+            (writer.node("Add", value, END + 1), flag)
+            for value, flag in units.byte_columns(writer, vocabulary, text.points, is_unknown)
+        ]
+    else:
+        columns = [(writer.integer(END + 1 + model.unknown), writer.node("And", is_unknown, is_last))]
+    return flat(writer, chosen(writer, made, [*columns, (point, kept)]))

@@ -1,0 +1,98 @@
+"""Tokens that byte-pair encoding begins with: one for each character of a piece, or for each of its bytes."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+from packager.tokenization import byte_level
+from packager.tokenization.definition import BytePairs
+from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.pairs import Merge, pairs
+from packager.tokenization.pairs import look_up as look_up_pairs
+from packager.tokenization.stages import BREAK, Points, ahead, before, chosen, everywhere
+
+BYTES = tuple(f"<0x{each:02X}>" for each in range(256))
+"""tokens of bytes"""
+NONE = -1
+
+
+def write(writer: Writer, model: BytePairs, text: Points) -> Points:
+    """`text` with a token's id in place of each character or byte; END and numbers above stay."""
+    is_text = writer.node("Less", text.points, END)
+    number = _numbers(writer, model, text.points, is_text)
+    is_unknown = writer.node("And", is_text, writer.node("Equal", number, NONE))
+    columns = []
+    if not model.is_bytes and not model.prefix and not model.suffix:
+        columns.append((writer.integer(BREAK), _breaks(writer, model, text.points, is_text, is_unknown)))
+    last = writer.node("Where", is_text, number, text.points)
+    kept = everywhere(writer, text.points)
+    if model.falls_back:
+        *leading, (byte, _) = byte_columns(writer, model.vocabulary, text.points, is_unknown)
+        columns += leading
+        last = writer.node("Where", is_unknown, byte, last)
+    elif model.unknown is not None:
+        last = writer.node("Where", is_unknown, model.unknown, last)
+    else:
+        kept = writer.node("Not", is_unknown)
+    return chosen(writer, text, [*columns, (last, kept)])
+
+
+def byte_columns(writer: Writer, vocabulary: Mapping[str, int], points: str, is_wanted: str) -> list[tuple[str, str]]:
+    """For `chosen`: the tokens of the four possible bytes of each code point, as far as they exist and are wanted."""
+    rows, count = byte_level.rows_of(writer, points)
+    ids = writer.integers(*(vocabulary[each] for each in BYTES))
+    found = writer.node("Gather", ids, writer.node("Min", writer.node("Max", rows, 0), len(BYTES) - 1))
+    columns = []
+    for column in range(4):
+        is_there = writer.node("And", is_wanted, writer.node("Greater", count, 3 - column))
+        columns.append((writer.node("Gather", found, column, axis=1), is_there))
+    return columns
+
+
+def _numbers(writer: Writer, model: BytePairs, points: str, is_text: str) -> str:
+    """int64 [n]: the token of each character or byte; NONE for others."""
+    characters = _characters(model)
+    has_ends = bool(model.prefix or model.suffix)
+    ends = (0, 1) if has_ends else (0,)
+    variants = [(model.prefix * later, model.suffix * last) for last in ends for later in ends]
+    rows = {
+        point: [model.vocabulary.get(prefix + each + suffix, NONE) + 1 for prefix, suffix in variants]
+        for point, each in characters.items()
+    }
+    found = look_up(writer, points, filled(rows, 0, 0))
+    if has_ends:
+        later = writer.cast(before(writer, is_text), ElementType.INT64)
+        last = writer.cast(writer.node("Not", ahead(writer, is_text)), ElementType.INT64)
+        variant = writer.node("Add", later, writer.node("Mul", last, 2))
+        found = writer.node("GatherElements", found, writer.node("Unsqueeze", variant, [1]), axis=1)
+    return writer.node("Sub", writer.cast(writer.node("Squeeze", found, [1]), ElementType.INT64), 1)
+
+
+def _characters(model: BytePairs) -> Mapping[int, str]:
+    """Values in the text, and what the vocabulary writes for them."""
+    if model.is_bytes:
+        return dict(enumerate(byte_level.CHARACTERS))
+    bare = (token.removeprefix(model.prefix).removesuffix(model.suffix) for token in model.vocabulary)
+    return {ord(each): each for each in (*bare, *model.vocabulary) if len(each) == 1}
+
+
+def _breaks(writer: Writer, model: BytePairs, points: str, is_text: str, is_unknown: str) -> str:
+    """bool [n]: whether a piece may be cut before each position, as no token has these two characters side by side.
+
+    Short pieces need few rounds of merges. Unknown characters that may become one token stay together.
+    """
+    tokens = {number: token for token, number in model.vocabulary.items()}
+    products = {tokens[merge.product] for merge in model.merges.values()}
+    neighbours = {pair for product in products for pair in pairwise(map(ord, product))}
+    known = sorted({point for pair in neighbours for point in pair})
+    symbols = {point: symbol for symbol, point in enumerate(known, 1)}
+    table = pairs({(symbols[a], symbols[b]): Merge(rank=0, product=0) for a, b in neighbours}, len(known) + 1)
+    rows = {point: [symbol] for point, symbol in symbols.items()}
+    symbol = writer.cast(writer.node("Squeeze", look_up(writer, points, filled(rows, 0, 0)), [1]), ElementType.INT64)
+    earlier = writer.node("Concat", [0], writer.node("Slice", symbol, [0], [-1], [0]), axis=0)
+    is_neighbour, _ = look_up_pairs(writer, table, earlier, symbol)
+    both_unknown = writer.node("And", is_unknown, before(writer, is_unknown))
+    stays = writer.node("Or", is_neighbour, both_unknown)
+    inside = writer.node("And", is_text, before(writer, is_text))
+    return writer.node("And", inside, writer.node("Not", stays))

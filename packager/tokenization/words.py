@@ -1,0 +1,45 @@
+"""Pieces that are tokens as a whole."""
+
+from collections.abc import Mapping
+
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
+from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.stages import Points, before, kept_only
+from packager.tokenization.tries import longest_match, trie
+
+
+def write(writer: Writer, text: Points, tokens: Mapping[str, int], unknown: int | None = None) -> Points:
+    """`text` with END + 1 + id in place of each piece that is one of `tokens`.
+
+    All other pieces become the token `unknown`, or stay if it is None.
+    """
+    known = trie(tokens.items())
+    rows = {point: [symbol] for point, symbol in known.symbols.items()}
+    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
+    is_text = writer.node("Less", text.points, END)
+    goes_on = writer.node("And", is_text, before(writer, is_text))
+    begins = writer.node("Not", goes_on)
+    group = writer.node("Sub", writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0), 1)
+    is_piece = writer.node("And", begins, is_text)
+    match = longest_match(writer, known, symbol, writer.node("Sub", symbol, symbol), is_piece, group)
+    one = writer.node("Add", writer.node("Mul", group, 0), 1)
+    size = writer.node("ScatterElements", writer.node("Mul", group, 0), group, one, axis=0, reduction="add")
+    size = writer.node("Gather", size, group)
+    is_whole = writer.node("Equal", writer.cast(match.length, ElementType.INT64), size)
+    number = writer.node("Add", writer.cast(match.number, ElementType.INT64), END + 1)
+    if unknown is None:
+        is_token = writer.node("And", is_piece, is_whole)
+        covered = writer.node("Gather", writer.node("Compress", is_token, begins, axis=0), group)
+    else:
+        is_token = is_piece
+        number = writer.node("Where", is_whole, number, END + 1 + unknown)
+        covered = is_text
+    last = writer.node("Sub", writer.node("Add", writer.node("CumSum", one, 0), size), 2)
+    last = writer.node("Where", is_token, last, writer.node("Sub", writer.node("CumSum", one, 0), 1))
+    made = Points(
+        points=writer.node("Where", is_token, number, text.points),
+        starts=text.starts,
+        ends=writer.node("Gather", text.ends, last),
+    )
+    return kept_only(writer, made, writer.node("Or", is_token, writer.node("Not", covered)))
