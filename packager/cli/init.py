@@ -1,17 +1,22 @@
 """`mobpack init`: writes a commented mobpack.toml for a model."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from packager.cli.options import MODEL
-from packager.core.characters import toml_string
+from packager.core.characters import in_one_line, toml_string
 
 if TYPE_CHECKING:
     from packager.cli.sizes import Sizes
+    from packager.cli.text_tables import Table
     from packager.core.values import Model
+
+LABELS = "labels.txt"
+"""file beside mobpack.toml with the names of classes"""
 
 
 @click.command(short_help="Write a commented mobpack.toml.")
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx."""
     from packager import models
+    from packager.cli import text_tables
     from packager.cli.sizes import Sizes, found_sizes
     from packager.core import names
     from packager.core.console import Console
@@ -33,9 +39,17 @@ def init(model: Path, out: Path, force: bool) -> None:
     console = Console()
     stops = models.blockers(loaded)
     sizes = Sizes() if stops else found_sizes(loaded, console)
+    tables = [] if stops else text_tables.proposals(loaded)
+    if labels := _write_labels(tables, out, force=force):
+        console.say(f"wrote {labels}")
     with atomic_file(out) as file:
-        file.write(project_file(loaded, names.package_name(model), _relative(model, out), sizes).encode())
+        file.write(project_file(loaded, names.package_name(model), out, sizes, tables).encode())
     console.say(f"wrote {out}")
+    for table in tables:
+        if table.doubt:
+            console.warn(
+                f"[model.{loaded.name}.{table.side}.{table.name}] is commented out: {in_one_line(table.doubt)}"
+            )
     for stop in stops:
         console.warn(f"cannot ship: {stop}")
     if sizes.refusal:
@@ -43,17 +57,33 @@ def init(model: Path, out: Path, force: bool) -> None:
     console.say("next: mobpack build")
 
 
-def _relative(model: Path, out: Path) -> str:
-    """`model` relative to the folder of `out`: paths in mobpack.toml are relative to the file."""
+def _write_labels(tables: "Sequence[Table]", out: Path, *, force: bool) -> Path | None:
+    """Writes the names of classes beside `out`; nothing if no table has any."""
+    from packager.core.errors import ConfigError
+    from packager.files.atomic import atomic_file
+
+    labels = [each for table in tables for each in table.labels]
+    if not labels:
+        return None
+    path, content = out.parent / LABELS, "".join(f"{each}\n" for each in labels).encode()
+    if path.exists() and not force and path.read_bytes() != content:
+        raise ConfigError(f"{path} already exists", hint="replace it with --force, or move it away")
+    with atomic_file(path) as file:
+        file.write(content)
+    return path
+
+
+def _relative(file: Path, out: Path) -> str:
+    """`file` relative to the folder of `out`: paths in mobpack.toml are relative to it."""
     import os
 
     try:
-        return Path(os.path.relpath(model.absolute(), out.absolute().parent)).as_posix()
+        return Path(os.path.relpath(file.absolute(), out.absolute().parent)).as_posix()
     except ValueError:  # on another drive of Windows
-        return model.absolute().as_posix()
+        return file.absolute().as_posix()
 
 
-def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str:
+def project_file(model: "Model", package: str, out: Path, sizes: "Sizes", tables: "Sequence[Table]") -> str:
     """The text of mobpack.toml: common keys, each with a comment; optional ones are commented out at their defaults."""
     lines = [
         "# Build with: mobpack build",
@@ -65,11 +95,11 @@ def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str
         _line('# license = "Apache-2.0"', "SPDX identifier, for the package's metadata"),
         "",
         _line(f"[model.{model.name}]", "the class name derives from this key"),
-        f"path = {toml_string(path)}",
+        f"path = {toml_string(_relative(model.path, out))}",
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
         *_rename(model),
         *_shapes(model, sizes),
-        *_contract(model),
+        *(_texts(model, out, tables) or _contract(model)),
         "",
         _line("# [variant.small]", "smaller numbers: docs/quantization.md"),
         _line('# quantizer = "auto"', '"static-qdq", "dynamic", "weight-only", "float16"'),
@@ -138,6 +168,29 @@ def _shapes(model: "Model", sizes: "Sizes") -> list[str]:
     about = "dynamic dimensions: parameters of the generated input, unless fixed here"
     runs = "# the model runs with these" if sizes.shapes else "# random inputs of no size run: give [parity] samples"
     return ["", _line(f"# [model.{model.name}.shapes]", about), runs, *(f"# {line}" for line in found)]
+
+
+def _texts(model: "Model", out: Path, tables: "Sequence[Table]") -> list[str]:
+    """The tables for a model of texts; those in doubt are commented out, below the reason."""
+    lines: list[str] = []
+    for table in tables:
+        mark = "# " if table.doubt else ""
+        head = f"{mark}[model.{model.name}.{table.side}.{_key(table.name)}]"
+        lines += ["", *([f"# commented out: {in_one_line(table.doubt)}"] if table.doubt else [])]
+        lines.append(_commented(head, table.comments.get(table.name, "")))
+        keys = {**table.keys, **({"labels": LABELS} if table.labels else {})}
+        for key, value in keys.items():
+            shown = str(value) if isinstance(value, int) else toml_string(_shown(value, out))
+            lines.append(_commented(f"{mark}{key} = {shown}", table.comments.get(key, "")))
+    return lines
+
+
+def _shown(value: str | Path, out: Path) -> str:
+    return _relative(value, out) if isinstance(value, Path) else value
+
+
+def _commented(text: str, comment: str) -> str:
+    return _line(text, comment) if comment else text
 
 
 def _contract(model: "Model") -> list[str]:
