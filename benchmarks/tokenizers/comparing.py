@@ -13,6 +13,8 @@ from tokenizers import Tokenizer
 from benchmarks.tokenizers.texts import Text
 from packager import tokenization
 
+LONGEST = 5000
+"""characters of texts that are made smaller"""
 SHOWN = 5
 """differences that are kept of each kind"""
 
@@ -68,7 +70,7 @@ def compare(graph: Graph, reference: Tokenizer, texts: Iterable[Text]) -> Result
             result.wrong[text.kind] += 1
             shown[text.kind] += 1
             if shown[text.kind] <= SHOWN:
-                result.first.append(difference)
+                result.first.append(smaller(graph, reference, difference))
     return result
 
 
@@ -88,3 +90,21 @@ def different(graph: Graph, reference: Tokenizer, text: Text, second: str | None
         shown = (tuple(each[here].tolist()) for each in (found[what], array))
         return Difference(text=text, what=what, place=place, found=next(shown), wanted=next(shown))
     return None
+
+
+def smaller(graph: Graph, reference: Tokenizer, known: Difference) -> Difference:
+    """The difference of the shortest text that leaving out parts of the text finds (delta debugging: Zeller, 2002)."""
+    text, part = known.text.text, len(known.text.text) // 2
+    if len(text) > LONGEST:
+        return known
+    while part:
+        place = 0
+        while place < len(text):
+            tried = text[:place] + text[place + part :]
+            found = different(graph, reference, Text(kind=known.text.kind, text=tried))
+            if found:
+                text, known = tried, found
+            else:
+                place += part
+        part //= 2
+    return known

@@ -4,8 +4,10 @@ from dataclasses import dataclass, fields
 
 from packager.core.errors import ConfigError
 from packager.graph.writer import Writer
+from packager.tokenization import trimming
 from packager.tokenization.definition import Padding, Slot, Special, Template, Truncation
 from packager.tokenization.stages import Flat
+from packager.tokenization.trimming import Blanks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +23,9 @@ class Rows:
     """code point after the last one"""
 
 
-def write(writer: Writer, flat: Flat, template: Template, truncation: Truncation | None) -> Rows:
+def write(
+    writer: Writer, flat: Flat, template: Template, truncation: Truncation | None, blanks: Blanks | None = None
+) -> Rows:
     """The tokens of `flat` in `template`. Raises ConfigError for a template that does not fit into the truncation."""
     count = 1 + max((each.text for each in template if isinstance(each, Slot)), default=0)
     texts = [_of_text(writer, flat, number, count) for number in range(count)]
@@ -34,6 +38,8 @@ def write(writer: Writer, flat: Flat, template: Template, truncation: Truncation
             )
         sizes = _sizes(writer, [_size(writer, each) for each in texts], truncation, truncation.longest - specials)
         texts = [_cut(writer, each, size, truncation) for each, size in zip(texts, sizes, strict=True)]
+    if blanks:
+        texts = [trimming.write(writer, blanks, each) for each in texts]
     rows = [_row(writer, each, texts) for each in template]
     return Rows(
         **{key.name: writer.node("Concat", *(getattr(row, key.name) for row in rows), axis=0) for key in fields(Rows)}

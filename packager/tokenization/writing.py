@@ -14,6 +14,7 @@ from packager.tokenization import (
     splitting,
     stages,
     templates,
+    trimming,
     unicode,
     unigram,
     wordpiece,
@@ -106,7 +107,7 @@ def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation
     if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
     text = _points(writer, texts)
-    return templates.write(writer, _tokens(writer, tokenizer, text), template, truncation)
+    return templates.write(writer, _tokens(writer, tokenizer, text), template, truncation, trimming.blanks(tokenizer))
 
 
 def _tokens(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
