@@ -36,6 +36,23 @@ def bert(**normalizer: bool) -> Tokenizer:
     return made
 
 
+def of_bytes(normalizer: normalizers.Normalizer) -> Tokenizer:
+    """A tokenizer whose tokens are the bytes of the normalized text, and show where each comes from."""
+    vocabulary = {"<unk>": 0} | {f"<0x{byte:02X}>": byte + 1 for byte in range(256)}
+    made = Tokenizer(models.BPE(vocabulary, [], unk_token="<unk>", byte_fallback=True))
+    made.normalizer = normalizer
+    return made
+
+
+def same(graph: "Graph", reference: Tokenizer, *texts: str) -> None:
+    """Fails if ids, types or offsets of texts differ."""
+    first, second = (*texts, None)[:2]
+    found, wanted = graph(*texts), reference.encode(first, second)
+    assert found["ids"] == wanted.ids, texts
+    assert found["types"] == wanted.type_ids, texts
+    assert [tuple(each) for each in found["offsets"]] == wanted.offsets, texts
+
+
 def changed(tokenizer: Tokenizer, folder: Path, **parts: Any) -> Path:
     """The file of `tokenizer` with other parts."""
     path = folder / "tokenizer.json"

@@ -1,51 +1,127 @@
 """Finds tokens such as `[SEP]` in a text: the longest that begins first, then the next after it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization import chains
-from packager.tokenization.pages import END, filled, look_up
-from packager.tokenization.stages import Points
-from packager.tokenization.tries import Match, longest_match, trie
+from packager.tokenization import chains, unicode
+from packager.tokenization.definition import Added
+from packager.tokenization.pages import END, filled, is_member, look_up
+from packager.tokenization.stages import Points, ahead, before
+from packager.tokenization.tries import any_of, longest_match, trie
 
 
-def split(writer: Writer, text: Points, tokens: Mapping[str, int]) -> Points:
-    """`text` with END + 1 + id in place of each of `tokens`, which are ids by their text."""
+def split(writer: Writer, text: Points, tokens: Mapping[str, Added]) -> Points:
+    """`text` with END + 1 + id in place of each of `tokens`, by their text."""
     if not tokens:
         return text
-    known = trie(tokens.items())
+    known = trie([(content, number) for number, content in enumerate(tokens)])
     rows = {point: [symbol] for point, symbol in known.symbols.items()}
     symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
     root = writer.node("Sub", symbol, symbol)
     group = writer.cast(root, ElementType.INT64)
     match = longest_match(writer, known, symbol, root, writer.node("Greater", symbol, writer.int32(0)), group)
-    longest = writer.node("ReduceMax", match.length, keepdims=0)
-    types = [ElementType.INT64] * 3
     points, starts, ends = writer.branch(
-        writer.node("Greater", longest, writer.int32(0)),
-        lambda inner: _replaced(inner, text, match),
+        any_of(writer, match.length),
+        lambda inner: _replaced(inner, text, match.number, match.length, tuple(tokens.values())),
         lambda inner: (text.points, text.starts, text.ends),
-        types,
+        [ElementType.INT64] * 3,
     )
     return Points(points=points, starts=starts, ends=ends)
 
 
-def _replaced(writer: Writer, text: Points, match: Match) -> tuple[str, str, str]:
-    size = writer.node("Squeeze", writer.node("Shape", text.points))
-    places = writer.node("Range", 0, size, 1)
-    length = writer.cast(match.length, ElementType.INT64)
+@dataclass(frozen=True, kw_only=True)
+class _Tokens:
+    """Tokens that were found. Names of values, one for each position."""
+
+    number: str
+    """int64: index of the token; 0 where there is none"""
+    begins: str
+    """bool: whether one begins there"""
+    covered: str
+    """bool: whether it is in one"""
+    last: str
+    """int64: the last position of the token"""
+
+
+def _replaced(writer: Writer, text: Points, number: str, length: str, tokens: Sequence[Added]) -> tuple[str, str, str]:
+    found = _found(writer, text, writer.cast(number, ElementType.INT64), writer.cast(length, ElementType.INT64), tokens)
+    ids = writer.integers(*(END + 1 + each.id for each in tokens))
+    points = writer.node("Where", found.begins, writer.node("Gather", ids, found.number), text.points)
+    begin, end = _places(writer, text), found.last
+    kept = writer.node("Or", found.begins, writer.node("Not", found.covered))
+    if any(each.strips_left or each.strips_right for each in tokens):
+        begin, end, is_stripped = _stripped(writer, text, found, tokens)
+        kept = writer.node("And", kept, writer.node("Not", is_stripped))
+    starts, ends = writer.node("Gather", text.starts, begin), writer.node("Gather", text.ends, end)
+    made = (writer.node("Compress", each, kept, axis=0) for each in (points, starts, ends))
+    points, starts, ends = made
+    return points, starts, ends
+
+
+def _places(writer: Writer, text: Points) -> str:
+    return writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", text.points)), 1)
+
+
+def _found(writer: Writer, text: Points, number: str, length: str, tokens: Sequence[Added]) -> _Tokens:
+    places = _places(writer, text)
     one = writer.node("Max", length, 1)
-    after = writer.node("Min", writer.node("Add", places, one), writer.node("Sub", size, 1))
+    last = writer.node("Sub", writer.node("Squeeze", writer.node("Shape", text.points)), 1)
+    after = writer.node("Min", writer.node("Add", places, one), last)
     first = writer.cast(writer.node("Equal", places, 0), ElementType.INT32)
-    is_reached = writer.cast(chains.reached_anywhere(writer, after, first), ElementType.BOOL)
-    kept = writer.positions(is_reached)
-    length = writer.node("Gather", length, kept)
-    is_token = writer.node("Greater", length, 0)
-    number = writer.node("Add", writer.cast(writer.node("Gather", match.number, kept), ElementType.INT64), END + 1)
-    last = writer.node("Sub", writer.node("Add", kept, writer.node("Max", length, 1)), 1)
-    return (
-        writer.node("Where", is_token, number, writer.node("Gather", text.points, kept)),
-        writer.node("Gather", text.starts, kept),
-        writer.node("Gather", text.ends, last),
+    reached = writer.cast(chains.reached_anywhere(writer, after, first), ElementType.BOOL)
+    begins = writer.node("And", reached, writer.node("Greater", length, 0))
+    if any(each.is_word for each in tokens):
+        begins = writer.node("And", begins, _is_alone(writer, text, number, one, tokens))
+    # a token covers all positions up to the next one that was reached
+    run = writer.node("Sub", writer.node("CumSum", writer.cast(reached, ElementType.INT64), 0), 1)
+    covered = writer.node("Gather", writer.node("Compress", begins, reached, axis=0), run)
+    end = writer.node("Where", begins, writer.node("Sub", writer.node("Add", places, one), 1), places)
+    return _Tokens(number=writer.node("Max", number, 0), begins=begins, covered=covered, last=end)
+
+
+def _flags(writer: Writer, number: str, flags: Sequence[bool]) -> str:
+    import numpy
+
+    return writer.node("Gather", writer.constant(numpy.array(flags)), writer.node("Max", number, 0))
+
+
+def _is_alone(writer: Writer, text: Points, number: str, size: str, tokens: Sequence[Added]) -> str:
+    """Whether a token at each position may be there, with what precedes and follows it."""
+    in_word = is_member(writer, text.points, unicode.category("word"))
+    last = writer.node("Sub", writer.node("Shape", text.points), 1)
+    after = writer.node("Min", writer.node("Add", _places(writer, text), size), last)
+    touches = writer.node("Or", before(writer, in_word), writer.node("Gather", in_word, after))
+    is_wanted = _flags(writer, number, [each.is_word for each in tokens])
+    return writer.node("Not", writer.node("And", is_wanted, touches))
+
+
+def _stripped(writer: Writer, text: Points, found: _Tokens, tokens: Sequence[Added]) -> tuple[str, str, str]:
+    """Where tokens begin and end with the blanks that are part of them, and whether each position is such a blank."""
+    plain = writer.node("Not", found.covered)
+    is_blank = writer.node("And", is_member(writer, text.points, unicode.members("white")), plain)
+    is_other = writer.node("Not", is_blank)
+    others = writer.positions(is_other)
+    rank = writer.node("CumSum", writer.cast(is_other, ElementType.INT64), 0)
+    last = writer.node("Sub", writer.node("Shape", others), 1)
+    earlier = writer.node("Gather", others, writer.node("Sub", rank, 1))
+    later = writer.node("Gather", others, writer.node("Min", rank, last))
+    left = writer.node("And", found.begins, _flags(writer, found.number, [each.strips_left for each in tokens]))
+    right = writer.node("And", found.begins, _flags(writer, found.number, [each.strips_right for each in tokens]))
+    # what a token that begins at a position says counts at its last one, too
+    run = writer.node("CumSum", writer.cast(writer.node("Or", found.begins, plain), ElementType.INT64), 0)
+    heads = writer.node("Compress", right, writer.node("Or", found.begins, plain), axis=0)
+    right_at_all = writer.node("Gather", heads, writer.node("Sub", run, 1))
+    of_earlier = writer.node("And", is_blank, writer.node("Gather", right_at_all, earlier))
+    of_later = writer.node("And", is_blank, writer.node("Gather", left, later))
+    is_stripped = writer.node("Or", of_earlier, of_later)
+    places = _places(writer, text)
+    blank_before = before(writer, writer.node("And", of_later, writer.node("Not", of_earlier)))
+    after_earlier = writer.node(
+        "Add", writer.node("Concat", [0], writer.node("Slice", earlier, [0], [-1], [0]), axis=0), 1
     )
+    begin = writer.node("Where", writer.node("And", left, blank_before), after_earlier, places)
+    next_blank = writer.node("Gather", ahead(writer, of_earlier), found.last)
+    end = writer.node("Sub", writer.node("Gather", later, found.last), 1)
+    return begin, writer.node("Where", writer.node("And", right, next_blank), end, found.last), is_stripped

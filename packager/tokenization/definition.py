@@ -138,8 +138,20 @@ class Trimming:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Added:
+    """A token that is found in texts, whatever surrounds it."""
+
+    id: int
+    strips_left: bool = False
+    """whether blanks before it are part of it"""
+    strips_right: bool = False
+    is_word: bool = False
+    """whether it counts only between characters that are no letters, marks, digits or underscores"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tokenizer:
-    added: tuple[Mapping[str, int], Mapping[str, int]]
+    added: tuple[Mapping[str, Added], Mapping[str, Added]]
     """tokens by their text: those that are found in a text before all else, and those that are found in the normalized
     text"""
     normalization: tuple[Step, ...]
@@ -150,3 +162,12 @@ class Tokenizer:
     pair: Template
     truncation: Truncation | None
     padding: Padding
+
+    def tokens(self) -> Mapping[int, str]:
+        """The texts of all tokens by their ids."""
+        match self.model:
+            case Unigram(vocabulary=scored):
+                known = {number: token for number, (token, _) in enumerate(scored)}
+            case WordPiece(vocabulary=vocabulary) | BytePairs(vocabulary=vocabulary) | Words(vocabulary=vocabulary):
+                known = {number: token for token, number in vocabulary.items()}
+        return known | {each.id: token for group in self.added for token, each in group.items()}

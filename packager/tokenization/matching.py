@@ -73,8 +73,8 @@ class _Matcher:
     @classmethod
     def of(cls, writer: Writer, pattern: Pattern, points: str) -> "_Matcher":
         size = writer.node("Squeeze", writer.node("Shape", points))
-        sets = list(dict.fromkeys(_sets(pattern)))
-        members = dict(zip(sets, _members(writer, sets, points), strict=True))
+        known = list(dict.fromkeys(sets(pattern)))
+        members = dict(zip(known, _members(writer, known, points), strict=True))
         return cls(writer=writer, places=writer.node("Range", 0, size, 1), members=members, runs={})
 
     def ends(self, pattern: Pattern, rest: str) -> str:
@@ -154,15 +154,16 @@ class _Matcher:
         return self.writer.node("Gather", value, places)
 
 
-def _sets(pattern: Pattern) -> Iterator[Set]:
+def sets(pattern: Pattern) -> Iterator[Set]:
+    """All sets of a pattern."""
     match pattern:
         case Set():
             yield pattern
         case Chain(parts) | Choice(parts):
             for part in parts:
-                yield from _sets(part)
+                yield from sets(part)
         case Repeat(part) | Ahead(part):
-            yield from _sets(part)
+            yield from sets(part)
 
 
 def _members(writer: Writer, sets: Sequence[Set], points: str) -> Iterator[str]:

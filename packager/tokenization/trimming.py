@@ -34,8 +34,7 @@ def blanks(tokenizer: Tokenizer) -> Blanks | None:
 
     if tokenizer.trimming is None:
         return None
-    tokens = {number: token for token, number in tokenizer.model.vocabulary.items()}
-    tokens |= {number: token for added in tokenizer.added for token, number in added.items()}
+    tokens = tokenizer.tokens()
     leading, trailing = numpy.zeros((2, max(tokens) + 1), numpy.int32)
     for number, token in tokens.items():
         leading[number], trailing[number] = _count(token), _count(reversed(token))

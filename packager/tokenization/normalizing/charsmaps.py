@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import matching
-from packager.tokenization.normalizing import graphemes
+from packager.tokenization.normalizing import alignment, graphemes
 from packager.tokenization.normalizing.steps import Charsmap
 from packager.tokenization.pages import END, filled, look_up
 from packager.tokenization.stages import Points
@@ -98,33 +98,55 @@ def _longest(writer: Writer, text: Points, texts: tuple[str, ...], is_alive: str
 
 
 def _replaced(writer: Writer, text: Points, found: _Found, contents: tuple[str, ...]) -> Points:
-    """Code point i of a content comes from code point i of what it replaces, those beyond from the last one."""
     import numpy
 
     width = max(map(len, contents)) or 1
-    flat = numpy.array([*map(ord, "".join(contents)), *[0] * width], numpy.int32)
-    sizes = numpy.array(list(map(len, contents)), numpy.int64)
-    starts = writer.constant(numpy.cumsum(sizes) - sizes)
+    flat = writer.constant(numpy.array([*map(ord, "".join(contents)), *[0] * width], numpy.int32))
+    lengths = numpy.array(list(map(len, contents)), numpy.int64)
+    is_here = writer.node("GreaterOrEqual", found.number, 0)
     index = writer.node("Max", found.number, 0)
+    length = writer.node("Gather", writer.constant(lengths), index)
+    length = writer.node("Where", is_here, length, writer.cast(found.stays, ElementType.INT64))
+    # each of its code points as a row; what stays has one of them
     columns = writer.integers(*range(width))
-    begin = writer.node("Unsqueeze", writer.node("Gather", starts, index), [1])
-    rows = writer.node("Gather", writer.constant(flat), writer.node("Add", begin, columns))
-    size = writer.node("Unsqueeze", writer.node("Gather", writer.constant(sizes), index), [1])
-    is_there = writer.node("Less", columns, size)
-    is_there = writer.node(
-        "And", is_there, writer.node("Unsqueeze", writer.node("GreaterOrEqual", found.number, 0), [1])
+    flags = writer.node("Less", columns, writer.node("Unsqueeze", length, [1]))
+    places = writer.positions(writer.node("Reshape", flags, [-1]))
+    source, column = writer.node("Div", places, width), writer.node("Mod", places, width)
+    start = writer.node(
+        "Gather", writer.constant(numpy.cumsum(lengths) - lengths), writer.node("Gather", index, source)
     )
-    stays = writer.node("Unsqueeze", found.stays, [1])
-    flags = writer.node("Reshape", writer.node("Concat", is_there, stays, axis=1), [-1])
-    unchanged = writer.node("Unsqueeze", text.points, [1])
-    points = writer.node("Concat", writer.cast(rows, ElementType.INT64), unchanged, axis=1)
-    places = writer.positions(flags)
-    source, column = writer.node("Div", places, width + 1), writer.node("Mod", places, width + 1)
-    last = writer.node("Sub", writer.node("Gather", found.size, source), 1)
-    inside = writer.node("Min", column, writer.node("Max", last, 0))
-    source = writer.node("Add", source, writer.node("Where", writer.node("Equal", column, width), 0, inside))
-    return Points(
-        points=writer.node("Gather", writer.node("Reshape", points, [-1]), places),
-        starts=writer.node("Gather", text.starts, source),
-        ends=writer.node("Gather", text.ends, source),
-    )
+    points = writer.cast(writer.node("Gather", flat, writer.node("Add", start, column)), ElementType.INT64)
+    unchanged = writer.node("Gather", text.points, source)
+    points = writer.node("Where", writer.node("Gather", is_here, source), points, unchanged)
+    size = writer.node("Where", is_here, found.size, 1)
+    replaced = _counts(writer, text, _Made(source, column, length, size), is_here)
+    return alignment.write(writer, text, points, replaced, source)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Code points of the result: where they come from, int64 [result], and sizes before and after, int64 [n]."""
+
+    source: str
+    column: str
+    """which code point of its content each is"""
+    length: str
+    """code points of the content"""
+    size: str
+    """code points that it replaces"""
+
+
+def _counts(writer: Writer, text: Points, made: _Made, is_here: str) -> str:
+    """How many code points of the text each of the result replaces, as tokenizers' Precompiled counts them: one each,
+    as far as there are any; the last one all that are left. Those that nothing replaces belong to the one before."""
+    size, length = (writer.node("Gather", each, made.source) for each in (made.size, made.length))
+    one = writer.cast(writer.node("Less", made.column, size), ElementType.INT64)
+    is_last = writer.cast(writer.node("Equal", made.column, writer.node("Sub", length, 1)), ElementType.INT64)
+    left = writer.node("Mul", writer.node("Max", writer.node("Sub", size, length), 0), is_last)
+    counts = writer.node("Add", one, left)
+    is_removed = writer.node("And", is_here, writer.node("Equal", made.length, 0))
+    before = writer.node("Sub", writer.node("CumSum", made.length, 0), 1)
+    is_text = writer.node("Less", writer.node("Gather", text.points, made.source), END)
+    has_any = writer.node("And", is_removed, writer.node("Gather", is_text, before))
+    removed = writer.node("Mul", made.size, writer.cast(has_any, ElementType.INT64))
+    return writer.node("ScatterElements", counts, before, removed, axis=0, reduction="add")

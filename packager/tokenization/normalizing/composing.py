@@ -42,14 +42,14 @@ def write(writer: Writer, found: Characters) -> Characters:
     integer = ElementType.INT64
 
     def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        points, classes, replaced, is_tried = carried
+        points, classes, replaced, is_open = carried
         size = inner.node("Squeeze", inner.node("Shape", points))
         places = inner.node("Range", 0, size, 1)
         owner = _starters_before(inner, classes, places)
         symbol = inner.node("Squeeze", look_up(inner, points, filled(known, 0, 0)), [1])
         symbol = inner.cast(symbol, integer)
         is_pair, slot = look_up_pairs(inner, table, inner.node("Gather", symbol, owner), symbol)
-        can = inner.node("And", inner.node("And", is_pair, _unblocked(inner, classes, places, owner)), is_tried)
+        can = inner.node("And", inner.node("And", is_pair, _unblocked(inner, classes, places, owner)), is_open)
         none = inner.node("Expand", [LAST], inner.node("Shape", points))
         where = inner.node("Where", can, places, LAST)
         first = inner.node("ScatterElements", none, owner, where, axis=0, reduction="min")
@@ -62,10 +62,10 @@ def write(writer: Writer, found: Characters) -> Characters:
         replaced = inner.node("ScatterElements", replaced, target, more, axis=0, reduction="add")
         # those before the one that composed were tried, and are not tried with the composite
         is_past = inner.node("And", inner.node("Less", places, of_owner), inner.node("Less", of_owner, LAST))
-        is_tried = inner.node("And", is_tried, inner.node("Not", is_past))
+        is_open = inner.node("And", is_open, inner.node("Not", is_past))
         kept = inner.node("Not", composes)
         goes_on = inner.cast(inner.node("ReduceMax", inner.cast(composes, integer), keepdims=0), ElementType.BOOL)
-        return goes_on, [inner.node("Compress", each, kept, axis=0) for each in (points, classes, replaced, is_tried)]
+        return goes_on, [inner.node("Compress", each, kept, axis=0) for each in (points, classes, replaced, is_open)]
 
     carried = [(found.points, integer), (found.classes, integer), (found.replaced, integer)]
     may_compose = (everywhere(writer, found.points), ElementType.BOOL)

@@ -3,7 +3,7 @@
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import unicode
-from packager.tokenization.normalizing import composing, maps
+from packager.tokenization.normalizing import alignment, composing, maps
 from packager.tokenization.normalizing.composing import Characters
 from packager.tokenization.normalizing.steps import Forms
 from packager.tokenization.pages import filled, is_member, look_up
@@ -51,12 +51,8 @@ def _changed(writer: Writer, text: Points, form: Forms) -> tuple[str, str, str]:
     found = _ordered(writer, _decomposed(writer, text, form))
     if form.composes:
         found = composing.write(writer, found)
-    # each takes the part of as many code points as it replaces, and one that replaces none that of the one before
-    after = writer.node("CumSum", found.replaced, 0)
-    source = writer.node("Sub", after, writer.node("Max", found.replaced, 1))
-    source = writer.node("Max", source, 0)
-    starts, ends = (writer.node("Gather", value, source) for value in (text.starts, text.ends))
-    return found.points, starts, ends
+    made = alignment.write(writer, text, found.points, found.replaced)
+    return made.points, made.starts, made.ends
 
 
 def _decomposed(writer: Writer, text: Points, form: Forms) -> Characters:

@@ -18,11 +18,12 @@ def composed(maps: Iterable[Map]) -> Map:
 
 
 def _then(first: Map, second: Map) -> Map:
-    changed = {point: tuple(_each(points, second)) for point, points in first.items()}
+    changed = {point: tuple(each(points, second)) for point, points in first.items()}
     return {**{point: made for point, made in second.items() if point not in first}, **changed}
 
 
-def _each(points: Iterable[int], made: Map) -> Iterable[int]:
+def each(points: Iterable[int], made: Map) -> Iterable[int]:
+    """What `made` makes of `points`."""
     for point in points:
         yield from made.get(point, (point,))
 

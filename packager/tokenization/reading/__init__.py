@@ -5,11 +5,11 @@ from pathlib import Path
 from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.tokenization.definition import Tokenizer
-from packager.tokenization.reading import tokenizer_json, vocabulary
+from packager.tokenization.reading import tiktoken, tokenizer_json, vocabulary
 from packager.tokenization.reading.part import Part
 
 LIMIT_BYTES = 64 * 2**20
-KINDS = "tokenizer.json of Hugging Face, or BERT's vocab.txt"
+KINDS = "tokenizer.json of Hugging Face, BERT's vocab.txt, or ranks of tiktoken"
 
 
 def read(path: Path) -> Tokenizer:
@@ -19,6 +19,8 @@ def read(path: Path) -> Tokenizer:
         return tokenizer_json.read(Part.whole(path, content))
     if path.suffix == ".txt":
         return vocabulary.read(path, content)
+    if path.suffix == ".tiktoken":
+        return tiktoken.read(path, content)
     raise ConfigError(f"{path}: not a known tokenizer file", hint=f"use {KINDS}")
 
 

@@ -11,7 +11,7 @@ from packager.tokenization.reading.part import Part
 @dataclass(frozen=True, kw_only=True)
 class Processor:
     single: Template = (Slot(text=0, role=0),)
-    pair: Template = (Slot(text=0, role=0), Slot(text=1, role=0))
+    pair: Template = (Slot(text=0, role=0), Slot(text=1, role=1))
     trimming: Trimming | None = None
 
 

@@ -1,9 +1,14 @@
 """Reads `tokenizer.json` of Hugging Face: the sources of that library, tokenizers, describe its format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as Set_
 
 from packager.core.errors import ConfigError
-from packager.tokenization.definition import Padding, Tokenizer, Truncation
+from packager.tokenization import matching
+from packager.tokenization.definition import Added, Padding, Tokenizer, Truncation
+from packager.tokenization.normalizing import maps
+from packager.tokenization.normalizing.steps import Charsmap, Each, Forms, Prepend, Replace, Step, Strip
+from packager.tokenization.patterns import Set
 from packager.tokenization.reading import models, normalizers, processors, splitters
 from packager.tokenization.reading.part import Part
 
@@ -16,7 +21,7 @@ def read(whole: Part) -> Tokenizer:
     normalization = tuple(normalizers.read(whole.part("normalizer")))
     processor = processors.read(whole.part("post_processor"))
     return Tokenizer(
-        added=_added(whole, normalizes=bool(normalization)),
+        added=_added(whole, normalization),
         normalization=normalization,
         splitting=splitting,
         model=made,
@@ -28,21 +33,51 @@ def read(whole: Part) -> Tokenizer:
     )
 
 
-def _added(whole: Part, *, normalizes: bool) -> tuple[Mapping[str, int], Mapping[str, int]]:
+def _added(whole: Part, normalization: Sequence[Step]) -> tuple[Mapping[str, Added], Mapping[str, Added]]:
     """Tokens that are found in the text itself, and those that are found in the normalized text."""
-    groups: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    groups: tuple[dict[str, Added], dict[str, Added]] = ({}, {})
     for token in whole.parts("added_tokens"):
         content = token.get("content", str)
         is_normalized = token.get("normalized", bool, False)
         if not content:
             raise ConfigError(f"{token.place}: an added token is empty", hint="remove it")
-        for key in ("single_word", "lstrip", "rstrip"):
-            if token.get(key, bool, False):
-                raise token.unsupported(f"{content!r} with {key}")
-        if is_normalized and normalizes:
-            raise token.unsupported(f"{content!r} with normalized, beside a normalizer,")
-        groups[is_normalized][content] = token.get("id", int)
+        made = Added(
+            id=token.get("id", int),
+            strips_left=token.get("lstrip", bool, False),
+            strips_right=token.get("rstrip", bool, False),
+            is_word=token.get("single_word", bool, False),
+        )
+        found = _normalized(content, normalization) if is_normalized else content
+        if not found:
+            raise token.unsupported(f"{content!r}, which is normalized by these steps,")
+        groups[is_normalized][found] = made
     return groups
+
+
+def _normalized(content: str, steps: Sequence[Step]) -> str:
+    """`content` as the steps leave it; empty where that is not known."""
+    for step in steps:
+        if not content.isascii():
+            return ""
+        points = {*map(ord, content)}
+        match step:
+            case Each(map=made):
+                content = "".join(map(chr, maps.each(map(ord, content), made)))
+            case Prepend(content=before):
+                content = before + content
+            case Strip():
+                content = content.strip()
+            case Forms():
+                continue
+            case Replace(pattern=pattern) if any(_has(each, points) for each in matching.sets(pattern)):
+                return ""
+            case Charsmap(texts=texts) if any(chr(point) in texts for point in points):
+                return ""
+    return content
+
+
+def _has(found: Set, points: Set_[int]) -> bool:
+    return any((point in found.points) != found.is_negated for point in points)
 
 
 def _truncation(part: Part | None) -> Truncation | None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from packager.core.errors import ConfigError
-from packager.tokenization.definition import Padding, Tokenizer, WordPiece
+from packager.tokenization.definition import Added, Padding, Tokenizer, WordPiece
 from packager.tokenization.reading import normalizers, processors, splitters
 
 SPECIAL = ("[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]")
@@ -24,7 +24,7 @@ def read(path: Path, content: str) -> Tokenizer:
     lowers = not any(each.isascii() and each != each.lower() for each in words)
     single, pair = processors.bert(vocabulary["[CLS]"], vocabulary["[SEP]"])
     return Tokenizer(
-        added=({token: vocabulary[token] for token in SPECIAL if token in vocabulary}, {}),
+        added=({token: Added(id=vocabulary[token]) for token in SPECIAL if token in vocabulary}, {}),
         normalization=tuple(normalizers.bert(cleans=True, splits_chinese=True, strips_accents=lowers, lowers=lowers)),
         splitting=splitters.bert(),
         model=WordPiece(vocabulary=vocabulary, unknown="[UNK]", prefix="##", longest_word=100),

@@ -1,0 +1,160 @@
+"""Models of tokenizers in the graph: byte-pair encoding of characters, Unigram, words; and added tokens."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+
+from tests.tokenizer_graphs import Graph, changed, same, vocabulary
+
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+LETTERS = "abc\u2581\u00e9\u6771"
+TEXTS = st.text(st.sampled_from([*"abcd  \u00e9\u6771\u4eac\U0001f600"]), max_size=40)
+
+
+def graph(reference: Tokenizer, folder: Path) -> Graph:
+    return Graph(changed(reference, folder))
+
+
+def byte_pairs(seed: int, **keys: Any) -> Tokenizer:
+    """Merges at random, as training makes them: of tokens that exist already."""
+    chosen = random.Random(seed)
+    affixes = {"continuing_subword_prefix": "##", "end_of_word_suffix": "</w>"}
+    prefix, suffix = (keys.get(key, "") for key in affixes)
+    tokens = ["<unk>", *BYTES]
+    letters = [letter + end for letter in LETTERS for end in {"", suffix}]
+    letters += [prefix + each for each in letters] if prefix else []
+    known = list(letters)
+    merges: list[tuple[str, str]] = []
+    while len(merges) < 30:
+        first, second = chosen.choice(known), chosen.choice(known)
+        if (suffix and first.endswith(suffix)) or not second.startswith(prefix) or (first, second) in merges:
+            continue
+        merges.append((first, second))
+        known.append(first + second[len(prefix) :])
+    ids = {token: number for number, token in enumerate(dict.fromkeys([*tokens, *known]))}
+    made = Tokenizer(models.BPE(ids, merges, unk_token="<unk>", **keys))
+    made.pre_tokenizer = pre_tokenizers.Metaspace(split=bool(seed % 2))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"byte_fallback": True},
+        {"fuse_unk": True},
+        {"ignore_merges": True},
+        {"end_of_word_suffix": "</w>"},
+        {"continuing_subword_prefix": "##"},
+    ],
+    ids=str,
+)
+def test_byte_pairs_of_characters_give_the_same_tokens(keys: dict[str, Any], seed: int, tmp_path: Path) -> None:
+    reference = byte_pairs(seed, **keys)
+    made = graph(reference, tmp_path)
+
+    @settings(max_examples=60, deadline=None)
+    @given(text=TEXTS)
+    def compare(text: str) -> None:
+        same(made, reference, text)
+
+    compare()
+    same(made, reference, "abc " * 2000)
+
+
+def unigram(seed: int, *, is_single: bool, **keys: Any) -> Tokenizer:
+    """Tokens with scores at random, many of them equal: of 32-bit floats as SentencePiece's, or of 64-bit ones."""
+    chosen = random.Random(seed)
+    tokens = {"".join(chosen.choices(LETTERS, k=chosen.randrange(1, 5))) for _ in range(40)}
+    scores = [-1.5, -2.25, -3.0] if is_single else [-1.1, -2.3, -0.7]
+    known = [
+        ("<unk>", 0.0),
+        *((each, -9.5) for each in BYTES if keys),
+        *((token, chosen.choice(scores)) for token in sorted(tokens)),
+    ]
+    made = Tokenizer(models.Unigram(known, unk_id=0, **keys))
+    made.pre_tokenizer = pre_tokenizers.Metaspace(split=bool(seed % 2))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("is_single", [True, False])
+@pytest.mark.parametrize("keys", [{}, {"byte_fallback": True}], ids=str)
+def test_unigram_gives_the_same_tokens(keys: dict[str, Any], is_single: bool, seed: int, tmp_path: Path) -> None:
+    reference = unigram(seed, is_single=is_single, **keys)
+    made = graph(reference, tmp_path)
+
+    @settings(max_examples=60, deadline=None)
+    @given(text=TEXTS)
+    def compare(text: str) -> None:
+        same(made, reference, text)
+
+    compare()
+    for text in ("a" * 500, "abc" * 100 + "dd" + "\u00e9a" * 100):  # longer than one block of steps
+        same(made, reference, text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=TEXTS)
+def test_words_give_the_same_tokens(words: tuple[Graph, Tokenizer], text: str) -> None:
+    same(*words, text)
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> tuple[Graph, Tokenizer]:
+    reference = Tokenizer(
+        models.WordLevel({"<unk>": 0, "a": 1, "abc": 2, "\u6771\u4eac": 3, "b": 4}, unk_token="<unk>")
+    )
+    reference.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return graph(reference, tmp_path_factory.mktemp("words")), reference
+
+
+NORMALIZERS = [
+    None,
+    normalizers.Lowercase(),
+    normalizers.Prepend("\u2581"),
+    normalizers.Sequence([normalizers.NFKC(), normalizers.Replace("q", "r"), normalizers.Strip()]),
+]
+CONTENTS = ["<m>", "<mm>", "abc", "B", "a b", "<s>", "_x", "mask", "M"]
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_added_tokens_are_found_with_blanks_and_borders(seed: int, tmp_path: Path) -> None:
+    chosen = random.Random(seed)
+    known = {
+        **vocabulary(),
+        **{letter: 100 + number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz<>_\u2581. ")},
+    }
+    reference = Tokenizer(models.WordPiece(known, unk_token="[UNK]"))
+    reference.pre_tokenizer = pre_tokenizers.Whitespace()
+    if normalizer := NORMALIZERS[seed % 4]:
+        reference.normalizer = normalizer
+    contents = chosen.sample(CONTENTS, 4)
+    flags = ("lstrip", "rstrip", "single_word", "normalized")
+    reference.add_tokens([AddedToken(each, **{flag: chosen.random() < 0.5 for flag in flags}) for each in contents])
+    made = graph(reference, tmp_path)
+    pieces = [*contents, *contents, " ", " ", "\t", "\u3000", *"xabB_.\u00e9M<>"]
+    for _ in range(150):
+        same(made, reference, "".join(chosen.choices(pieces, k=chosen.randrange(12))))
+
+
+def test_the_second_text_of_a_pair_has_its_own_type_without_a_template(tmp_path: Path) -> None:
+    reference = unigram(0, is_single=True)
+    made = Graph(changed(reference, tmp_path), is_pair=True)
+    same(made, reference, "abc", "cab")
+    assert json.loads(reference.to_str())["post_processor"] is None
+
+
+def test_the_comparison_finds_another_score(tmp_path: Path) -> None:
+    def scored(score: float) -> Tokenizer:
+        return Tokenizer(models.Unigram([("<unk>", 0.0), ("a", -1.0), ("aa", score)], unk_id=0))
+
+    with pytest.raises(AssertionError):
+        same(graph(scored(-1.5), tmp_path), scored(-2.5), "aaaa")
