@@ -16,6 +16,8 @@ MOST_TIMES = 64
 ASCII = 0x80
 BLANKS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "a": 0x07, "e": 0x1B}
 CLASSES = {"s": "space", "d": "Nd", "w": "word", "h": "hex"}
+NUMERALS = frozenset(map(ord, "\u00b2\u00b3\u00b9\u00bc\u00bd\u00be"))
+"""in `\\w`, but not in `[\\w]`: Oniguruma has a table of its own for Latin-1, which brackets do not read"""
 FOLDED = {"s": "\u017f", "k": "\u212a"}
 """letters outside ASCII that equal one in it, case aside"""
 FOLDED_TOGETHER = ("ss", "st", "ff", "fi", "fl")
@@ -213,22 +215,24 @@ class _Reader:
     def _range(self) -> Set:
         if self.rest.startswith("[:"):
             raise self.unsupported("[:")
-        first = self._one()
+        first = self._one(is_inside=True)
         if self.rest[:1] != "-" or self.rest[1:2] in ("]", "["):
             return first
         self.takes("-")
-        last = self._one()
+        last = self._one(is_inside=True)
         if len(first.points) != 1 or len(last.points) != 1 or first.is_negated or last.is_negated:
             raise self.unsupported("a range of classes")
         (low,), (high,) = first.points, last.points
         return Set(frozenset(range(low, high + 1)))
 
-    def _one(self) -> Set:
-        """A character, or a class such as `\\s`."""
+    def _one(self, *, is_inside: bool = False) -> Set:
+        """A character, or a class such as `\\s`, alone or inside brackets."""
         if found := self.takes(r"\\([pP])\{(\^?)([\w ]+)\}"):
             return Set(self._property(found[3]), (found[1] == "P") != bool(found[2]))
         if found := self.takes(r"\\([sdwhSDWH])"):
-            return Set(unicode.category(CLASSES[found[1].lower()]), found[1].isupper())
+            points = unicode.category(CLASSES[found[1].lower()])
+            left_out = NUMERALS if is_inside and found[1] in "wW" else frozenset()
+            return Set(points - left_out, found[1].isupper())
         if found := self.takes(r"\\(?:x\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|x([0-7][0-9A-Fa-f]))"):
             return Set(frozenset({int(found[1] or found[2] or found[3], 16)}))
         if found := self.takes(r"\\([tnvfrae])"):
