@@ -25,7 +25,7 @@ class Blanks:
     trailing: "numpy.ndarray"
     """int32 [ids]"""
     keeps_first: bool
-    """whether the blanks before a text stay"""
+    """whether a single blank before a text stays"""
 
 
 def blanks(tokenizer: Tokenizer) -> Blanks | None:
@@ -61,7 +61,8 @@ def write(writer: Writer, known: Blanks, tokens: Flat) -> Flat:
     if known.keeps_first:
         places = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", tokens.ids)), 1)
         is_first = writer.node("Equal", writer.node("Min", places, tokens.starts), 0)
-        leading = writer.node("Where", is_first, 0, leading)
+        is_alone = writer.node("Equal", leading, 1)  # several are not the one that Prefix puts there
+        leading = writer.node("Where", writer.node("And", is_first, is_alone), 0, leading)
     starts = writer.node("Min", writer.node("Add", tokens.starts, leading), tokens.ends)
     is_long_enough = writer.node("GreaterOrEqual", tokens.ends, trailing)
     ends = writer.node("Max", writer.node("Sub", tokens.ends, trailing), starts)
