@@ -65,7 +65,11 @@ class Graph:
 
     def __init__(self, path: Path, *, is_pair: bool = False) -> None:
         proto = tokenization.alone(tokenization.read(path), is_pair=is_pair)
-        self.session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        self.session = onnxruntime.InferenceSession(
+            proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
 
     def __call__(self, *texts: str) -> Mapping[str, Any]:
         names = [each.name for each in self.session.get_inputs()]

@@ -84,8 +84,8 @@ def different(graph: Graph, reference: Tokenizer, text: Text, second: str | None
         if array.shape == found[what].shape and (array == found[what]).all():
             continue
         size = min(len(array), len(found[what]))
-        same = (array[:size] == found[what][:size]).reshape(size, -1).all(axis=1)
-        place = size if same.all() else int(same.argmin())
+        wrong = numpy.argwhere(array[:size] != found[what][:size])
+        place = int(wrong[0][0]) if len(wrong) else size
         here = slice(place, place + 3)
         shown = (tuple(each[here].tolist()) for each in (found[what], array))
         return Difference(text=text, what=what, place=place, found=next(shown), wanted=next(shown))

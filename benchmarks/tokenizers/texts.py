@@ -63,6 +63,12 @@ def translations(package: Path) -> tuple[str, ...]:
     return tuple(found)
 
 
+def messages(package: Path) -> list[str]:
+    """The sentences that were translated, in English."""
+    with zipfile.ZipFile(package) as wheel, wheel.open("django/conf/locale/de/LC_MESSAGES/django.mo") as file:
+        return sorted(each for each in vars(gettext.GNUTranslations(file))["_catalog"] if isinstance(each, str))
+
+
 def _messages(file: IO[bytes]) -> Iterator[str]:
     # gettext keeps no public list of its messages
     catalog = vars(gettext.GNUTranslations(file))["_catalog"]

@@ -1,0 +1,144 @@
+"""Tokenizers of every family in the graph give the tokens of Hugging Face's tokenizers."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Regex, Tokenizer, pre_tokenizers
+
+from packager.tokenization import patterns
+from packager.tokenization.definition import Split
+from packager.tokenization.reading import splitters
+from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level
+from tests.tokenizer_graphs import Graph, changed, scalars
+
+pytestmark = pytest.mark.by_content("benchmarks")
+
+FAMILIES: Mapping[str, Any] = {
+    "GPT-2": {},
+    "GPT-2, trimmed": {"trims": True},
+    "GPT-2, prefix, trimmed": {"prefix": True, "trims": True},
+    "RoBERTa": {"prefix": True, "trims": True, "roberta": True},
+    "RoBERTa, not trimmed": {"roberta": True},
+    "cl100k": {"expression": "cl100k"},
+    "Qwen": {"expression": "qwen", "trims": True},
+    "o200k": {"expression": "o200k"},
+}
+ODD = (
+    "'\u0130\u0131\u017f\u212a\ufb01\u01c5\u0300\u0345\u200d\u00ad\u2028\u0085\u00a0\u3000\ufffd\0\u0e33"
+    "\u1100\u1161\u11a8\uac01\u00bd"
+)
+WORDS = [word for line in CORPUS for word in line.split()]
+BLANKS = (" ", "  ", "    ", "\n", "\r\n", "\n\n", "\t", " \n", "\n ")
+ENDINGS = ("'s", "'S", "'ll", "'LL", "'\u017f", "'re", "'d", "'x")
+PIECES = st.sampled_from([*WORDS, *BLANKS, *ODD, *ENDINGS, *SPECIAL, "<s", "s>", "1", "23456"])
+MIXED = st.lists(st.one_of(PIECES, st.characters(exclude_categories=["Cs"]))).map("".join)
+
+
+def same(graph: Graph, reference: Tokenizer, *texts: str) -> None:
+    first, second = (*texts, None)[:2]
+    found, wanted = graph(*texts), reference.encode(first, second)
+    assert found["ids"] == wanted.ids, texts
+    assert found["types"] == wanted.type_ids, texts
+    assert [tuple(each) for each in found["offsets"]] == wanted.offsets, texts
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Graph, Tokenizer]:
+    reference = byte_level(**FAMILIES[request.param])
+    return Graph(changed(reference, tmp_path_factory.mktemp("family"))), reference
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=MIXED)
+def test_any_text_gives_the_same_tokens(family: tuple[Graph, Tokenizer], text: str) -> None:
+    same(*family, text)
+
+
+def test_code_points_of_all_unicode_give_the_same_tokens(family: tuple[Graph, Tokenizer]) -> None:
+    chosen = scalars()[::17]
+    for first in range(0, len(chosen), 4096):
+        same(*family, "".join(f"a{each}b {each} " for each in chosen[first : first + 4096]))
+
+
+@pytest.mark.parametrize("text", ["", " ", "  ", "   ", "\0", "a ", *CORPUS, *SPECIAL, "<s></s><s> a</s>", "\n" * 200, "a" * 5000])
+def test_chosen_texts_give_the_same_tokens(family: tuple[Graph, Tokenizer], text: str) -> None:
+    same(*family, text)
+
+
+def test_a_hundred_thousand_characters_give_the_same_tokens(family: tuple[Graph, Tokenizer]) -> None:
+    same(*family, " ".join(CORPUS * 160))
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Graph, Tokenizer]:
+    reference = byte_level(**FAMILIES["RoBERTa"])
+    return Graph(changed(reference, tmp_path_factory.mktemp("pair")), is_pair=True), reference
+
+
+@settings(max_examples=300, deadline=None)
+@given(first=MIXED, second=MIXED)
+def test_pairs_give_the_same_tokens(pair: tuple[Graph, Tokenizer], first: str, second: str) -> None:
+    same(*pair, first, second)
+
+
+def test_the_comparison_finds_swapped_merges(tmp_path: Path) -> None:
+    reference = byte_level()
+    model = json.loads(reference.to_str())["model"]
+    model["merges"] = list(reversed(model["merges"]))
+    with pytest.raises(AssertionError):
+        same(Graph(changed(reference, tmp_path, model=model)), reference, CORPUS[0])
+
+
+BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
+SPLITS = [
+    *((name, text, "isolated", False) for name, text in EXPRESSIONS.items() if text),
+    ("o200k", EXPRESSIONS["o200k"], "removed", True),
+    ("GPT-2", splitters.GPT2, "isolated", False),
+    *(("words", r"\w+|[^\w\s]+", each, inverted) for each in BEHAVIORS for inverted in (False, True)),
+    ("blanks", r"\s", "merged_with_previous", False),
+    (
+        "possessive",
+        r"[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s+(?!\S)|\s",
+        "isolated",
+        False,
+    ),
+    ("counted", r"\d{2,4}|[a-z&&[^aeiou]]{1,2}x?", "isolated", False),
+    ("brackets", r"[\w&&\w]+|[^\W\d]|\W", "isolated", False),
+    ("ahead", r"a(?=b)b?|\s+(?!\S)|[^a]b*c", "isolated", False),
+]
+
+
+@pytest.fixture(scope="module", params=SPLITS, ids=lambda each: f"{each[0]} {each[2]} {each[3]}")
+def split(request: pytest.FixtureRequest) -> tuple[Pieces, pre_tokenizers.PreTokenizer]:
+    _, text, behavior, is_inverted = request.param
+    named = "".join(each.title() for each in behavior.split("_"))
+    pieces = Pieces(Split(pattern=patterns.parsed(text), behavior=named, is_inverted=is_inverted))
+    return pieces, pre_tokenizers.Split(Regex(text), behavior, is_inverted)
+
+
+LETTERS = st.text(st.sampled_from("abcxyz 12\n\t\rAB'._\u00e9\u0301\u00a0\u6771"), max_size=20)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.one_of(MIXED, LETTERS))
+def test_expressions_split_as_those_of_oniguruma(split: tuple[Pieces, pre_tokenizers.PreTokenizer], text: str) -> None:
+    pieces, reference = split
+    assert pieces(text) == wanted(reference, text)
+
+
+@pytest.mark.parametrize("expression", [text for text in EXPRESSIONS.values() if text])
+def test_every_code_point_is_in_the_same_classes(expression: str) -> None:
+    pieces = Pieces(Split(pattern=patterns.parsed(expression), behavior="Isolated"))
+    reference = pre_tokenizers.Split(Regex(expression), "isolated")
+    for first in range(0, len(scalars()), 4096):
+        text = "".join(f"a{each}b " for each in scalars()[first : first + 4096])
+        assert pieces(text) == wanted(reference, text)
+
+
+def wanted(reference: pre_tokenizers.PreTokenizer, text: str) -> Sequence[tuple[int, int]]:
+    return [places for piece, places in reference.pre_tokenize_str(text) if piece]
