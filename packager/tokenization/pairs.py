@@ -51,7 +51,7 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int) -> Pairs:
     import numpy
 
     slots = 1 << max(int(len(merges) / LOAD), tokens).bit_length()
-    buckets = max(len(merges) // BUCKET, tokens**2 // slots) | 1
+    buckets = max(len(merges) // BUCKET, tokens**2 // slots + 1) | 1
     numbers = numpy.array([first * tokens + second for first, second in merges], numpy.int64)
     shift = _shifts(numbers, buckets, slots)
     slot = (numbers + shift[numbers % buckets]) % slots

@@ -1,0 +1,34 @@
+"""The table of byte pairs: every pair has its merge, and no other pair has one."""
+
+import random
+
+import numpy
+import pytest
+
+from packager.tokenization.pairs import NEVER, Merge, Pairs, pairs
+
+pytestmark = pytest.mark.by_content
+
+
+def ranks(table: Pairs) -> numpy.ndarray[tuple[int, int], numpy.dtype[numpy.int64]]:
+    """The rank of every pair of tokens, looked up as the graph does."""
+    numbers = numpy.arange(table.tokens**2)
+    where = numbers % len(table.shift)
+    slot = (numbers + table.shift[where]) & (len(table.rank) - 1)
+    return numpy.where(table.bucket[slot] == where, table.rank[slot], NEVER).reshape(table.tokens, -1)
+
+
+@pytest.mark.parametrize("tokens", [*range(2, 90), 1000, 1500, 2049])
+def test_pairs_have_their_merges_and_others_have_none(tokens: int) -> None:
+    chosen = random.Random(tokens)
+    count = tokens if tokens < 100 else tokens - 256
+    numbers = chosen.sample(range(tokens**2), count)
+    merges = {divmod(number, tokens): Merge(rank=rank, product=rank % tokens) for rank, number in enumerate(numbers)}
+    wanted = numpy.full((tokens, tokens), NEVER)
+    for pair, merge in merges.items():
+        wanted[pair] = merge.rank
+    assert (ranks(pairs(merges, tokens)) == wanted).all()
+
+
+def test_no_merges_are_a_table_too() -> None:
+    assert (ranks(pairs({}, 256)) == NEVER).all()
