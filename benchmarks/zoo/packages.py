@@ -56,6 +56,7 @@ def download(client: str, package: str, folder: Path) -> Path:
         command = [downloads.npm(), "pack", package, "--pack-destination", str(folder), *downloads.NPM_OPTIONS]
     else:
         command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--no-binary=:all:"] if client == "sdist" else []
         command += ["--dest", str(folder), package]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, cwd=folder)
     files = [path for path in folder.iterdir() if path.is_file()]
