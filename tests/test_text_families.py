@@ -74,9 +74,9 @@ def test_a_hundred_thousand_characters_give_the_same_tokens(family: tuple[Graph,
     same(*family, " ".join(CORPUS * 160))
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Graph, Tokenizer]:
-    reference = byte_level(**FAMILIES["RoBERTa"])
+@pytest.fixture(scope="module", params=["RoBERTa", "GPT-2, trimmed", "cl100k"])
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Graph, Tokenizer]:
+    reference = byte_level(**FAMILIES[request.param])
     return Graph(changed(reference, tmp_path_factory.mktemp("pair")), is_pair=True), reference
 
 

@@ -47,6 +47,7 @@ class Graph:
         self.proto = tokenization.alone(tokenization.read(path), is_pair=is_pair).SerializeToString()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
+        options.log_severity_level = 3  # warnings of each run would hide what differs
         self.session = onnxruntime.InferenceSession(self.proto, options, providers=["CPUExecutionProvider"])
         self.names = [each.name for each in self.session.get_inputs()]
 
@@ -98,7 +99,7 @@ def smaller(graph: Graph, reference: Tokenizer, known: Difference) -> Difference
     if len(text) > LONGEST:
         return known
     while part:
-        place = 0
+        place, before = 0, len(text)
         while place < len(text):
             tried = text[:place] + text[place + part :]
             found = different(graph, reference, Text(kind=known.text.kind, text=tried))
@@ -106,5 +107,5 @@ def smaller(graph: Graph, reference: Tokenizer, known: Difference) -> Difference
                 text, known = tried, found
             else:
                 place += part
-        part //= 2
+        part = part if part == 1 and len(text) < before else part // 2
     return known

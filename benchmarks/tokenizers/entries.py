@@ -10,7 +10,7 @@ from typing import Literal
 
 from tokenizers import Tokenizer
 
-from benchmarks.tokenizers import references
+from benchmarks.tokenizers import references, sentencepiece
 from benchmarks.zoo import packages
 from benchmarks.zoo.models import Entry as Packaged
 
@@ -88,9 +88,7 @@ def texts(folder: Path) -> Path:
 
 
 def readable(entry: Entry, path: Path, scratch: Path) -> Path:
-    """The file that mobpack reads: the tokenizer's own, or one of Hugging Face's library in `scratch`."""
-    if entry.format == "sentencepiece":
-        return path
+    """The file that mobpack reads, in `scratch`: that of Hugging Face's library."""
     return references.saved(reference(entry, path), scratch / "tokenizer.json")
 
 
@@ -103,5 +101,7 @@ def reference(entry: Entry, path: Path) -> Tokenizer:
         "roberta": lambda: references.roberta(path),
         "tekken": lambda: references.tekken(path),
         "clip": lambda: references.clip(path),
+        "sentencepiece": lambda: sentencepiece.converted(path),
+        "llama": lambda: sentencepiece.llama(path),
     }
     return references.plain(makers[entry.format]())
