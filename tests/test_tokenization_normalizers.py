@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, normalizers
 
 from packager.core.errors import ConfigError
-from packager.tokenization.normalizing import composing
+from packager.tokenization import unicode
 from packager.tokenization.reading import charsmaps
 from tests.tokenizer_graphs import Graph, changed, of_bytes, same
 from tests.toolchain.charsmaps import charsmap
@@ -85,7 +85,7 @@ def test_empty_and_long_texts_are_normalized(pair: tuple[Graph, Tokenizer], text
 
 def test_a_long_row_of_marks_is_sorted() -> None:
     """Of the order of classes, and of code points of one class: what the graph does with numbers of three digits."""
-    classes = composing.unicode.combining_classes()
+    classes = unicode.combining_classes()
     known = {point: unicodedata.combining(chr(point)) for point in classes}
     ordered = sorted((known[point], number) for point, number in classes.items() if known[point])
     numbers = [number for _, number in ordered]
@@ -94,8 +94,8 @@ def test_a_long_row_of_marks_is_sorted() -> None:
 
 def test_no_second_part_of_a_composite_begins_another_one() -> None:
     """The rounds of composition rely on it: a starter that is taken never takes another one in the same round."""
-    pairs = composing.unicode.compositions()
-    seconds = {second for _, second in pairs} - composing.unicode.combining_classes().keys()
+    pairs = unicode.compositions()
+    seconds = {second for _, second in pairs} - unicode.combining_classes().keys()
     assert seconds
     assert not seconds & {first for first, _ in pairs}
 

@@ -162,7 +162,8 @@ def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
         offset = inner.node("Mul", number, BLOCK)
         base = inner.node("Add", starts, offset)
         largest = inner.node("ReduceMax", inner.node("Concat", sizes, [0], axis=0), keepdims=0)
-        steps = inner.node("Min", inner.node("Sub", largest, offset), BLOCK)
+        # at least one: ONNX Runtime warns of scans without any
+        steps = inner.node("Max", inner.node("Min", inner.node("Sub", largest, offset), BLOCK), 1)
         window, lengths = _steps(inner, lattice, base, window, last, steps)
         step = inner.node(
             "Unsqueeze", inner.node("Range", 0, inner.node("Squeeze", inner.node("Shape", lengths, end=1)), 1), [1]
@@ -197,7 +198,7 @@ def _steps(writer: Writer, lattice: _Lattice, base: str, window: str, last: str,
         length = inner.node("Add", inner.node("ArgMax", sums, axis=1, keepdims=0, select_last_index=1), 1)
         best = inner.node("ReduceMax", sums, [1], keepdims=1)
         window = inner.node("Concat", best, inner.node("Slice", window, [0], [-1], [1]), axis=1)
-        return inner.cast([1], ElementType.BOOL), [window, length]
+        return inner.cast(1, ElementType.BOOL), [window, length]
 
     window, lengths = writer.loop(steps, [(window, lattice.real)], step, scanned=[ElementType.INT64])
     return window, lengths

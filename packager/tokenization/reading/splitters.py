@@ -10,7 +10,7 @@ from packager.tokenization.reading.normalizers import pattern
 from packager.tokenization.reading.part import Part
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-"""ByteLevel's own expression: that of GPT-2's encoder.py"""
+"""ByteLevel's own expression: that of GPT-2's own encoder"""
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 
 

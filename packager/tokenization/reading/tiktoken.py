@@ -1,7 +1,7 @@
 """Reads ranks of tiktoken: one token per line, its bytes in base64, and its rank.
 
 Which expression splits texts is not in the file: it follows from the name of the encoding, as in tiktoken's
-`openai_public.py` and in the models that publish such files.
+`openai_public` and in the models that publish such files.
 """
 
 import base64
