@@ -39,6 +39,7 @@ PLUGIN_FAMILIES = {
         "labels",
         "scores",
         "pictures",
+        "texts",
     ),
     "targets": ("target", "apk", "apple", "dimensions", "ends", "golden", "partials", "swift_runtime", "typescript"),
 }

@@ -12,6 +12,7 @@ from PIL import Image
 
 from packager.cli import main
 from tests.onnx_text import onnx_model, saved
+from tests.tokenizer_graphs import bert, changed, vocabulary
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
@@ -120,3 +121,70 @@ def test_a_torn_picture_is_named(project: Path, run: Callable[..., Result]) -> N
     result = run("torn.png")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "torn.png: not a readable image" in result.stderr
+
+
+TAGGER = """(int64[batch, n] input_ids) => (float[batch, n, 3] logits)
+    { logits = Gather <axis = 0> (scores, input_ids) }"""
+TAGGED = """
+[package]
+name = "texts"
+[model.tagger]
+path = "tagger.onnx"
+[model.tagger.inputs.input_ids]
+kind = "text"
+tokenizer = "tokenizer.json"
+[model.tagger.outputs.logits]
+kind = "spans"
+labels = "tags.txt"
+activation = "none"
+[model.ranker]
+path = "ranker.onnx"
+[model.ranker.inputs.input_ids]
+kind = "text"
+names = ["query", "document"]
+tokenizer = "tokenizer.json"
+[model.ranker.outputs.logits]
+kind = "pairs"
+activation = "none"
+"""
+
+
+@pytest.fixture
+def texts(project: Path) -> None:
+    changed(bert(), project)
+    table = numpy.zeros((len(vocabulary()), 3), numpy.float32)
+    table[vocabulary()["fox"], 1], table[vocabulary()["dog"], 2] = 0.75, 0.5
+    saved(project / "tagger.onnx", onnx_model(TAGGER, weights={"scores": table}, opsets={"": 18}))
+    ranker = """(int64[batch, n] input_ids) => (float[batch, 1] logits) <int64[1] axis = {1}> {
+        most = ReduceMax <keepdims = 1> (input_ids, axis) logits = Cast <to = 1> (most) }"""
+    saved(project / "ranker.onnx", onnx_model(ranker, opsets={"": 18}))
+    (project / "tags.txt").write_text("O\nB-ANIMAL\nI-ANIMAL\n", encoding="utf-8")
+    (project / "mobpack.toml").write_text(TAGGED, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("texts")
+def test_parts_of_texts_have_labels_and_places(run: Callable[..., Result]) -> None:
+    given = ("--model", "tagger", "\U0001f600 the fox dog", "the")
+    result = run(*given)
+    assert result.stdout.splitlines() == [
+        "'\U0001f600 the fox dog'",
+        "  0.625  ANIMAL  'fox dog'  6-13",
+        "'the'",
+        "  nothing",
+    ]
+    document: Any = json.loads(run("--json", *given).stdout)
+    found = {"label": "ANIMAL", "text": "fox dog", "start": 6, "end": 13, "score": 0.625}
+    assert [each["answers"] for each in document["predictions"]] == [{"logits": [found]}, {"logits": []}]
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_query_and_a_document_have_a_score(run: Callable[..., Result]) -> None:
+    result = run("--model", "ranker", "the", "fox", "fox", "\U0001f600")
+    first, second = vocabulary()["fox"], vocabulary()["\U0001f600"]
+    assert result.stdout.splitlines() == [
+        "'the' / 'fox'",
+        f"  {first:.3f}",
+        "'fox' / '\U0001f600'",
+        f"  {second:.3f}",
+    ]
+    assert "pass texts in pairs" in run("--model", "ranker", "the").stderr

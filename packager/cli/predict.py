@@ -69,7 +69,7 @@ def _named(found: "Prediction") -> dict[str, Any]:
 
 def lines(value: Any) -> Iterator[str]:
     """Lines that describe an answer, best result first."""
-    from packager.contract.results import Classification, Detection, Mask, Reading
+    from packager.contract.results import Classification, Detection, Entity, Mask, Reading
 
     match value:
         case Mask():
@@ -77,8 +77,10 @@ def lines(value: Any) -> Iterator[str]:
             yield from (f"{each.share:7.1%}  {each.label or each.index}" for each in value.shares)
         case Reading():
             yield f"{value.score:.3f}  {value.text!r}"
-        case (Classification() | Detection(), *_):
+        case (Classification() | Detection() | Entity(), *_):
             yield from map(_line, value)
+        case float():
+            yield f"{value:.3f}"
         case ():
             yield "nothing"
         case _:
@@ -86,7 +88,9 @@ def lines(value: Any) -> Iterator[str]:
 
 
 def _line(found: Any) -> str:
-    """One line for a class or a box."""
+    """One line for a class, a box, or a part of a text."""
+    if hasattr(found, "text"):
+        return f"{found.score:.3f}  {found.label}  {found.text!r}  {found.start}-{found.end}"
     named = f"{found.score:.3f}  {found.label or found.index}"
     box = getattr(found, "box", None)
     return named if box is None else f"{named}  {box.left:.1f} {box.top:.1f} {box.right:.1f} {box.bottom:.1f}"

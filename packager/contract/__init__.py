@@ -7,8 +7,10 @@ from packager.contract.boxes import Boxes
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.image import PictureInput
-from packager.contract.kind import AttachedInput, AttachedOutput, Core, InputKind, OutputKind, Placement
+from packager.contract.kind import AttachedInput, AttachedOutput, Core, InputKind, OutputKind, Placement, TextTokens
 from packager.contract.mask import Mask
+from packager.contract.pairs import Pairs
+from packager.contract.spans import Spans
 from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
 from packager.contract.text import Text
@@ -29,6 +31,8 @@ OUTPUT_KINDS: Mapping[str, type[OutputKind]] = {
     Embedding.KIND: Embedding,
     Mask.KIND: Mask,
     Text.KIND: Text,
+    Spans.KIND: Spans,
+    Pairs.KIND: Pairs,
     PlainOutput.KIND: PlainOutput,
 }
 
@@ -45,6 +49,7 @@ __all__ = [
     "Placement",
     "PlainInput",
     "PlainOutput",
+    "TextTokens",
     "Writer",
     "Written",
 ]

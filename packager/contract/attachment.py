@@ -178,6 +178,7 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
     core = Core(
         outputs={spec.name: spec for spec in model.signature.outputs},
         placements={name: each.placement for name, each in inputs.items() if each.placement},
+        tokens={name: each.tokens for name, each in inputs.items() if each.tokens},
         inputs=specs,
         metadata={entry.key: entry.value for entry in proto.metadata_props},
     )

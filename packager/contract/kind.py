@@ -34,6 +34,22 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextTokens:
+    """Tokens of one text or several, and where they come from. Names of values in the graph, [tokens]."""
+
+    texts: tuple[TensorSpec, ...]
+    """code points of the texts that apps pass, in their order"""
+    starts: str
+    """int64: first code point that a token comes from, in its own text; 0 for tokens of the template and padding"""
+    ends: str
+    """int64: code point after the last one"""
+    of_text: str
+    """int64: 1 for tokens of a text, 0 for those of the template and padding"""
+    goes_on: str
+    """bool: whether a token continues the word of the token before"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AttachedInput:
     """Nodes that a kind added before an input."""
 
@@ -45,6 +61,8 @@ class AttachedInput:
     """values that replace other inputs of the core, by their names"""
     placement: Placement | None = None
     """position of a picture"""
+    tokens: TextTokens | None = None
+    """tokens of a text"""
     shapes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     """as in Contract"""
     values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -67,6 +85,8 @@ class Core:
     """by name, including those of other kinds"""
     placements: Mapping[str, Placement]
     """by name of the input"""
+    tokens: Mapping[str, TextTokens] = field(default_factory=dict)
+    """of texts, by name of the input"""
     inputs: Mapping[str, TensorSpec] = field(default_factory=dict)
     """by name; values in the finished graph, too, whoever makes them"""
     metadata: Mapping[str, str] = field(default_factory=dict)

@@ -9,6 +9,8 @@ from packager.core.contract import (
     ClassesOutput,
     EmbeddingOutput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     TensorOutput,
     TextOutput,
     TypedOutput,
@@ -68,12 +70,39 @@ class Reading:
     """mean score of the symbols; 0 for an empty text"""
 
 
-Answer = tuple[Classification, ...] | tuple[Detection, ...] | Mask | Reading | tuple[float, ...] | Any
+@dataclass(frozen=True, kw_only=True)
+class Entity:
+    """A named part of a text, from the code point `start` to the one before `end`."""
+
+    label: str
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+Answer = (
+    tuple[Classification, ...]
+    | tuple[Detection, ...]
+    | tuple[Entity, ...]
+    | Mask
+    | Reading
+    | tuple[float, ...]
+    | float
+    | Any
+)
 """result of one typed output; a tensor is a list of lists"""
 
 
-def answer(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", top: int | None = None) -> Answer:
-    """Result of `typed` from the model's `outputs` by name; `top` replaces the contract's number of classes."""
+def answer(
+    typed: TypedOutput,
+    outputs: "Mapping[str, numpy.ndarray]",
+    top: int | None = None,
+    *,
+    inputs: "Mapping[str, numpy.ndarray] | None" = None,
+) -> Answer:
+    """Result of `typed` from the model's `outputs` by name; `top` replaces the contract's number of classes. Parts of a
+    text need the `inputs`, too."""
     match typed:
         case ClassesOutput():
             return classes(typed, outputs[typed.scores.name], top or typed.top_k)
@@ -83,6 +112,10 @@ def answer(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", top: int 
             return mask(typed, outputs[typed.classes.name])
         case TextOutput():
             return text(typed, outputs)
+        case SpansOutput():
+            return entities(typed, outputs, (inputs or {})[typed.text.name])
+        case PairsOutput():
+            return float(outputs[typed.score.name].item())
         case EmbeddingOutput():
             return tuple(outputs[typed.vector.name].tolist())
         case TensorOutput():
@@ -129,6 +162,16 @@ def text(typed: TextOutput, outputs: "Mapping[str, numpy.ndarray]") -> Reading:
     symbols, scores = outputs[typed.symbols.name], outputs[typed.scores.name]
     words = "".join(typed.alphabet[index] for index in symbols.tolist())
     return Reading(text=words, score=float(scores.mean()) if scores.size else 0.0)
+
+
+def entities(typed: SpansOutput, outputs: "Mapping[str, numpy.ndarray]", points: "numpy.ndarray") -> tuple[Entity, ...]:
+    """`points` are the code points of the text."""
+    words = "".join(chr(point) for point in points.tolist() if point >= 0)
+    found = (outputs[spec.name].tolist() for spec in (typed.classes, typed.starts, typed.ends, typed.scores))
+    return tuple(
+        Entity(label=_label(typed.labels, index), text=words[start:end], start=start, end=end, score=score)
+        for index, start, end, score in zip(*found, strict=True)
+    )
 
 
 def _label(labels: tuple[str, ...], index: int) -> str:

@@ -139,6 +139,37 @@ class TextOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpansOutput:
+    """Named parts of a text, such as people and places, in the order of the text."""
+
+    identifier: str
+    classes: TensorSpec
+    """int64 [spans]: indices into `labels`"""
+    starts: TensorSpec
+    """int64 [spans]: first code point of each"""
+    ends: TensorSpec
+    """int64 [spans]: code point after its last one"""
+    scores: TensorSpec
+    """float [spans]"""
+    text: TensorSpec
+    """code points of the text: those of a TextInput"""
+    labels: tuple[str, ...]
+    """without prefixes of a scheme, and without the label of tokens outside of spans"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOutput:
+    """A score that says how well a document fits a query."""
+
+    identifier: str
+    score: TensorSpec
+    """float [1]"""
+    query: TensorSpec
+    """code points of the query: those of a TextInput"""
+    document: TensorSpec
+
+
+@dataclass(frozen=True, kw_only=True)
 class TensorOutput:
     """An output that the app gets unchanged."""
 
@@ -152,7 +183,16 @@ ADDED = "mobpack/"
 """Prefix of the nodes and values that a contract adds to a model."""
 
 TypedInput = ImageInput | AudioInput | TextInput | StateInput | TensorInput
-TypedOutput = ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | TensorOutput
+TypedOutput = (
+    ClassesOutput
+    | BoxesOutput
+    | MaskOutput
+    | EmbeddingOutput
+    | TextOutput
+    | SpansOutput
+    | PairsOutput
+    | TensorOutput
+)
 
 VERBS: Mapping[type, str] = {
     ClassesOutput: "classify",
@@ -160,6 +200,8 @@ VERBS: Mapping[type, str] = {
     MaskOutput: "segment",
     EmbeddingOutput: "embed",
     TextOutput: "read",
+    SpansOutput: "entities",
+    PairsOutput: "score",
 }
 SEVERAL = "predict"
 """Name of the method that returns several outputs, or a tensor."""
@@ -182,6 +224,16 @@ class Contract:
         if len(self.outputs) != 1:
             return SEVERAL
         return VERBS.get(type(self.outputs[0]), SEVERAL)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether apps can rank several documents by one query: the model takes these two texts, and nothing else."""
+        return (
+            len(self.outputs) == 1
+            and isinstance(self.outputs[0], PairsOutput)
+            and len(self.inputs) == 2
+            and all(isinstance(each, TextInput) for each in self.inputs)
+        )
 
     @property
     def states(self) -> tuple[StateInput, ...]:

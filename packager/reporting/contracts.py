@@ -10,6 +10,8 @@ from packager.core.contract import (
     EmbeddingOutput,
     ImageInput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     StateInput,
     TensorInput,
     TensorOutput,
@@ -58,6 +60,10 @@ def _output(typed: TypedOutput) -> str:
             return f"a vector of {typed.vector.shape[0]} numbers and length 1"
         case TextOutput():
             return f"a text of {len(typed.alphabet):,} possible symbols"
+        case SpansOutput():
+            return "parts of the text, " + ", ".join(typed.labels[:5]) + (" and others" if typed.labels[5:] else "")
+        case PairsOutput():
+            return "a score that says how well a document fits a query"
         case TensorOutput():
             return _tensor(typed.spec)
 

@@ -100,6 +100,14 @@ class Samples:
     """hex sha256 of the samples; empty if results are not cached"""
 
 
+def arrays_of(path: Path) -> Arrays:
+    """The arrays of a file that was checked before, or that `write_arrays` wrote."""
+    import numpy
+
+    with numpy.load(path, allow_pickle=False) as found:
+        return dict(found)
+
+
 def write_arrays(path: Path, arrays: Arrays) -> None:
     """Like numpy.savez, but reproducible, and also for names that clash with its parameters (`file`)."""
     import numpy

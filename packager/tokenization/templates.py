@@ -21,6 +21,8 @@ class Rows:
     """first code point that a token comes from, in its own text; 0 for tokens of the template"""
     ends: str
     """code point after the last one"""
+    of_text: str
+    """1 for tokens of a text, 0 for those of the template"""
 
 
 def write(
@@ -49,11 +51,14 @@ def write(
 def _row(writer: Writer, piece: Special | Slot, texts: list[Flat]) -> Rows:
     if isinstance(piece, Special):
         zero = writer.integers(0)
-        return Rows(ids=writer.integers(piece.id), roles=writer.integers(piece.role), starts=zero, ends=zero)
+        return Rows(
+            ids=writer.integers(piece.id), roles=writer.integers(piece.role), starts=zero, ends=zero, of_text=zero
+        )
     text = texts[piece.text]
     zero = writer.node("Mul", text.ids, 0)
     roles = writer.node("Add", zero, piece.role) if piece.role else zero
-    return Rows(ids=text.ids, roles=roles, starts=text.starts, ends=text.ends)
+    of_text = mask_of(writer, text.ids)
+    return Rows(ids=text.ids, roles=roles, starts=text.starts, ends=text.ends, of_text=of_text)
 
 
 def padded(writer: Writer, value: str, length: int, padding: Padding, number: int) -> str:

@@ -48,6 +48,12 @@ class Tokens:
     """1 for tokens, 0 for padding"""
     types: str
     """number of the text's role in a pair: 0 or 1"""
+    starts: str
+    """first code point that a token comes from, in its own text; 0 for tokens of the template and padding"""
+    ends: str
+    """code point after the last one"""
+    of_text: str
+    """1 for tokens of a text, 0 for those of the template and padding"""
 
 
 def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Tokens:
@@ -59,7 +65,9 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
     rows = _rows(writer, tokenizer, texts, truncation)
     mask = templates.mask_of(writer, rows.ids)
     if limits.length is None:
-        return Tokens(ids=rows.ids, mask=mask, types=rows.roles)
+        return Tokens(
+            ids=rows.ids, mask=mask, types=rows.roles, starts=rows.starts, ends=rows.ends, of_text=rows.of_text
+        )
     padding = tokenizer.padding
 
     def padded(value: str, number: int) -> str:
@@ -70,6 +78,9 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
         ids=padded(rows.ids, padding.id),
         mask=padded(mask, 0),
         types=padded(rows.roles, padding.role),
+        starts=padded(rows.starts, 0),
+        ends=padded(rows.ends, 0),
+        of_text=padded(rows.of_text, 0),
     )
 
 

@@ -8,11 +8,12 @@ from packager import samples
 from packager.config import Config
 from packager.contract.results import Answer, answer
 from packager.core.console import Console
+from packager.core.contract import SpansOutput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Model, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.samples.sample import SampleSet
+from packager.samples.sample import SampleSet, arrays_of
 from packager.samples.texts import sample_of, taken_texts
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
@@ -86,4 +87,6 @@ def _answers(model: Model, given: SampleSet, scratch: Path, top: int | None, whe
         raise ModelError(f"{where}: model '{model.name}' does not run on it: {outcome.error}", hint=HINT)
     specs = model.signature.outputs
     outputs = {spec.name: array_of(outcome, index) for index, spec in enumerate(specs)}
-    return {each.identifier: answer(each, outputs, top) for each in model.contract.outputs}
+    has_parts = any(isinstance(each, SpansOutput) for each in model.contract.outputs)
+    inputs = arrays_of(given.paths[0]) if has_parts else {}
+    return {each.identifier: answer(each, outputs, top, inputs=inputs) for each in model.contract.outputs}

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager import tokenization
-from packager.contract.kind import AttachedInput, Inputs
+from packager.contract.kind import AttachedInput, Inputs, TextTokens
+from packager.contract.tokens.words import continuing
 from packager.core.contract import TextInput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
@@ -78,6 +79,13 @@ class StringInput:
             ),
             value=values.pop(spec.name),
             filled=values,
+            tokens=TextTokens(
+                texts=tuple(texts),
+                starts=tokens.starts,
+                ends=tokens.ends,
+                of_text=tokens.of_text,
+                goes_on=continuing(writer, tokenizer, tokens, texts[0].name),
+            ),
             shapes={text.name: RANDOM_SHAPES for text in texts},
             values={text.name: RANDOM_CODE_POINTS for text in texts},
         )
