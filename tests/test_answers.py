@@ -6,8 +6,6 @@ import numpy
 import pytest
 
 from packager.contract.results import Box, Classification, Detection, Entity, Mask, Reading, Share, answer
-from packager.core.contract import PairsOutput, SpansOutput
-from packager.core.values import ElementType
 from tests.golden import cases
 from tests.golden.cases import BOXES, CLASSES, EMBEDDING, MASK, RAW_OUTPUT, TEXT
 
@@ -75,33 +73,15 @@ def test_numbers_stay_numbers(typed: Any, name: str) -> None:
 
 
 def test_parts_of_a_text_are_counted_in_code_points() -> None:
-    specs = cases.specs(
-        "output",
-        ("found.classes", ElementType.INT64, (None,)),
-        ("found.starts", ElementType.INT64, (None,)),
-        ("found.ends", ElementType.INT64, (None,)),
-        ("found.scores", ElementType.FLOAT, (None,)),
-    )
-    classes, starts, ends, found_scores = specs
-    typed = SpansOutput(
-        identifier="found",
-        classes=classes,
-        starts=starts,
-        ends=ends,
-        scores=found_scores,
-        text=cases.POINTS[0],
-        labels=("PER", "LOC"),
-    )
     numbers = ([1, 0, 9], [2, 0, 0], [4, 1, 0], [0.5, 0.75, 1])
-    outputs = {spec.name: numpy.array(each) for spec, each in zip(specs, numbers, strict=True)}
-    inputs = {typed.text.name: numpy.array([-1, *map(ord, "\U0001f600 \ud83db"), -1], numpy.int32)}
-    assert answer(typed, outputs, inputs=inputs) == (
-        Entity(label="LOC", text="\ud83db", start=2, end=4, score=0.5),
-        Entity(label="PER", text="\U0001f600", start=0, end=1, score=0.75),
+    outputs = {spec.name: numpy.array(each) for spec, each in zip(cases.TAGS, numbers, strict=True)}
+    inputs = {cases.SPANS.text.name: numpy.array([-1, *map(ord, "\U0001f600 \ud83db"), -1], numpy.int32)}
+    assert answer(cases.SPANS, outputs, inputs=inputs) == (
+        Entity(label="Ort", text="\ud83db", start=2, end=4, score=0.5),
+        Entity(label="person", text="\U0001f600", start=0, end=1, score=0.75),
         Entity(label="", text="", start=0, end=0, score=1),
     )
 
 
 def test_a_pair_has_a_number() -> None:
-    typed = PairsOutput(identifier="score", score=cases.SCORES[0], query=cases.POINTS[0], document=cases.POINTS[1])
-    assert said(typed, scores(0.25)) == 0.25
+    assert said(cases.PAIRS, {"logits.score": numpy.array([0.25], numpy.float32)}) == 0.25

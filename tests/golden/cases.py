@@ -17,6 +17,8 @@ from packager.core.contract import (
     EmbeddingOutput,
     ImageInput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     StateInput,
     TensorInput,
     TensorOutput,
@@ -483,6 +485,24 @@ SYMBOLS = specs(
     ("text.scores", ElementType.FLOAT, ("text.count",)),
 )
 TEXT = TextOutput(identifier="text", symbols=SYMBOLS[0], scores=SYMBOLS[1], alphabet=("a", "b", "\\", "ß", "日", " "))
+TAGS = specs(
+    "output",
+    ("tags.classes", ElementType.INT64, ("tags.count",)),
+    ("tags.starts", ElementType.INT64, ("tags.count",)),
+    ("tags.ends", ElementType.INT64, ("tags.count",)),
+    ("tags.scores", ElementType.FLOAT, ("tags.count",)),
+)
+SPANS = SpansOutput(
+    identifier="tags",
+    classes=TAGS[0],
+    starts=TAGS[1],
+    ends=TAGS[2],
+    scores=TAGS[3],
+    text=POINTS[0],
+    labels=("person", "Ort"),
+)
+FITS = specs("output", ("logits.score", ElementType.FLOAT, (1,)))
+PAIRS = PairsOutput(identifier="logits", score=FITS[0], query=POINTS[0], document=POINTS[1])
 RAW = specs("output", ("raw", ElementType.FLOAT, (1, "steps", 8)))
 RAW_OUTPUT = TensorOutput(identifier="raw", spec=RAW[0])
 
@@ -501,6 +521,8 @@ CONTRACTS = (
     typed("reader", PIXELS, SYMBOLS, Contract(inputs=(IMAGE,), outputs=(TEXT,))),
     typed("listener", (*SOUND, *STATES), (*SCORES, *NEXT_STATES), Contract(inputs=(AUDIO, STATE), outputs=(CLASSES,))),
     typed("embedder", POINTS[:1], VECTOR, Contract(inputs=(QUERY,), outputs=(EMBEDDING,))),
+    typed("tagger", POINTS[:1], TAGS, Contract(inputs=(QUERY,), outputs=(SPANS,))),
+    typed("ranker", POINTS, FITS, Contract(inputs=(QUERY, DOCUMENT), outputs=(PAIRS,))),
     typed("matcher", POINTS, SCORES, Contract(inputs=(QUERY, DOCUMENT), outputs=(CLASSES,))),
     typed(
         "several",

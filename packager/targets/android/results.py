@@ -1,6 +1,6 @@
 """Views of a contract's results for Kotlin: expressions over the output tensors, and labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from packager.core import names
 from packager.core.contract import (
@@ -10,6 +10,8 @@ from packager.core.contract import (
     Contract,
     EmbeddingOutput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     TensorOutput,
     TextOutput,
     TypedOutput,
@@ -26,11 +28,14 @@ LOWEST = -3.4e38
 """thresholds at or below this value accept everything"""
 
 
-def results(contract: Contract, view: ModelView) -> tuple[ResultView, ...]:
-    """The contract's results: one value per output, and the shape of a tensor whose size the run determines."""
+def results(contract: Contract, view: ModelView, texts: Mapping[str, str]) -> tuple[ResultView, ...]:
+    """The contract's results: one value per output, and the shape of a tensor whose size the run determines.
+
+    `texts` are the parameters with texts, by name of their tensor.
+    """
     taken = [each.identifier for each in contract.outputs]
     top = "top" if contract.verb != SEVERAL else ""
-    return tuple(part for each in contract.outputs for part in _result(each, view, taken, top))
+    return tuple(part for each in contract.outputs for part in _result(each, view, taken, top, texts))
 
 
 def words(contract: Contract, model: str) -> tuple[WordsView, ...]:
@@ -65,10 +70,15 @@ def is_pinned(tensor: str, view: ModelView) -> bool:
     return any(each.tensor == tensor for each in view.pinned_outputs)
 
 
-def _result(result: TypedOutput, view: ModelView, taken: Sequence[str], top: str) -> tuple[ResultView, ...]:
+def _result(
+    result: TypedOutput, view: ModelView, taken: Sequence[str], top: str, texts: Mapping[str, str]
+) -> tuple[ResultView, ...]:
     if isinstance(result, TensorOutput):
         return _tensor(result, view, taken)
-    kotlin_type, value, about = _value(result, view, top)
+    if isinstance(result, SpansOutput | PairsOutput):
+        kotlin_type, value, about = _of_texts(result, view, texts)
+    else:
+        kotlin_type, value, about = _value(result, view, top)
     return (ResultView(identifier=result.identifier, kotlin_type=kotlin_type, value=value, about=about),)
 
 
@@ -120,9 +130,20 @@ def _value(
             return "Reading", call, "What the model reads."
 
 
+def _of_texts(result: SpansOutput | PairsOutput, view: ModelView, texts: Mapping[str, str]) -> tuple[str, str, str]:
+    """As `_value`."""
+    if isinstance(result, PairsOutput):
+        score = output(result.score.name, view).identifier
+        return "Float", f"output.{score}.get(0)", "How well a document fits a query."
+    tensors = (result.classes, result.starts, result.ends, result.scores)
+    values = ", ".join(f"output.{output(each.name, view).identifier}" for each in tensors)
+    call = f"entitiesOf({values}, {texts[result.text.name]}, Words.{result.identifier})"
+    return "List<Entity>", call, "The named parts of the text, in its order."
+
+
 def _lines(result: TypedOutput) -> tuple[str, ...]:
     match result:
-        case ClassesOutput() | BoxesOutput() | MaskOutput():
+        case ClassesOutput() | BoxesOutput() | MaskOutput() | SpansOutput():
             return result.labels
         case TextOutput():
             return result.alphabet

@@ -11,8 +11,11 @@ from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     Contract,
+    EmbeddingOutput,
     ImageInput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     StateInput,
     TensorInput,
     TextInput,
@@ -28,9 +31,9 @@ from packager.targets.dimensions import DimensionView
 # so that the class names of other packages do not change.
 RESERVED_CLASSES = frozenset(
     """
-    Bitmap Box Canvas Carried Character Chroma Classification CodePoints Config Detection FloatArray Image
-    IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Reading Region Room ShortArray Sound
-    Words YuvConversion
+    Bitmap Box Canvas Carried Character Chroma Classification CodePoints Config Detection Entity FloatArray Image
+    IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Ranked Reading Region Room
+    ShortArray Similarity Sound Words YuvConversion
     """.split()
 )
 CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")
@@ -43,7 +46,10 @@ FILES: Mapping[type, tuple[str, ...]] = {
     ClassesOutput: ("Classification",),
     BoxesOutput: ("Detection",),
     MaskOutput: ("Mask",),
+    EmbeddingOutput: ("Ranked", "Similarity"),
     TextOutput: ("Reading",),
+    SpansOutput: ("Entity",),
+    PairsOutput: ("Ranked",),
 }
 SHARED_FILE = "Values"
 """file of every package with a contract"""
@@ -69,11 +75,13 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
 
 
 def _typed(contract: Contract, view: ModelView) -> TypedView:
-    taken = (*CALLED, contract.verb)
+    kept = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
+    taken = (*CALLED, contract.verb, *(["output"] if kept else []))
     passed = _passed(contract, taken)
+    texts = {each.code_points.name: name for name, each in passed.items() if isinstance(each, TextInput)}
     parameters = _parameters(contract, view, passed, taken)
     is_several = contract.verb == SEVERAL
-    found = results.results(contract, view)
+    found = results.results(contract, view, texts)
     top, default_top = _top(contract, [each.identifier for each in parameters])
     about = "What the model gives." if is_several else found[0].about
     return TypedView(
@@ -82,6 +90,8 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
         about=f"{about.removesuffix('.')}, [{top}] of them at most." if top else about,
         example=f"{contract.verb}({', '.join(_example(each) for each in parameters if not each.default)})",
         parameters=parameters,
+        kept=tuple(name for tensor, name in texts.items() if tensor in kept),
+        ranks=contract.ranks,
         top=top,
         default_top=default_top,
         takes_bitmap=_takes_bitmap(contract),

@@ -210,6 +210,10 @@ class TypedView:
     """an example call"""
     parameters: tuple[ParameterView, ...]
     """parameters of the contract, then the sizes of its tensors"""
+    kept: tuple[str, ...]
+    """texts of which the results have parts: names of parameters"""
+    ranks: bool
+    """whether a method ranks several documents by one query"""
     top: str
     """parameter for the number of classes, or empty"""
     default_top: int

@@ -9,6 +9,8 @@ from packager.core.contract import (
     ClassesOutput,
     EmbeddingOutput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     TensorOutput,
     TextOutput,
     TypedOutput,
@@ -34,6 +36,8 @@ class Outcome:
     """by name in the graph"""
     pinned: frozenset[str]
     """outputs without a shape property"""
+    texts: Mapping[str, str]
+    """parameters with texts, by name of their tensor"""
     variable: str
 
     def values(self, spec: TensorSpec) -> str:
@@ -85,6 +89,12 @@ def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, st
             return "Reading", "What the model read.", f"Reading({symbols}, {_labels(output)})"
         case EmbeddingOutput():
             return "[Float]", "A point in a space where near means alike.", outcome.values(output.vector)
+        case SpansOutput():
+            places = ", ".join(map(outcome.values, (output.classes, output.starts, output.ends, output.scores)))
+            made = f"Entity.found({places}, in: {outcome.texts[output.text.name]}, {_labels(output)})"
+            return "[Entity]", "The named parts of the text, in its order.", made
+        case PairsOutput():
+            return "Float", "How well the document fits the query.", f"{outcome.values(output.score)}[0]"
         case TensorOutput():
             view = outcome.tensors[output.spec.name]
             words = f"`{swift_doc(view.tensor)}`: {view.element} `{swift_doc(view.shape)}`."
@@ -98,7 +108,7 @@ def _float(number: float) -> str:
 
 def _texts(output: TypedOutput) -> tuple[str, ...]:
     match output:
-        case ClassesOutput() | BoxesOutput() | MaskOutput():
+        case ClassesOutput() | BoxesOutput() | MaskOutput() | SpansOutput():
             return output.labels
         case TextOutput():
             return output.alphabet

@@ -3,7 +3,18 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from packager.core.contract import AudioInput, BoxesOutput, ClassesOutput, ImageInput, MaskOutput, TextInput, TextOutput
+from packager.core.contract import (
+    AudioInput,
+    BoxesOutput,
+    ClassesOutput,
+    EmbeddingOutput,
+    ImageInput,
+    MaskOutput,
+    PairsOutput,
+    SpansOutput,
+    TextInput,
+    TextOutput,
+)
 from packager.render import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
@@ -56,7 +67,10 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
     ClassesOutput: ("Classification", *LABELS),
     BoxesOutput: ("Detection", *LABELS),
     MaskOutput: ("Mask", *LABELS),
+    EmbeddingOutput: ("Ranked", "Similarity"),
     TextOutput: ("Reading", *LABELS),
+    SpansOutput: ("Entity", *LABELS),
+    PairsOutput: ("Ranked",),
 }
 """files of packages with a contract of that kind"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
@@ -69,7 +83,10 @@ VALUES: Mapping[type, tuple[str, ...]] = {
     ClassesOutput: ("Classification",),
     BoxesOutput: ("Detection", "Box"),
     MaskOutput: ("Mask",),
+    EmbeddingOutput: ("Similarity", "Ranked"),
     TextOutput: ("Reading",),
+    SpansOutput: ("Entity",),
+    PairsOutput: ("Ranked",),
 }
 """types that apps use, by kind"""
 

@@ -30,6 +30,8 @@ SUMMARIES = {
     "segment": "Says what the model sees at each place.",
     "embed": "Gives a point in a space where near means alike.",
     "read": "Reads a text.",
+    "entities": "Finds the named parts of a text, in its order.",
+    "score": "Says how well a document fits a query.",
     "predict": "Gives all that the model makes of what it is given.",
 }
 LOCALS = ("output", "tensors", "cancellation", "carried", "answer")
@@ -68,7 +70,8 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
     top, *inside = names.identifiers(("top", *LOCALS), prefix="", taken=used)
     local = LocalsView(**dict(zip(LOCALS, inside, strict=True)))
     more = [each for each in [_top(contract, top)] if each]
-    outcome = Outcome(tensors=tensors.outputs, pinned=tensors.pinned, variable=local.output)
+    texts = {each.code_points.name: each.identifier for each in contract.parameters if isinstance(each, TextInput)}
+    outcome = Outcome(tensors=tensors.outputs, pinned=tensors.pinned, texts=texts, variable=local.output)
     made = results(contract.outputs, outcome, top=top if more else "")
     parameters = [*given, *more]
     declared = tuple(_declared(each, is_labelled=len(given) > 1 or each in more) for each in parameters)
@@ -95,6 +98,7 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
         results=made,
         is_prediction=is_prediction,
         labels=declared_labels(contract.outputs),
+        ranks=contract.ranks,
         is_picture_alone=len(given) == 1 and isinstance(contract.parameters[0], ImageInput),
         more_declared="".join(f", {_declared(each, is_labelled=True)}" for each in more),
         more_passed="".join(f", {each.identifier}: {each.identifier}" for each in more),

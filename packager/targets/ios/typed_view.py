@@ -97,6 +97,8 @@ class TypedView:
     is_prediction: bool
     """whether the results are properties of a struct"""
     labels: tuple[LabelsView, ...]
+    ranks: bool
+    """whether a method ranks several documents by one query"""
     is_picture_alone: bool
     """whether a picture is the only parameter, so that overloads for Apple's types exist"""
     more_declared: str

@@ -10,7 +10,9 @@ from packager.core.contract import (
     AudioInput,
     ClassesOutput,
     Contract,
+    EmbeddingOutput,
     ImageInput,
+    SpansOutput,
     StateInput,
     TensorInput,
     TextInput,
@@ -38,26 +40,39 @@ TYPES = {
     "classes": ("Classification",),
     "decoding": ("PictureOptions",),
     "drawing": (),
+    "entities": ("Entity",),
     "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
     "picture": ("Picture", "PictureOrientation", "PixelFormat", "YuvConversion"),
     "planes": ("Region",),
+    "ranking": ("Ranked",),
+    "similarity": (),
     "sound": ("Sound",),
     "state": (),
     "text": ("Reading",),
 }
 """files of `runtime/typed/`, and the types of each that apps use"""
+VALUES = {"similarity": ("Similarity",)}
+"""files of `runtime/typed/` with other things that apps use"""
 CARRIED = "Carried"
 PREDICTION = "Prediction"
 """suffix of a class's name: the type of several results"""
 RESERVED = frozenset(
     """
-    android classified descriptor detected firstState ios loadAs nextState options outputs pcmTensors pictureTensors
-    resultOf segmented soundTensors spelled tensors tensorsOf textTensor top topOf useModel
+    android classified descriptor detected entitiesOf firstState ios loadAs nextState options outputs pcmTensors
+    pictureTensors rankedBy resultOf scoreOf segmented soundTensors spelled tensors tensorsOf textTensor top
+    topOf useModel
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
-RESULTS = {"classify": "classes", "detect": "found", "segment": "mask", "embed": "vector", "read": "reading"}
+RESULTS = {
+    "classify": "classes",
+    "detect": "found",
+    "segment": "mask",
+    "embed": "vector",
+    "read": "reading",
+    "score": "score",
+}
 """names of the results in example code"""
 
 
@@ -92,16 +107,20 @@ class Asked:
 
 def class_names(contracts: Sequence[Contract]) -> frozenset[str]:
     """Names that a package with these contracts uses in addition to those of its models."""
-    exported = {name for each in exports(contracts) for name in each.types}
+    exported = {name for each in exports(contracts) for name in (*each.types, *each.values)}
     return frozenset({CARRIED, *exported} if contracts else ())
 
 
-def exports(contracts: Iterable[Contract]) -> tuple[ExportView, ...]:
+def exports(contracts: Sequence[Contract]) -> tuple[ExportView, ...]:
     """Files of `runtime/typed/` that a package needs."""
     found = {each.module for contract in contracts for each in typed_view(contract, "").imports}
+    if any(isinstance(each, EmbeddingOutput) for contract in contracts for each in contract.outputs):
+        found |= {"ranking", "similarity"}
     found |= {"options"} if found else set()
     found |= {"decoding", "drawing", "planes"} if "picture" in found else set()
-    return tuple(ExportView(module=module, types=TYPES[module]) for module in sorted(found))
+    return tuple(
+        ExportView(module=module, types=TYPES[module], values=VALUES.get(module, ())) for module in sorted(found)
+    )
 
 
 def typed_view(contract: Contract, class_name: str) -> TypedView:
@@ -112,7 +131,9 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
     types = {name: _type_of(each, class_name) for name, each in parameters.items()}
     is_single = contract.verb != SEVERAL
     ranked = [each for each in contract.outputs if is_single and isinstance(each, ClassesOutput)]
-    results = [typed_outputs.shown(each, class_name, has_top=bool(ranked)) for each in contract.outputs]
+    texts = {each.code_points.name: name for name, each in parameters.items() if isinstance(each, TextInput)}
+    kept = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
+    results = [typed_outputs.shown(each, class_name, has_top=bool(ranked), texts=texts) for each in contract.outputs]
     takes = ", ".join(f"{name}: {wanted}" for name, wanted in types.items())
     state_keys = " | ".join(ts_string(each.input.identifier) for each in contract.states)
     return TypedView(
@@ -128,6 +149,8 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         options="ClassifyOptions" if ranked else "CallOptions",
         sync_options="ClassifySyncOptions" if ranked else "",
         top=str(ranked[0].top_k) if ranked else "",
+        kept=tuple(name for tensor, name in texts.items() if tensor in kept),
+        ranks=contract.ranks,
         result=results[0].type if is_single else f"{class_name}{PREDICTION}",
         given=f"Omit<{class_name}Inputs, {state_keys}>" if state_keys else f"{class_name}Inputs",
         made=tuple(MadeView(name=local[name], function=_function(each), argument=name) for name, each in made.items()),
@@ -212,7 +235,10 @@ def _imports(
         if each.module:
             module = asked.setdefault(each.module, Asked())
             module.values.add(each.function)
-            module.types.add(each.type_name)
+            module.types.update([each.type_name] if each.type_name else [])
+    if contract.ranks:
+        asked["ranking"].values.add("rankedBy")
+        asked["ranking"].types.add("Ranked")
     if contract.states:
         asked["state"] = Asked(values={CARRIED})
     types = {"ClassifyOptions", "ClassifySyncOptions"} if is_ranked else {"CallOptions"}

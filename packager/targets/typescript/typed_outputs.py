@@ -1,7 +1,7 @@
 """Views of a contract's results for TypeScript: types, expressions, labels."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packager.core.contract import (
@@ -10,6 +10,8 @@ from packager.core.contract import (
     ClassesOutput,
     EmbeddingOutput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     TensorOutput,
     TextOutput,
     TypedOutput,
@@ -40,8 +42,9 @@ class Shown:
     """type to import from the module"""
 
 
-def shown(output: TypedOutput, class_name: str, *, has_top: bool) -> Shown:
-    """The view of `output`. With `has_top`, the app chooses the number of classes in a variable `top`."""
+def shown(output: TypedOutput, class_name: str, *, has_top: bool, texts: Mapping[str, str]) -> Shown:
+    """The view of `output`. With `has_top`, the app chooses the number of classes in a variable `top`. `texts` are the
+    parameters with texts, by name of their tensor."""
     labels = labels_name(output)
     match output:
         case ClassesOutput():
@@ -90,6 +93,26 @@ def shown(output: TypedOutput, class_name: str, *, has_top: bool) -> Shown:
                 function="spelled",
                 type_name="Reading",
             )
+        case SpansOutput():
+            tensors = ", ".join(map(_data, (output.classes, output.starts, output.ends, output.scores)))
+            return Shown(
+                type="readonly Entity[]",
+                value=f"entitiesOf({tensors}, {texts[output.text.name]}, {labels})",
+                about="Finds the named parts of a text, in its order.",
+                noun="The named parts of the text, in its order.",
+                module="entities",
+                function="entitiesOf",
+                type_name="Entity",
+            )
+        case PairsOutput():
+            return Shown(
+                type="number",
+                value=f"scoreOf({_data(output.score)})",
+                about="Says how well a document fits a query.",
+                noun="How well the document fits the query.",
+                module="ranking",
+                function="scoreOf",
+            )
         case TensorOutput():
             type_ = f"{class_name}Outputs[{ts_string(output.spec.identifier)}]"
             noun = "a tensor, as the model has it."
@@ -127,7 +150,7 @@ def labels_name(output: TypedOutput) -> str:
 def labels(output: TypedOutput) -> LabelsView | None:
     """Labels of classes, or the symbols of an alphabet; None if the output has neither."""
     match output:
-        case ClassesOutput() | BoxesOutput() | MaskOutput():
+        case ClassesOutput() | BoxesOutput() | MaskOutput() | SpansOutput():
             return LabelsView(name=labels_name(output), lines=tuple(_lines(output.labels)))
         case TextOutput():
             return LabelsView(name=labels_name(output), lines=tuple(_lines(output.alphabet)))

@@ -95,6 +95,10 @@ class TypedView:
     """options type of the synchronous method; empty if it has none"""
     top: str
     """number of classes; empty for other results"""
+    kept: tuple[str, ...]
+    """texts of which the results have parts: names of parameters"""
+    ranks: bool
+    """whether a method ranks several documents by one query"""
     result: str
     """type of the result"""
     given: str
@@ -114,7 +118,8 @@ class TypedView:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportView:
-    """A file of `runtime/typed/` and its types that apps use."""
+    """A file of `runtime/typed/` and its types and other things that apps use."""
 
     module: str
     types: tuple[str, ...]
+    values: tuple[str, ...]

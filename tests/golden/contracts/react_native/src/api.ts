@@ -7,6 +7,8 @@ import { Finder } from './models/finder.js';
 import { Reader } from './models/reader.js';
 import { Listener } from './models/listener.js';
 import { Embedder } from './models/embedder.js';
+import { Tagger } from './models/tagger.js';
+import { Ranker } from './models/ranker.js';
 import { Matcher } from './models/matcher.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
@@ -61,6 +63,20 @@ export type {
   EmbedderOutputs,
   EmbedderTensors,
 } from './models/embedder.js';
+export { Tagger, useTagger } from './models/tagger.js';
+export type {
+  TaggerInputs,
+  TaggerModel,
+  TaggerOutputs,
+  TaggerTensors,
+} from './models/tagger.js';
+export { Ranker, useRanker } from './models/ranker.js';
+export type {
+  RankerInputs,
+  RankerModel,
+  RankerOutputs,
+  RankerTensors,
+} from './models/ranker.js';
 export { Matcher, useMatcher } from './models/matcher.js';
 export type {
   MatcherInputs,
@@ -107,13 +123,16 @@ export type { Policies } from './runtime/policies.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 export type { PlainModel } from './runtime/plainModel.js';
+export { Similarity } from './runtime/typed/similarity.js';
 export type { Box, Detection } from './runtime/typed/boxes.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
+export type { Entity } from './runtime/typed/entities.js';
 export type { Mask } from './runtime/typed/mask.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
 export type { Region } from './runtime/typed/planes.js';
+export type { Ranked } from './runtime/typed/ranking.js';
 export type { Sound } from './runtime/typed/sound.js';
 export type { Reading } from './runtime/typed/text.js';
 
@@ -130,6 +149,8 @@ export async function removeOldDownloads(): Promise<void> {
     Reader.descriptor,
     Listener.descriptor,
     Embedder.descriptor,
+    Tagger.descriptor,
+    Ranker.descriptor,
     Matcher.descriptor,
     Several.descriptor,
   ]);

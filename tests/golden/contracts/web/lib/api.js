@@ -6,6 +6,8 @@ import { Finder } from './models/finder.js';
 import { Reader } from './models/reader.js';
 import { Listener } from './models/listener.js';
 import { Embedder } from './models/embedder.js';
+import { Tagger } from './models/tagger.js';
+import { Ranker } from './models/ranker.js';
 import { Matcher } from './models/matcher.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
@@ -17,11 +19,14 @@ export { Finder } from './models/finder.js';
 export { Reader } from './models/reader.js';
 export { Listener } from './models/listener.js';
 export { Embedder } from './models/embedder.js';
+export { Tagger } from './models/tagger.js';
+export { Ranker } from './models/ranker.js';
 export { Matcher } from './models/matcher.js';
 export { Several } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics } from './runtime/metrics.js';
+export { Similarity } from './runtime/typed/similarity.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open.
@@ -35,6 +40,8 @@ export async function removeOldDownloads() {
         Reader.descriptor,
         Listener.descriptor,
         Embedder.descriptor,
+        Tagger.descriptor,
+        Ranker.descriptor,
         Matcher.descriptor,
         Several.descriptor,
     ]);

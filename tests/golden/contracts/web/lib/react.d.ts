@@ -5,6 +5,8 @@ import { type FinderModel } from './index.js';
 import { type ReaderModel } from './index.js';
 import { type ListenerModel } from './index.js';
 import { type EmbedderModel } from './index.js';
+import { type TaggerModel } from './index.js';
+import { type RankerModel } from './index.js';
 import { type MatcherModel } from './index.js';
 import { type SeveralModel } from './index.js';
 import { type HookOptions, type ModelState } from './runtime/hook.js';
@@ -23,6 +25,10 @@ export declare function useReader(options?: HookOptions): ModelState<ReaderModel
 export declare function useListener(options?: HookOptions): ModelState<ListenerModel>;
 /** `Embedder` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useEmbedder(options?: HookOptions): ModelState<EmbedderModel>;
+/** `Tagger` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useTagger(options?: HookOptions): ModelState<TaggerModel>;
+/** `Ranker` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useRanker(options?: HookOptions): ModelState<RankerModel>;
 /** `Matcher` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useMatcher(options?: HookOptions): ModelState<MatcherModel>;
 /** `Several` in a component: loaded when it is mounted, disposed of when it is unmounted. */

@@ -6,6 +6,8 @@ import { Finder } from './index.js';
 import { Reader } from './index.js';
 import { Listener } from './index.js';
 import { Embedder } from './index.js';
+import { Tagger } from './index.js';
+import { Ranker } from './index.js';
 import { Matcher } from './index.js';
 import { Several } from './index.js';
 import { useModel } from './runtime/hook.js';
@@ -36,6 +38,14 @@ export function useListener(options) {
 /** {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useEmbedder(options) {
     return useModel(Embedder.load, options);
+}
+/** {@link Tagger} in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export function useTagger(options) {
+    return useModel(Tagger.load, options);
+}
+/** {@link Ranker} in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export function useRanker(options) {
+    return useModel(Ranker.load, options);
 }
 /** {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useMatcher(options) {

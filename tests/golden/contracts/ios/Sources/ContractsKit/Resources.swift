@@ -38,6 +38,8 @@ extension Folder {
             Reader.files,
             Listener.files,
             Embedder.files,
+            Tagger.files,
+            Ranker.files,
             Matcher.files,
             Several.files
         ]

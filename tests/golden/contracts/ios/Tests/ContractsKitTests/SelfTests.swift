@@ -94,6 +94,27 @@ final class SelfTests: XCTestCase {
         XCTAssertThrowsError(try model.run(input))
     }
 
+    func testTaggerIsLoadedAndClosed() throws {
+        let model = try Tagger()
+        XCTAssertEqual(model.info.name, "tagger")
+        model.close()
+        let input = Tagger.Input(
+            queryCharacters: 128
+        )
+        XCTAssertThrowsError(try model.run(input))
+    }
+
+    func testRankerIsLoadedAndClosed() throws {
+        let model = try Ranker()
+        XCTAssertEqual(model.info.name, "ranker")
+        model.close()
+        let input = Ranker.Input(
+            queryCharacters: 128,
+            documentCharacters: 128
+        )
+        XCTAssertThrowsError(try model.run(input))
+    }
+
     func testMatcherIsLoadedAndClosed() throws {
         let model = try Matcher()
         XCTAssertEqual(model.info.name, "matcher")

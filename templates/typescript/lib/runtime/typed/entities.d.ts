@@ -1,0 +1,15 @@
+/** A named part of a text. */
+export interface Entity {
+    /** What it is, such as a person or a place. */
+    readonly label: string;
+    /** The part of the text. */
+    readonly text: string;
+    /** Where it begins: an index of the text. */
+    readonly start: number;
+    /** The index after its end. */
+    readonly end: number;
+    /** The model's confidence. */
+    readonly score: number;
+}
+/** The parts of `text` from the code points `starts` to those before `ends`, in its order. */
+export declare function entitiesOf(classes: BigInt64Array, starts: BigInt64Array, ends: BigInt64Array, scores: Float32Array, text: string, labels: readonly string[]): readonly Entity[];
