@@ -20,7 +20,7 @@ from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from tests.archives import read_zip
 from tests.golden.cases import reshaped
-from tests.toolchain import apptools, class_files, jvm, typed_models
+from tests.toolchain import apptools, class_files, jvm, typed_models, typed_texts
 from tests.toolchain.class_files import Member
 from tests.toolchain.device import Library, device, library
 from tests.toolchain.require import require
@@ -75,7 +75,8 @@ def pictures(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="module")
 def answers(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    return device(typed_library, tmp_path_factory.mktemp("answers")).run("TypedAnswers", providers="CPU").facts
+    files = {"texts": typed_texts.written(), "vectors": typed_texts.vectors()}
+    return device(typed_library, tmp_path_factory.mktemp("answers")).run("TypedAnswers", files, providers="CPU").facts
 
 
 def seen(pictures: Facts, name: str) -> NDArray[np.uint8]:
@@ -390,6 +391,43 @@ def test_the_code_points_of_a_text_get_to_the_model(answers: Facts) -> None:
     assert answers["lone surrogates"] == f"[{0xDE00}, {0xD83D}]"
     assert answers["no text"] == "[-1]"
     assert answers["long text"] == "1048576 98"
+
+
+def test_every_awkward_text_has_the_tokens_of_the_tokenizer(answers: Facts) -> None:
+    assert json.loads(answers["tokens"]) == [list(each) for each in typed_texts.ids()]
+
+
+def test_parts_of_a_text_are_places_of_the_string(answers: Facts) -> None:
+    shown = [
+        f"Entity(label={label}, text={text}, start={start}, end={end}, score={score:.1f})"
+        for label, text, start, end, score in typed_texts.spans()
+    ]
+    assert len(shown) == 4
+    assert answers["entities"] == f"[{', '.join(shown)}]"
+    assert answers["entities of nothing"] == "[]"
+    assert answers["entities of lone surrogates"] == "[2, 5] true"
+
+
+def test_documents_are_ranked_best_first(answers: Facts) -> None:
+    ranked = [f"Ranked(index={index}, score={score})" for index, score in typed_texts.RANKED]
+    assert answers["score"] == "3.0"
+    assert answers["ranked"] == answers["ranked later"] == f"[{', '.join(ranked)}]"
+    assert answers["ranked of none"] == "[]"
+
+
+def test_no_document_is_ranked_after_its_caller_was_cancelled(answers: Facts) -> None:
+    assert answers["ranked until cancelled"] == "true 2"
+
+
+def test_vectors_are_compared_as_everywhere(answers: Facts) -> None:
+    assert np.array(json.loads(answers["cosines"]), np.float32).tolist() == typed_texts.cosines()
+    places = typed_texts.nearest()
+    assert json.loads(answers["nearest"]) == places
+    assert json.loads(answers["nearest three"]) == places[:3]
+    assert answers["vectors of different lengths.message"] == "vectors of 3 and 2 numbers cannot be compared"
+    assert answers["vectors of different lengths.thrown"] == "java.lang.IllegalArgumentException"
+    assert answers["no vectors.message"] == "count is 0, the least is 1"
+    assert answers["nearest of odd numbers"] == "[1, 2, 3, 4, 0]"
 
 
 def test_samples_are_passed_as_the_model_takes_them(answers: Facts) -> None:

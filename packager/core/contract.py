@@ -184,14 +184,7 @@ ADDED = "mobpack/"
 
 TypedInput = ImageInput | AudioInput | TextInput | StateInput | TensorInput
 TypedOutput = (
-    ClassesOutput
-    | BoxesOutput
-    | MaskOutput
-    | EmbeddingOutput
-    | TextOutput
-    | SpansOutput
-    | PairsOutput
-    | TensorOutput
+    ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | SpansOutput | PairsOutput | TensorOutput
 )
 
 VERBS: Mapping[type, str] = {

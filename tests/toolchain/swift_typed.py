@@ -28,6 +28,8 @@ from packager.core.contract import (
     EmbeddingOutput,
     ImageInput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     StateInput,
     TensorInput,
     TensorOutput,
@@ -42,6 +44,7 @@ from packager.render import write_sources
 from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios, specs, typed
 from tests.onnx_text import loaded, onnx_model, saved, weight
+from tests.toolchain import typed_texts
 from tests.toolchain.swift_packages import Outcomes, compiled, write_runtime, write_values
 
 HOME = Path(__file__).with_name("swift_contracts")
@@ -89,7 +92,8 @@ def cases() -> list[str]:
 def package(folder: Path) -> Path:
     """The package with its models, the tests and the stand-ins."""
     plans = tuple(
-        make(folder / "models") for make in (echo, classifier, several, hearing, listener, spelling, attached)
+        make(folder / "models")
+        for make in (echo, classifier, several, hearing, listener, spelling, tagging, ranking, tokens, attached)
     )
     target = Ios(providers=())
     view = target.view(Package(name=NAME, version="1.0.0", license=""), plans, Report(parities=()))
@@ -118,7 +122,16 @@ def edited(text: str, old: str, new: str) -> str:
 def tested(package: Path, scratch: Path) -> Outcomes:
     """Compile the package with its tests, and run them."""
     [model] = package.glob("Sources/*/Resources/Models/attached/*.onnx")
-    values = write_values(scratch / "values", {"attached.scores": scores(model)})
+    ids = [number for each in typed_texts.ids() for number in (len(each), *each)]
+    found = {
+        "attached.scores": scores(model),
+        "texts": typed_texts.written(),
+        "ids": np.array(ids, np.int32),
+        "vectors": typed_texts.vectors(),
+        "cosines": np.array(typed_texts.cosines(), np.float32),
+        "nearest": np.array(typed_texts.nearest(), np.int32),
+    }
+    values = write_values(scratch / "values", found)
     found = compiled(package, scratch / "build")
     return found.run("", scratch / "run", environment={"MOBPACK_VALUES": str(values)})
 
@@ -241,6 +254,60 @@ def spelling(folder: Path) -> Plan:
     nodes = [helper.make_node("Identity", [points.name], [spelled.name])]
     contract = Contract(inputs=(TextInput(identifier="text", code_points=points),), outputs=(plain_output(spelled),))
     return planned("spelling", (points,), (spelled,), contract, nodes, folder)
+
+
+def tagging(folder: Path) -> Plan:
+    """Finds digits and what is behind them; its text has a name of the generated code."""
+    [points] = specs("input", ("points", INT32, ("n",)))
+    outputs = specs(
+        "output",
+        ("classes", INT64, ("m",)),
+        ("starts", INT64, ("m",)),
+        ("ends", INT64, ("m",)),
+        ("scores", FLOAT, ("m",)),
+    )
+    classes, starts, ends, found = outputs
+    spans = SpansOutput(
+        identifier="tags",
+        classes=classes,
+        starts=starts,
+        ends=ends,
+        scores=found,
+        text=points,
+        labels=typed_texts.LABELS,
+    )
+    contract = Contract(inputs=(TextInput(identifier="output", code_points=points),), outputs=(spans,))
+    return of_text("tagging", typed_texts.TAGGER, (points,), outputs, contract, folder)
+
+
+def ranking(folder: Path) -> Plan:
+    """Counts in a document the first code point of a query."""
+    query, document = specs("input", ("query", INT32, ("q",)), ("document", INT32, ("d",)))
+    outputs = specs("output", ("score", FLOAT, (1,)))
+    pairs = PairsOutput(identifier="fit", score=outputs[0], query=query, document=document)
+    texts = tuple(TextInput(identifier=each.identifier, code_points=each) for each in (query, document))
+    contract = Contract(inputs=texts, outputs=(pairs,))
+    return of_text("ranking", typed_texts.RANKER, (query, document), outputs, contract, folder)
+
+
+def of_text(
+    name: str,
+    graph: str,
+    inputs: tuple[TensorSpec, ...],
+    outputs: tuple[TensorSpec, ...],
+    contract: Contract,
+    folder: Path,
+) -> Plan:
+    path = saved(folder / name / "plain.onnx", onnx_model(graph, opsets={"": 18}))
+    return shipped(name, inputs, outputs, contract, path)
+
+
+def tokens(folder: Path) -> Plan:
+    """Gives the token ids of a text."""
+    model = typed_texts.tokens(folder / "tokens")
+    assert model.contract
+    path = saved(folder / "tokens" / "plain.onnx", onnx.ModelProto.FromString(model.graph))
+    return shipped("tokens", model.signature.inputs, model.signature.outputs, model.contract, path)
 
 
 def attached(folder: Path) -> Plan:

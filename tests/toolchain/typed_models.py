@@ -17,6 +17,8 @@ from packager.core.contract import (
     EmbeddingOutput,
     ImageInput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     StateInput,
     TensorInput,
     TensorOutput,
@@ -29,6 +31,7 @@ from packager.core.values import Choice, Model, Plan, TensorSpec, baseline
 from packager.environments.runtime import Runtime
 from packager.files.store import Store
 from tests.onnx_text import loaded, onnx_model
+from tests.toolchain import typed_texts
 
 OPSET = {"": 18}
 PICTURE = "uint8[h, w, c] pixels, int64[3] places, int64 turn, uint8[ch, cw, cc] chroma, int64[3] conversion"
@@ -176,6 +179,26 @@ NETS = {
         inputs=((TextInput, "text", {"code_points": "points"}, {}),),
         outputs=(tensor("spelled"),),
     ),
+    "tagger": Net(
+        graph=typed_texts.TAGGER,
+        inputs=((TextInput, "output", {"code_points": "points"}, {}),),  # a name of the generated code
+        outputs=(
+            (
+                SpansOutput,
+                "tags",
+                {"classes": "classes", "starts": "starts", "ends": "ends", "scores": "scores", "text": "points"},
+                {"labels": typed_texts.LABELS},
+            ),
+        ),
+    ),
+    "ranker": Net(
+        graph=typed_texts.RANKER,
+        inputs=(
+            (TextInput, "query", {"code_points": "query"}, {}),
+            (TextInput, "document", {"code_points": "document"}, {}),
+        ),
+        outputs=((PairsOutput, "fit", {"score": "score", "query": "query", "document": "document"}, {}),),
+    ),
     # The next state has an open shape: it is copied out of the runtime.
     "recorder": Net(
         graph="(int16[n, c] samples, int64 rate, int64[2] state) =>"
@@ -193,15 +216,20 @@ NETS = {
 
 
 def plans(folder: Path, store: Store) -> tuple[Plan, ...]:
-    """Every model of `NETS`, written to `folder` and converted for the CPU of an Android phone."""
-    return tuple(_plan(name, net, folder, store) for name, net in NETS.items())
+    """Every model of `NETS`, and one with a tokenizer, written to `folder` and converted for the CPU of an Android
+    phone."""
+    made = (_model(name, net, folder) for name, net in NETS.items())
+    return tuple(_plan(model, store) for model in (*made, typed_texts.tokens(folder / "tokens")))
 
 
-def _plan(name: str, net: Net, folder: Path, store: Store) -> Plan:
+def _model(name: str, net: Net, folder: Path) -> Model:
     made = onnx_model(net.graph, weights=net.weights, opsets=OPSET, ir_version=10)
     onnx.checker.check_model(made, full_check=True)
     model = loaded(folder, made, name)
-    model = replace(model, contract=_contract(net, model))
+    return replace(model, contract=_contract(net, model))
+
+
+def _plan(model: Model, store: Store) -> Plan:
     variant = baseline(model)
     file = compile_variant(variant, store)
     return Plan(

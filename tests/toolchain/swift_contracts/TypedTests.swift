@@ -457,6 +457,108 @@ final class TextTests: XCTestCase {
     }
 }
 
+/// The values of a file that the test writes.
+private func values<Value>(_ name: String, of type: Value.Type) throws -> [Value] {
+    let folder = try XCTUnwrap(ProcessInfo.processInfo.environment["MOBPACK_VALUES"])
+    let data = try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(name))
+    return data.withUnsafeBytes { Array($0.bindMemory(to: type)) }
+}
+
+/// `numbers` cut into parts, of which each begins with its length.
+private func parts(_ numbers: [Int32]) -> [[Int32]] {
+    var (found, rest) = ([[Int32]](), numbers[...])
+    while let count = rest.popFirst() {
+        found.append(Array(rest.prefix(Int(count))))
+        rest = rest.dropFirst(Int(count))
+    }
+    return found
+}
+
+final class EntityTests: XCTestCase {
+    func testEveryAwkwardTextHasTheTokensOfTheTokenizer() throws {
+        let model = try Tokens(options: onCPU)
+        let texts = parts(try values("texts", of: Int32.self)).map { units in
+            String(decoding: units.map { UInt16($0) }, as: UTF16.self)
+        }
+        let found = try texts.map { try model.predict($0).ids.map { Int32($0) } }
+        XCTAssertEqual(found, parts(try values("ids", of: Int32.self)))
+        XCTAssertGreaterThan(found.count, 20)
+    }
+
+    func testPartsOfATextAreRangesOfTheString() throws {
+        let model = try Tagging(options: onCPU)
+        let text = "😀😀1\u{E9} e\u{301}👨2😀x3\u{5D0}4!"
+        let found = try model.entities(text)
+        XCTAssertEqual(found.map(\.text), ["1\u{E9}", "2😀", "3\u{5D0}", "4!"])
+        XCTAssertEqual(found.map { String(text[$0.range]) }, found.map(\.text))
+        let units = found.map { [$0.range.lowerBound, $0.range.upperBound].map { $0.utf16Offset(in: text) } }
+        XCTAssertEqual(units, [[4, 6], [11, 14], [15, 17], [17, 19]])
+        XCTAssertEqual(found.map(\.label), ["one", "two \"\\\"", "größe", ""])
+        XCTAssertEqual(found.map(\.score), [0.1, 0.2, 0.3, 0.4])
+        XCTAssertEqual(try model.entities(""), [])
+        let joined = "👩\u{200D}1\u{301}"
+        let part = try XCTUnwrap(try model.entities(joined).first)
+        XCTAssertEqual(part.text, "1\u{301}")
+        XCTAssertEqual(String(joined.unicodeScalars[part.range]), part.text)
+    }
+
+    func testAsyncEntitiesAreTheSame() async throws {
+        let model = try await Tagging.load(options: onCPU)
+        let found = try await model.entities("😀1a")
+        XCTAssertEqual(found, try now { try model.entities("😀1a") })
+        XCTAssertEqual(found.map(\.text), ["1a"])
+    }
+}
+
+final class RankingTests: XCTestCase {
+    private let documents = ["b", "a", "banana", "", "😀ananas", "aa", "a"]
+    private let ranked = [(2, 3), (4, 3), (5, 2), (1, 1), (6, 1), (0, 0), (3, 0)].map {
+        Ranked(index: $0.0, score: Float($0.1))
+    }
+
+    func testDocumentsAreRankedBestFirst() async throws {
+        let model = try Ranking(options: onCPU)
+        XCTAssertEqual(try now { try model.score(query: "a", document: "banana") }, 3)
+        XCTAssertEqual(try now { try model.rank(query: "a", documents: documents) }, ranked)
+        XCTAssertEqual(try now { try model.rank(query: "a", documents: []) }, [])
+        let later = try await model.rank(query: "a", documents: documents)
+        XCTAssertEqual(later, ranked)
+    }
+
+    func testNoDocumentIsRankedAfterTheTaskWasCancelled() async throws {
+        let model = try Ranking(options: onCPU)
+        let many = [String](repeating: "a", count: 10_000_000)
+        let task = Task { try await model.rank(query: "a", documents: many) }
+        try await Task.sleep(nanoseconds: 50_000_000)
+        task.cancel()
+        let result = await task.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
+    }
+
+    func testVectorsAreComparedAsEverywhere() throws {
+        let numbers = try values("vectors", of: Float.self)
+        let vectors = (0..<12).map { Array(numbers[33 * $0..<33 * ($0 + 1)]) }
+        let cosines = try vectors.map { try Similarity.cosine(vectors[2], $0) }
+        XCTAssertEqual(cosines, try values("cosines", of: Float.self))
+        let places = try values("nearest", of: Int32.self).map(Int.init)
+        let all = try Similarity.nearest(vectors[2], in: vectors, count: 99)
+        XCTAssertEqual(all.map(\.index), places)
+        XCTAssertEqual(all.map(\.score), places.map { cosines[$0] })
+        XCTAssertEqual(try Similarity.nearest(vectors[2], in: vectors, count: 3).map(\.index), Array(places.prefix(3)))
+        let odd: [[Float]] = [[.nan], [1], [0], [-0.0], [-1]]
+        XCTAssertEqual(try Similarity.nearest([1], in: odd, count: 9).map(\.index), [1, 2, 3, 4, 0])
+    }
+
+    func testVectorsThatCannotBeComparedAreRefusedInWords() throws {
+        XCTAssertEqual(
+            try refusal { _ = try Similarity.cosine([1, 2, 3], [1, 2]) },
+            "vectors of 3 and 2 numbers cannot be compared")
+        XCTAssertEqual(
+            try refusal { _ = try Similarity.nearest([1], in: [], count: 0) },
+            "count is 0, which is no number of vectors")
+    }
+}
+
 final class SoundTests: XCTestCase {
     func testARecordingReachesTheModelMomentByMoment() throws {
         let model = try Hearing(options: onCPU)

@@ -7,12 +7,16 @@ import com.example.models.Finder
 import com.example.models.Listener
 import com.example.models.Picture
 import com.example.models.PixelFormat
+import com.example.models.Ranker
 import com.example.models.ReaderModel
 import com.example.models.Recorder
 import com.example.models.Segmenter
 import com.example.models.Several
+import com.example.models.Similarity
 import com.example.models.Sound
 import com.example.models.Speller
+import com.example.models.Tagger
+import com.example.models.Tokens
 import com.example.models.Wide
 import device.report
 import device.reportFailure
@@ -24,6 +28,10 @@ import kotlin.concurrent.thread
 import kotlin.coroutines.Continuation
 import kotlin.coroutines.EmptyCoroutineContext
 import kotlin.coroutines.startCoroutine
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.async
+import kotlinx.coroutines.runBlocking
 
 /** Asks models of every kind for what they see and hear. */
 fun main(arguments: Array<String>) {
@@ -40,6 +48,10 @@ fun main(arguments: Array<String>) {
     states(task)
     sounds(task)
     texts(task)
+    tokens(task)
+    entities(task)
+    ranks(task)
+    similarity(task)
 }
 
 private fun classes(task: Task) {
@@ -132,6 +144,58 @@ private fun texts(task: Task) = Speller.loadBlocking(task.app, task.options).use
     report("no text", points(""))
     val long = points("ab".repeat(524_288))
     report("long text", "${long.size} ${long.last()}")
+}
+
+/** Texts as the test writes them: the number of units of each, and these. */
+private fun tokens(task: Task) = Tokens.loadBlocking(task.app, task.options).use { model ->
+    val units = task.bytes("texts").asIntBuffer()
+    val found = mutableListOf<List<Long>>()
+    while (units.hasRemaining()) {
+        val text = String(CharArray(units.get()) { units.get().toChar() })
+        found += model.predict(text).ids.let { ids -> List(ids.capacity(), ids::get) }
+    }
+    report("tokens", found)
+}
+
+private fun entities(task: Task) = Tagger.loadBlocking(task.app, task.options).use { model ->
+    report("entities", model.entities("\uD83D\uDE00\uD83D\uDE001\u00e9 e\u0301\uD83D\uDC682\uD83D\uDE00x3\u05d04!"))
+    report("entities of nothing", model.entities(""))
+    val alone = model.entities("\uDE00\uD83D1\uDE00z2\uD83D")
+    report("entities of lone surrogates", "${alone.map { it.start }} ${alone[0].text == "1\uDE00"}")
+}
+
+private fun ranks(task: Task) = Ranker.loadBlocking(task.app, task.options).use { model ->
+    val documents = listOf("b", "a", "banana", "", "\uD83D\uDE00ananas", "aa", "a")
+    report("score", model.score("a", "banana"))
+    report("ranked", model.rank("a", documents))
+    report("ranked of none", model.rank("a", emptyList()))
+    runBlocking {
+        report("ranked later", model.rankAsync("a", documents))
+        lateinit var job: Job
+        var last = 0
+        val many = object : AbstractList<String>() {
+            override val size = 1000
+            override fun get(index: Int): String = "a".also {
+                last = index
+                if (index == 2) job.cancel()
+            }
+        }
+        job = async(start = CoroutineStart.LAZY) { model.rankAsync("a", many) }
+        job.join()
+        report("ranked until cancelled", "${job.isCancelled} $last")
+    }
+}
+
+private fun similarity(task: Task) {
+    val numbers = task.floats("vectors")
+    val vectors = List(12) { FloatArray(33) { numbers.get() } }
+    report("cosines", vectors.map { Similarity.cosine(vectors[2], it) })
+    report("nearest", Similarity.nearest(vectors[2], vectors, 99).map { it.index })
+    report("nearest three", Similarity.nearest(vectors[2], vectors, 3).map { it.index })
+    reportFailure("vectors of different lengths") { Similarity.cosine(FloatArray(3), FloatArray(2)) }
+    reportFailure("no vectors") { Similarity.nearest(FloatArray(3), emptyList(), 0) }
+    val odd = listOf(Float.NaN, 1f, 0f, -0f, -1f).map { floatArrayOf(it) }
+    report("nearest of odd numbers", Similarity.nearest(floatArrayOf(1f), odd, 9).map { it.index })
 }
 
 private fun bytes(vararg values: Int): ByteBuffer =
