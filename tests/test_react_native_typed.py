@@ -4,13 +4,16 @@ The models are small graphs that tell what they were given; ONNX Runtime runs th
 JavaScript.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from packager.compile.compile import compile_variant
 from packager.core.contract import LOWEST as LOWEST_SCORE
 from packager.core.contract import (
     AudioInput,
@@ -20,6 +23,8 @@ from packager.core.contract import (
     EmbeddingOutput,
     ImageInput,
     MaskOutput,
+    PairsOutput,
+    SpansOutput,
     StateInput,
     TensorInput,
     TensorOutput,
@@ -28,19 +33,20 @@ from packager.core.contract import (
     TypedInput,
 )
 from packager.core.findings import Report
-from packager.core.values import Choice, Package, Plan, TensorSpec
+from packager.core.values import Choice, Compiled, Model, Package, Plan, TensorSpec, baseline
 from packager.environments.runtime import Runtime
 from packager.files.installed import templates_folder
+from packager.files.store import Store
 from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.typescript import naming, typed, typed_view
 from tests.golden.cases import CONTRACTS, REACT_NATIVE_CASES, Case, Wrapped
-from tests.onnx_text import compiled, onnx_model
+from tests.onnx_text import STANDARD, compiled, onnx_model
 from tests.test_react_native_package import FENCE, RESOLUTIONS, complaints, eslint, tsc
 from tests.test_react_native_typescript import PROGRAMS, code_of
-from tests.toolchain import node, typescript
+from tests.toolchain import node, typed_texts, typescript
 
 pytestmark = pytest.mark.by_content
 
@@ -214,6 +220,26 @@ def speller(specs: Specs) -> Contract:
     )
 
 
+def tagger(specs: Specs) -> Contract:
+    """The text has a name that is taken in the generated code."""
+    spans = SpansOutput(
+        identifier="tags",
+        classes=specs["classes"],
+        starts=specs["starts"],
+        ends=specs["ends"],
+        scores=specs["scores"],
+        text=specs["points"],
+        labels=typed_texts.LABELS,
+    )
+    return Contract(inputs=(TextInput(identifier="outputs", code_points=specs["points"]),), outputs=(spans,))
+
+
+def ranker(specs: Specs) -> Contract:
+    query, document = (TextInput(identifier=name, code_points=specs[name]) for name in ("query", "document"))
+    pairs = PairsOutput(identifier="fit", score=specs["score"], query=query.code_points, document=document.code_points)
+    return Contract(inputs=(query, document), outputs=(pairs,))
+
+
 MODELS = {
     "watcher": (SEEN, watcher),
     "finder": (FOUND, finder),
@@ -221,6 +247,8 @@ MODELS = {
     "listener": (HEARD, listener),
     "recorder": (RECORDED, recorder),
     "speller": (SPELLED, speller),
+    "tagger": (typed_texts.TAGGER, tagger),
+    "ranker": (typed_texts.RANKER, ranker),
 }
 
 
@@ -228,7 +256,11 @@ MODELS = {
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A package of the models, with their files."""
     folder = tmp_path_factory.mktemp("typed")
-    plans = [made(name, folder) for name in MODELS]
+    tokens = typed_texts.tokens(folder / "tokens")
+    plans = [
+        *(made(name, folder) for name in MODELS),
+        planned(compile_variant(baseline(tokens), Store(folder / "store"))),
+    ]
     case = Wrapped(
         target=ReactNative(),
         android=Case(
@@ -249,13 +281,16 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made(name: str, folder: Path) -> Plan:
     graph, contract = MODELS[name]
-    file = compiled(folder, onnx_model(graph), name)
+    file = compiled(folder, onnx_model(graph, opsets={"": 18} if name in ("tagger", "ranker") else STANDARD), name)
     model = file.variant.model
     signature = model.signature
     specs = Specs({spec.name: spec for spec in (*signature.inputs, *signature.outputs)})
-    model = replace(model, contract=contract(specs))
+    return planned(file, replace(model, contract=contract(specs)))
+
+
+def planned(file: Compiled, model: Model | None = None) -> Plan:
     return Plan(
-        model=model,
+        model=model or file.variant.model,
         target="android",
         environment=Runtime.NAME,
         choices=(Choice(provider="cpu", compiled=file, reason=""),),
@@ -263,11 +298,13 @@ def made(name: str, folder: Path) -> Plan:
 
 
 @pytest.mark.react_native
-def test_what_an_app_passes_reaches_the_graph_and_what_comes_out_has_names(package: Path) -> None:
+def test_what_an_app_passes_reaches_the_graph_and_what_comes_out_has_names(package: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.json"
+    texts.write_text(json.dumps(given_texts()), encoding="utf-8")
     done = node.run(
         ["--test-reporter=tap", "--test", PROGRAMS / "typed.test.mjs"],
         cwd=package,
-        environment={"PACKAGE": str(package), "MODULE": "Typed"},
+        environment={"PACKAGE": str(package), "MODULE": "Typed", "TEXTS": str(texts)},
     )
 
     assert done.returncode == 0, done.output
@@ -275,15 +312,31 @@ def test_what_an_app_passes_reaches_the_graph_and_what_comes_out_has_names(packa
     assert "# pass 0" not in done.stdout
 
 
+def given_texts() -> dict[str, Any]:
+    """Texts as UTF-16, which JSON has no way to write where a surrogate is alone, and what is to come of them."""
+    return {
+        "awkward": [typed_texts.utf16(text).tolist() for text in typed_texts.AWKWARD],
+        "ids": typed_texts.ids(),
+        "tagged": typed_texts.TAGGED,
+        "spans": typed_texts.spans(),
+        "documents": typed_texts.DOCUMENTS,
+        "ranked": typed_texts.RANKED,
+        "vectors": typed_texts.vectors().tolist(),
+        "cosines": typed_texts.cosines(),
+        "nearest": typed_texts.nearest(),
+    }
+
+
 HEAD = """\
-import { Classifier, Listener, Several } from 'react-native-contracts';
+import { Classifier, Listener, Ranker, Several, Similarity, Tagger } from 'react-native-contracts';
 const model = await Classifier.load();
 const several = await Several.load();
 const listener = await Listener.load();
+const [ranker, tagger, vector] = [await Ranker.load(), await Tagger.load(), new Float32Array(3)];
 const picture = { data: new Uint8Array(4), width: 1, height: 1 };
 const sound = { samples: new Float32Array(4), rate: 16_000 };
 const signal = new AbortController().signal;
-void [model, several, listener, picture, sound, signal];
+void [model, several, listener, ranker, tagger, Similarity, vector, picture, sound, signal];
 """
 WRONG = {
     "a picture without its size": ("await model.classify({ data: picture.data, width: 1 });", "TS2345"),
@@ -310,16 +363,23 @@ WRONG = {
     "starting anew what carries nothing": ("model.reset();", "TS2339"),
     "a label that may be missing": ("const label: string = (await model.classify(picture))[0].label;", "TS2532"),
     "writing to what a model gave": ("const all = await model.classify(picture); all.length = 0;", "TS2540"),
+    "a text for documents": ("await ranker.rank('a', 'b');", "TS2345"),
+    "a document that is missing": ("await ranker.score('a');", "TS2554"),
+    "a number for a text": ("await tagger.entities(7);", "TS2345"),
+    "vectors of another type": ("Similarity.cosine([1], [1]);", "TS2345"),
+    "vectors without a number": ("Similarity.nearest(vector, [vector]);", "TS2554"),
     "a model that nobody loaded": (
         "import('react-native-contracts').then(({ ClassifierModel }) => ClassifierModel);",
         "TS2339",
     ),
 }
 RIGHT = """\
-import { Finder, Listener, ModelError, Reader, Segmenter, Several } from 'react-native-contracts';
+import { Finder, Listener, ModelError, Ranker, Reader, Segmenter, Several } from 'react-native-contracts';
+import { Similarity, Tagger } from 'react-native-contracts';
 import { useClassifier, useDetector } from 'react-native-contracts';
 import type {
-  Box, Classification, ClassifierModel, Detection, Mask, Picture, PictureOrientation, PixelFormat, Reading, Region,
+  Box, Classification, ClassifierModel, Detection, Entity, Mask, Picture, PictureOrientation, PixelFormat, Ranked,
+  Reading, Region,
   SeveralPrediction, Sound,
 } from 'react-native-contracts';
 
@@ -346,6 +406,16 @@ export async function all(picture: Picture, sound: Sound): Promise<[Mask, Float3
   const eight: 8 = prediction.raw.shape[2];
   if (heard.length > eight) several.predictSync(picture, lengths);
   return [await mask.segment(picture), await finder.embed(picture), await reader.read(picture), prediction];
+}
+
+export async function said(text: string, documents: readonly string[], signal: AbortSignal): Promise<string> {
+  const [tagger, ranker] = [await Tagger.load(), await Ranker.load()];
+  const [first]: readonly Entity[] = await tagger.entities(text, { signal });
+  const best: readonly Ranked[] = await ranker.rank(text, documents, { signal });
+  const alike: readonly Ranked[] = Similarity.nearest(new Float32Array(3), [new Float32Array(3)], 1);
+  const score: number = (await ranker.score(text, text)) + Similarity.cosine(new Float32Array(1), new Float32Array(1));
+  const part = first === undefined ? '' : `${first.label} ${first.text} ${String(first.end - first.start)}`;
+  return `${part} ${String(best.length + alike.length + score)}`;
 }
 
 export function Component({ picture }: { readonly picture: Picture }): string {

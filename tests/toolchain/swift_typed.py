@@ -123,7 +123,7 @@ def tested(package: Path, scratch: Path) -> Outcomes:
     """Compile the package with its tests, and run them."""
     [model] = package.glob("Sources/*/Resources/Models/attached/*.onnx")
     ids = [number for each in typed_texts.ids() for number in (len(each), *each)]
-    found = {
+    given = {
         "attached.scores": scores(model),
         "texts": typed_texts.written(),
         "ids": np.array(ids, np.int32),
@@ -131,7 +131,7 @@ def tested(package: Path, scratch: Path) -> Outcomes:
         "cosines": np.array(typed_texts.cosines(), np.float32),
         "nearest": np.array(typed_texts.nearest(), np.int32),
     }
-    values = write_values(scratch / "values", found)
+    values = write_values(scratch / "values", given)
     found = compiled(package, scratch / "build")
     return found.run("", scratch / "run", environment={"MOBPACK_VALUES": str(values)})
 

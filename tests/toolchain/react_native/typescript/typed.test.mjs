@@ -1,9 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { backend, bytesOf, load, ort } from './package.mjs';
 
-const { Everything, Finder, Listener, ModelError, Recorder, Speller, Watcher, allocate } = await load('index.web.js');
+const {
+  Everything,
+  Finder,
+  Listener,
+  ModelError,
+  Ranker,
+  Recorder,
+  Similarity,
+  Speller,
+  Tagger,
+  Tokens,
+  Watcher,
+  allocate,
+} = await load('index.web.js');
 const { setOnnxRuntime } = await load('runtime/onnxruntime.js');
 const { chooseBackend } = await load('runtime/backend.js');
 const { Model } = await load('runtime/model.js');
@@ -428,6 +442,70 @@ test('the code points of a text reach the graph', () =>
     assert.equal(long.at(-1), 98);
     await assert.rejects(model.predict(7), { code: 'bad-input', message: 'text `text` takes a string, found number' });
   }));
+
+const TEXTS = JSON.parse(readFileSync(process.env.TEXTS, 'utf8'));
+
+test('every awkward text has the tokens of the tokenizer', () =>
+  withModel(Tokens, async (model) => {
+    assert.ok(TEXTS.awkward.length > 20);
+    for (const [place, units] of TEXTS.awkward.entries()) {
+      const { ids } = await model.predict(String.fromCharCode(...units));
+      assert.deepEqual(Array.from(ids.data, Number), TEXTS.ids[place], `text ${place}`);
+    }
+  }));
+
+test('parts of a text are places of the string', async () => {
+  await recording();
+  await withModel(Tagger, async (model) => {
+    const expected = TEXTS.spans.map(([label, text, start, end, score]) => ({ label, text, start, end, score }));
+    assert.equal(expected.length, 4);
+    assert.deepEqual(await model.entities(TEXTS.tagged), expected);
+    assert.deepEqual(model.entitiesSync(TEXTS.tagged), expected);
+    for (const { start, end, text } of expected) assert.equal(TEXTS.tagged.slice(start, end), text);
+    assert.deepEqual(await model.entities(''), []);
+    const alone = await model.entities('\ude00\ud83d1\ude00z2\ud83d');
+    assert.deepEqual(alone.map(({ start, end }) => [start, end]), [[2, 4], [5, 7]]);
+    assert.deepEqual(alone.map(({ text }) => text), ['1\ude00', '2\ud83d']);
+  });
+});
+
+test('documents are ranked best first, and none after the signal', () =>
+  withModel(Ranker, async (model) => {
+    const expected = TEXTS.ranked.map(([index, score]) => ({ index, score }));
+    assert.equal(await model.score('a', 'banana'), 3);
+    assert.deepEqual(await model.rank('a', TEXTS.documents), expected);
+    assert.deepEqual(await model.rank('a', []), []);
+    await assert.rejects(model.rank('a', ['b', 7]), { code: 'bad-input' });
+    const controller = new AbortController();
+    const taken = [];
+    const documents = {
+      *[Symbol.iterator]() {
+        for (const document of ['a', 'b', 'c', 'd']) {
+          taken.push(document);
+          if (document === 'c') controller.abort();
+          yield document;
+        }
+      },
+    };
+    await assert.rejects(model.rank('a', documents, { signal: controller.signal }), { code: 'cancelled' });
+    assert.deepEqual(taken, ['a', 'b', 'c']);
+  }));
+
+test('vectors are compared as everywhere', () => {
+  const vectors = TEXTS.vectors.map((each) => Float32Array.from(each));
+  const query = vectors[2];
+  assert.deepEqual(vectors.map((each) => Similarity.cosine(query, each)), TEXTS.cosines);
+  const all = Similarity.nearest(query, vectors, Infinity);
+  assert.deepEqual(all.map(({ index }) => index), TEXTS.nearest);
+  assert.deepEqual(Similarity.nearest(query, vectors, 3), all.slice(0, 3));
+  const odd = [NaN, 1, 0, -0, -1].map((each) => Float32Array.of(each));
+  const places = Similarity.nearest(Float32Array.of(1), odd, 9).map(({ index }) => index);
+  assert.deepEqual(places, [1, 2, 3, 4, 0]);
+  const unequal = refusal('bad-input', 'vectors of 3 and 2 numbers cannot be compared');
+  assert.throws(() => Similarity.cosine(new Float32Array(3), new Float32Array(2)), unequal);
+  const none = refusal('bad-options', 'count is 0, which is no whole number from 1 on');
+  assert.throws(() => Similarity.nearest(query, vectors, 0), none);
+});
 
 const SOUND = { samples: new Float32Array(6), rate: 16000 };
 
