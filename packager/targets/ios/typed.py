@@ -183,10 +183,18 @@ def _answer(contract: Contract, made: Sequence[ResultView]) -> tuple[str, ...]:
     """Lines of the expression that a call returns; choosing classes may throw."""
     effect = "try " if any(isinstance(each, ClassesOutput) for each in contract.outputs) else ""
     if contract.verb != SEVERAL:
-        return (effect + made[0].value,)
+        return _wrapped(effect + made[0].value)
     arguments = list(_arguments(made))
     lines = [f"    {each}{'' if each is arguments[-1] else ','}" for each in arguments]
     return (f"{effect}Prediction(", *lines, ")")
+
+
+def _wrapped(call: str) -> tuple[str, ...]:
+    """A call, with its arguments on a line of their own if one line has no room for it."""
+    called, opening, arguments = call.partition("(")
+    if not opening or len(f"            let answer = {call}") <= WIDEST:
+        return (call,)
+    return f"{called}(", f"    {arguments}"
 
 
 def _arguments(made: Iterable[ResultView]) -> Iterator[str]:

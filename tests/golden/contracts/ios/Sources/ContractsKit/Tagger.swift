@@ -257,7 +257,8 @@ extension Tagger {
             Fed("query.text", text: query)
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return Entity.found(output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, in: query, Self.tagsLabels)
+        return Entity.found(
+            output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, in: query, Self.tagsLabels)
     }
 
     /// Names of classes by their numbers.
