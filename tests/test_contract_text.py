@@ -19,6 +19,7 @@ from packager.core.values import Model
 from packager.graph import traversal
 from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import bert, changed, points
+from tests.toolchain import typed_texts
 
 TOKENS = (
     "(int64[batch, n] input_ids, int32[batch, n] attention_mask, int64[batch, n] token_type_ids) => "
@@ -116,6 +117,12 @@ def test_pairs_are_truncated_as_the_file_says(
     truncation = json.loads(reference.to_str())["truncation"]
     model = attached(tmp_path, parts={"truncation": truncation}, names=("a", "b"))
     assert run(model, *texts)["ids"].tolist() == [reference.encode(*texts).ids]
+
+
+def test_awkward_texts_have_the_tokens_that_they_have_in_every_language(tmp_path: Path) -> None:
+    model = typed_texts.tokens(tmp_path)
+    found = [tuple(run(model, text)["ids"][0].tolist()) for text in typed_texts.AWKWARD]
+    assert found == list(typed_texts.ids())
 
 
 @pytest.mark.parametrize(("pooling", "expected"), [("mean", [14 / 4, 1]), ("cls", [2, 1]), ("last", [3, 1])])

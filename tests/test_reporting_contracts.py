@@ -25,12 +25,16 @@ def test_pictures_sounds_and_states_are_named() -> None:
 
 
 def test_every_kind_of_output_is_named() -> None:
-    assert [of(name)[1] for name in ("classifier", "detector", "segmenter", "finder", "reader")] == [
+    assert [
+        of(name)[1] for name in ("classifier", "detector", "segmenter", "finder", "reader", "tagger", "ranker")
+    ] == [
         ["logits: the best 3 of 4 classes, with labels"],
         ["found: boxes in pixels of the upright picture, text"],
         ["mask: a class for each place of the picture"],
         ["feature: a vector of 256 numbers and length 1"],
         ["text: a text of 6 possible symbols"],
+        ["tags: parts of the text, person, Ort"],
+        ["logits: a score that says how well a document fits a query"],
     ]
 
 
