@@ -35,7 +35,11 @@ pytestmark = pytest.mark.by_content
 
 PACKAGE = CASES["contracts"].package
 BASE = PurePosixPath("src/main/kotlin/com/example/contracts")
-TYPED_FILES = set("Classification CodePoints Detection Mask Orientation Picture PixelFormat Reading Sound".split())
+TYPED_FILES = set(
+    """
+    Classification CodePoints Detection Entity Mask Orientation Picture PixelFormat Ranked Reading Similarity Sound
+    """.split()
+)
 
 
 def with_contract(

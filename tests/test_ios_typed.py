@@ -80,7 +80,7 @@ def test_a_name_with_an_end_of_a_line_is_refused() -> None:
 
 def test_a_package_has_the_files_of_its_kinds_alone() -> None:
     of_pictures = {"Picture", "Pixels", "SystemPictures", "Classification", "Labels"}
-    others = {"Sound", "Detection", "Mask", "Reading"}
+    others = {"Sound", "Detection", "Mask", "Reading", "Entity", "Ranked", "Similarity"}
     found = set(texts(classifier()))
     assert of_pictures <= found
     assert not others & found
@@ -92,6 +92,11 @@ def test_a_package_has_the_files_of_its_kinds_alone() -> None:
     assert {"Sound", "Classification"} <= by_name["listener"]
     assert not of_pictures & by_name["listener"] - {"Classification", "Labels"}
     assert not {"Classification", "Labels"} & by_name["finder"]
+    assert {"Entity", "Labels", "CodePoints"} <= by_name["tagger"]
+    assert {"Ranked", "Similarity", "CodePoints"} <= by_name["embedder"]
+    assert not {"Similarity", "Entity", "Labels"} & by_name["ranker"]
+    assert "Ranked" in by_name["ranker"]
+    assert "case invalid" in texts(on_ios(CONTRACTS[6], choice("cpu")))["ModelError"]
 
 
 def test_classes_without_names_have_none() -> None:

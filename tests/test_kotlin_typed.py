@@ -405,6 +405,7 @@ def test_parts_of_a_text_are_places_of_the_string(answers: Facts) -> None:
     assert len(shown) == 4
     assert answers["entities"] == f"[{', '.join(shown)}]"
     assert answers["entities of nothing"] == "[]"
+    assert answers["entities of the second text"] == "true 3"
     assert answers["entities of lone surrogates"] == "[2, 5] true"
 
 

@@ -234,6 +234,15 @@ def tagger(specs: Specs) -> Contract:
     return Contract(inputs=(TextInput(identifier="outputs", code_points=specs["points"]),), outputs=(spans,))
 
 
+def noter(specs: Specs) -> Contract:
+    texts = (
+        TextInput(identifier="other", code_points=specs["other"]),
+        TextInput(identifier="text", code_points=specs["points"]),
+    )
+    copied = TensorOutput(identifier="copied", spec=specs["copied"])
+    return Contract(inputs=texts, outputs=(*tagger(specs).outputs, copied))
+
+
 def ranker(specs: Specs) -> Contract:
     query, document = (TextInput(identifier=name, code_points=specs[name]) for name in ("query", "document"))
     pairs = PairsOutput(identifier="fit", score=specs["score"], query=query.code_points, document=document.code_points)
@@ -248,6 +257,7 @@ MODELS = {
     "recorder": (RECORDED, recorder),
     "speller": (SPELLED, speller),
     "tagger": (typed_texts.TAGGER, tagger),
+    "noter": (typed_texts.NOTER, noter),
     "ranker": (typed_texts.RANKER, ranker),
 }
 
@@ -281,7 +291,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made(name: str, folder: Path) -> Plan:
     graph, contract = MODELS[name]
-    file = compiled(folder, onnx_model(graph, opsets={"": 18} if name in ("tagger", "ranker") else STANDARD), name)
+    file = compiled(
+        folder, onnx_model(graph, opsets={"": 18} if name in ("noter", "ranker", "tagger") else STANDARD), name
+    )
     model = file.variant.model
     signature = model.signature
     specs = Specs({spec.name: spec for spec in (*signature.inputs, *signature.outputs)})

@@ -71,6 +71,13 @@ IMAGE = ImageInput(
     chroma=PIXELS[3],
     conversion=PIXELS[4],
 )
+TAGS = specs(
+    "output",
+    ("classes", INT64, ("m",)),
+    ("starts", INT64, ("m",)),
+    ("ends", INT64, ("m",)),
+    ("scores", FLOAT, ("m",)),
+)
 COLOURS = (
     helper.make_node("Gather", ["image.pixels", "image.channels"], ["picked"], axis=2),
     helper.make_node("Cast", ["picked"], ["colours"], to=onnx.TensorProto.FLOAT),
@@ -93,7 +100,7 @@ def package(folder: Path) -> Path:
     """The package with its models, the tests and the stand-ins."""
     plans = tuple(
         make(folder / "models")
-        for make in (echo, classifier, several, hearing, listener, spelling, tagging, ranking, tokens, attached)
+        for make in (echo, classifier, several, hearing, listener, spelling, tagging, noting, ranking, tokens, attached)
     )
     target = Ios(providers=())
     view = target.view(Package(name=NAME, version="1.0.0", license=""), plans, Report(parities=()))
@@ -259,25 +266,26 @@ def spelling(folder: Path) -> Plan:
 def tagging(folder: Path) -> Plan:
     """Finds digits and what is behind them; its text has a name of the generated code."""
     [points] = specs("input", ("points", INT32, ("n",)))
-    outputs = specs(
-        "output",
-        ("classes", INT64, ("m",)),
-        ("starts", INT64, ("m",)),
-        ("ends", INT64, ("m",)),
-        ("scores", FLOAT, ("m",)),
+    given = TextInput(identifier="output", code_points=points)
+    contract = Contract(inputs=(given,), outputs=(spans(points),))
+    return of_text("tagging", typed_texts.TAGGER, (points,), TAGS, contract, folder)
+
+
+def noting(folder: Path) -> Plan:
+    """The same of its second text, and the code points of the first one."""
+    other, points = specs("input", ("other", INT32, ("k",)), ("points", INT32, ("n",)))
+    [copied] = specs("output", ("copied", INT32, ("k",)))
+    texts = (TextInput(identifier="other", code_points=other), TextInput(identifier="text", code_points=points))
+    contract = Contract(inputs=texts, outputs=(spans(points), plain_output(copied)))
+    return of_text("noting", typed_texts.NOTER, (other, points), (*TAGS, copied), contract, folder)
+
+
+def spans(text: TensorSpec) -> SpansOutput:
+    classes, starts, ends, found = TAGS
+    labels = typed_texts.LABELS
+    return SpansOutput(
+        identifier="tags", classes=classes, starts=starts, ends=ends, scores=found, text=text, labels=labels
     )
-    classes, starts, ends, found = outputs
-    spans = SpansOutput(
-        identifier="tags",
-        classes=classes,
-        starts=starts,
-        ends=ends,
-        scores=found,
-        text=points,
-        labels=typed_texts.LABELS,
-    )
-    contract = Contract(inputs=(TextInput(identifier="output", code_points=points),), outputs=(spans,))
-    return of_text("tagging", typed_texts.TAGGER, (points,), outputs, contract, folder)
 
 
 def ranking(folder: Path) -> Plan:

@@ -191,6 +191,19 @@ NETS = {
             ),
         ),
     ),
+    "noter": Net(
+        graph=typed_texts.NOTER,
+        inputs=((TextInput, "other", {"code_points": "other"}, {}), (TextInput, "text", {"code_points": "points"}, {})),
+        outputs=(
+            (
+                SpansOutput,
+                "tags",
+                {"classes": "classes", "starts": "starts", "ends": "ends", "scores": "scores", "text": "points"},
+                {"labels": typed_texts.LABELS},
+            ),
+            tensor("copied"),
+        ),
+    ),
     "ranker": Net(
         graph=typed_texts.RANKER,
         inputs=(

@@ -20,6 +20,12 @@ TAGGER = """(int32[n] points) => (int64[m] classes, int64[m] starts, int64[m] en
     digits = Gather (points, starts) values = Sub (digits, zero) classes = Cast <to = 7> (values)
     numbers = Cast <to = 1> (values) scores = Div (numbers, ten) }"""
 """Every digit and the code point behind it are a span; the digit is its class, and a tenth of it its score."""
+NOTER = (
+    TAGGER.replace("(int32[n] points)", "(int32[k] other, int32[n] points)")
+    .replace("float[m] scores)", "float[m] scores, int32[k] copied)")
+    .replace("{\n", "{ copied = Identity (other)\n", 1)
+)
+"""The same with a text before that one, of which it says nothing but its code points."""
 LABELS = ("none", "one", 'two "\\"', "größe")
 TAGGED = "\U0001f600\U0001f6001\u00e9 e\u0301\U0001f4682\U0001f600x3\u05d04!"
 """a text with surrogate pairs before, in and between its spans"""

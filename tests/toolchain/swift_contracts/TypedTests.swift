@@ -496,6 +496,9 @@ final class EntityTests: XCTestCase {
         XCTAssertEqual(found.map(\.label), ["one", "two \"\\\"", "größe", ""])
         XCTAssertEqual(found.map(\.score), [0.1, 0.2, 0.3, 0.4])
         XCTAssertEqual(try model.entities(""), [])
+        let second = try Noting(options: onCPU).predict(other: "7ab", text: text)
+        XCTAssertEqual(second.tags, found)
+        XCTAssertEqual(second.copied, [0x37, 0x61, 0x62])
         let joined = "👩\u{200D}1\u{301}"
         let part = try XCTUnwrap(try model.entities(joined).first)
         XCTAssertEqual(part.text, "1\u{301}")

@@ -5,6 +5,7 @@ import com.example.models.Classifier
 import com.example.models.Detector
 import com.example.models.Finder
 import com.example.models.Listener
+import com.example.models.Noter
 import com.example.models.Picture
 import com.example.models.PixelFormat
 import com.example.models.Ranker
@@ -158,7 +159,12 @@ private fun tokens(task: Task) = Tokens.loadBlocking(task.app, task.options).use
 }
 
 private fun entities(task: Task) = Tagger.loadBlocking(task.app, task.options).use { model ->
-    report("entities", model.entities("\uD83D\uDE00\uD83D\uDE001\u00e9 e\u0301\uD83D\uDC682\uD83D\uDE00x3\u05d04!"))
+    val text = "\uD83D\uDE00\uD83D\uDE001\u00e9 e\u0301\uD83D\uDC682\uD83D\uDE00x3\u05d04!"
+    report("entities", model.entities(text))
+    Noter.loadBlocking(task.app, task.options).use { other ->
+        val found = other.predict("7ab", text)
+        report("entities of the second text", "${found.tags == model.entities(text)} ${found.copied.capacity()}")
+    }
     report("entities of nothing", model.entities(""))
     val alone = model.entities("\uDE00\uD83D1\uDE00z2\uD83D")
     report("entities of lone surrogates", "${alone.map { it.start }} ${alone[0].text == "1\uDE00"}")

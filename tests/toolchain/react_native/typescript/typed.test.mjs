@@ -9,6 +9,7 @@ const {
   Finder,
   Listener,
   ModelError,
+  Noter,
   Ranker,
   Recorder,
   Similarity,
@@ -463,6 +464,11 @@ test('parts of a text are places of the string', async () => {
     assert.deepEqual(model.entitiesSync(TEXTS.tagged), expected);
     for (const { start, end, text } of expected) assert.equal(TEXTS.tagged.slice(start, end), text);
     assert.deepEqual(await model.entities(''), []);
+    await withModel(Noter, async (other) => {
+      const { tags, copied } = await other.predict('7ab', TEXTS.tagged);
+      assert.deepEqual(tags, expected);
+      assert.deepEqual([...copied.data], [0x37, 0x61, 0x62]);
+    });
     const alone = await model.entities('\ude00\ud83d1\ude00z2\ud83d');
     assert.deepEqual(alone.map(({ start, end }) => [start, end]), [[2, 4], [5, 7]]);
     assert.deepEqual(alone.map(({ text }) => text), ['1\ude00', '2\ud83d']);
