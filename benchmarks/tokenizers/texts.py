@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import IO
 
 SEED = 20261125
+WITH_LARGE = 0.1
+"""from this share of the texts on, those of a megabyte are among them"""
 ENGLISH = "don't I'LL we've THEY'RE it's i'm he'd 'S 'tis o'clock x'y 12345 3.14 1,000,000 a1b2 C++ e-mail\u2019s"
 ODD = (
     "\u0130\u0131\u017f\u212a\ufb01\u01c5\u1e9e\u00df\u0300\u0301\u0345\u200d\u200b\u00ad\u2028\u0085\u00a0\u3000"
@@ -48,7 +50,7 @@ def texts(package: Path, special: Sequence[str], share: float = 1.0) -> Iterator
     points = assigned()
     step = max(1, round(1 / share))
     yield from (Text(kind="one code point", text=each) for each in points[::step])
-    if share == 1:
+    if share >= WITH_LARGE:
         yield from (Text(kind="a megabyte", text=each) for each in megabytes(words))
 
 
