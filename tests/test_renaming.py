@@ -117,7 +117,7 @@ def test_names_are_proposed_by_what_tensors_look_like() -> None:
 
 
 def test_init_writes_proposals_that_can_be_used(path: Path, tmp_path: Path) -> None:
-    text = project_file(models.load(path, "net"), "net", Path("net.onnx"), Sizes(), ())
+    text = project_file(models.load(path, "net"), "net", tmp_path / "mobpack.toml", Sizes(), [])
     assert '\n# fetch_name_0 = "scores"\n' in text
     for line in ("[model.net.rename]", "fetch_name_0", '"other.1"'):
         assert text.count(f"\n# {line}") == 1

@@ -1,9 +1,8 @@
 """Tokenizers of every family in the graph give the tokens of Hugging Face's tokenizers."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,20 +12,24 @@ from tokenizers import Regex, Tokenizer, pre_tokenizers
 from packager.tokenization import patterns
 from packager.tokenization.definition import Split
 from packager.tokenization.reading import splitters
-from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level
-from tests.tokenizer_graphs import Graph, changed, scalars
+from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level, characters, unigram
+from tests.tokenizer_graphs import Graph, changed, same, scalars
 
 pytestmark = pytest.mark.by_content("benchmarks")
 
-FAMILIES: Mapping[str, Any] = {
-    "GPT-2": {},
-    "GPT-2, trimmed": {"trims": True},
-    "GPT-2, prefix, trimmed": {"prefix": True, "trims": True},
-    "RoBERTa": {"prefix": True, "trims": True, "roberta": True},
-    "RoBERTa, not trimmed": {"roberta": True},
-    "cl100k": {"expression": "cl100k"},
-    "Qwen": {"expression": "qwen", "trims": True},
-    "o200k": {"expression": "o200k"},
+FAMILIES: Mapping[str, Callable[[], Tokenizer]] = {
+    "GPT-2": byte_level,
+    "GPT-2, trimmed": lambda: byte_level(trims=True),
+    "GPT-2, prefix, trimmed": lambda: byte_level(prefix=True, trims=True),
+    "RoBERTa": lambda: byte_level(prefix=True, trims=True, roberta=True),
+    "RoBERTa, not trimmed": lambda: byte_level(roberta=True),
+    "cl100k": lambda: byte_level("cl100k"),
+    "Qwen": lambda: byte_level("qwen", trims=True),
+    "o200k": lambda: byte_level("o200k"),
+    "Unigram": unigram,
+    "Unigram, bytes": lambda: unigram(falls_back=True),
+    "Llama 2": characters,
+    "BPE of characters": lambda: characters(falls_back=False),
 }
 ODD = (
     "'\u0130\u0131\u017f\u212a\ufb01\u01c5\u0300\u0345\u200d\u00ad\u2028\u0085\u00a0\u3000\ufffd\0\u0e33"
@@ -39,17 +42,9 @@ PIECES = st.sampled_from([*WORDS, *BLANKS, *ODD, *ENDINGS, *SPECIAL, "<s", "s>",
 MIXED = st.lists(st.one_of(PIECES, st.characters(exclude_categories=["Cs"]))).map("".join)
 
 
-def same(graph: Graph, reference: Tokenizer, *texts: str) -> None:
-    first, second = (*texts, None)[:2]
-    found, wanted = graph(*texts), reference.encode(first, second)
-    assert found["ids"] == wanted.ids, texts
-    assert found["types"] == wanted.type_ids, texts
-    assert [tuple(each) for each in found["offsets"]] == wanted.offsets, texts
-
-
 @pytest.fixture(scope="module", params=FAMILIES)
 def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Graph, Tokenizer]:
-    reference = byte_level(**FAMILIES[request.param])
+    reference = FAMILIES[request.param]()
     return Graph(changed(reference, tmp_path_factory.mktemp("family"))), reference
 
 
@@ -65,10 +60,9 @@ def test_code_points_of_all_unicode_give_the_same_tokens(family: tuple[Graph, To
         same(*family, "".join(f"a{each}b {each} " for each in chosen[first : first + 4096]))
 
 
-CHOSEN = ["", " ", "  ", "   ", "\0", "a ", *CORPUS, *SPECIAL, "<s></s><s> a</s>", "\n" * 200, "a" * 5000]
-
-
-@pytest.mark.parametrize("text", CHOSEN)
+@pytest.mark.parametrize(
+    "text", ["", " ", "  ", "   ", "\0", "a ", *CORPUS, *SPECIAL, "<s></s><s> a</s>", "\n" * 200, "a" * 5000]
+)
 def test_chosen_texts_give_the_same_tokens(family: tuple[Graph, Tokenizer], text: str) -> None:
     same(*family, text)
 
@@ -79,7 +73,7 @@ def test_a_hundred_thousand_characters_give_the_same_tokens(family: tuple[Graph,
 
 @pytest.fixture(scope="module", params=["RoBERTa", "GPT-2, trimmed", "cl100k"])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Graph, Tokenizer]:
-    reference = byte_level(**FAMILIES[request.param])
+    reference = FAMILIES[request.param]()
     return Graph(changed(reference, tmp_path_factory.mktemp("pair")), is_pair=True), reference
 
 

@@ -1,12 +1,13 @@
 """Small tokenizers of every family, trained here, and pieces that splitters of graphs make."""
 
+import json
 from functools import cache
 from typing import Any
 
 import numpy
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
-from tokenizers import AddedToken, Regex, Tokenizer, models, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 from benchmarks.tokenizers.references import CL100K, QWEN
 from packager.graph.writer import OPSET, Writer
@@ -56,6 +57,34 @@ def byte_level(expression: str = "", *, prefix: bool = False, trims: bool = Fals
         )
     elif trims:
         made.post_processor = processors.ByteLevel(trim_offsets=True, add_prefix_space=prefix)
+    return made
+
+
+@cache
+def unigram(*, falls_back: bool = False) -> Tokenizer:
+    """Unigram with Metaspace, as T5 and XLM-RoBERTa have it."""
+    made = Tokenizer(models.Unigram())
+    made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=500, show_progress=False, unk_token="<unk>", special_tokens=[])
+    made.train_from_iterator(CORPUS, trainer)
+    pieces = [each for each in json.loads(made.to_str())["model"]["vocab"] if each[0] != "<unk>"]
+    pieces += [(f"<0x{byte:02X}>", 0.0) for byte in range(256)] if falls_back else []
+    made.model = models.Unigram([("<unk>", 0.0), *map(tuple, pieces)], 0, falls_back)
+    made.add_special_tokens([AddedToken(each, special=True, normalized=False) for each in SPECIAL])
+    return made
+
+
+@cache
+def characters(*, falls_back: bool = True) -> Tokenizer:
+    """BPE of characters, as Llama 2 and Mistral have it: unknown ones become bytes, or one unknown token."""
+    made = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=falls_back))
+    made.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    pieces = [f"<0x{byte:02X}>" for byte in range(256)] if falls_back else []
+    trainer = trainers.BpeTrainer(vocab_size=700, show_progress=False, special_tokens=["<unk>", *pieces])
+    made.train_from_iterator(CORPUS, trainer)
+    made = Tokenizer.from_str(json.dumps({**json.loads(made.to_str()), "added_tokens": []}))
+    made.add_special_tokens([AddedToken(each, special=True, normalized=False) for each in SPECIAL])
     return made
 
 

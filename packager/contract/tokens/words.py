@@ -27,7 +27,8 @@ def continuing(writer: Writer, tokenizer: Tokenizer, tokens: Tokens, text: str) 
 def _marked(writer: Writer, tokenizer: Tokenizer, model: WordPiece, tokens: Tokens) -> str:
     import numpy
 
-    others = {*tokenizer.added.values(), model.vocabulary[model.unknown]}
+    added = {each.id for group in tokenizer.added for each in group.values()}
+    others = {*added, model.vocabulary[model.unknown]}
     marked = numpy.zeros(max((*model.vocabulary.values(), *others)) + 2, numpy.uint8)
     marked[[number for piece, number in model.vocabulary.items() if piece.startswith(model.prefix)]] = 1
     marked[list(others)] = 0
