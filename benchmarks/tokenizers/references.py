@@ -53,7 +53,7 @@ def _written(token: bytes) -> str:
 
 
 def _parts(ranks: Mapping[bytes, int], token: bytes) -> list[bytes]:
-    """What is left of a token's bytes when only tokens of lower ranks are made: two parts, for one that was trained."""
+    """The parts that are left when only tokens of lower ranks are made: two, for a token that was trained."""
     parts = [token[place : place + 1] for place in range(len(token))]
     while True:
         joined = [ranks.get(left + right, ranks[token]) for left, right in pairwise(parts)]

@@ -1,4 +1,4 @@
-"""What comparisons found, kept in the user's cache from one run to the next."""
+"""Results of comparisons, kept in the user's cache from one run to the next."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of a tokenizer."""
+    """The outcome for a tokenizer."""
 
     name: str
     date: str

@@ -97,7 +97,7 @@ def sources(package: Path, number: int) -> Iterator[str]:
 
 
 def spaced(number: int) -> Iterator[str]:
-    """What regular expressions of splitters look at, in every order."""
+    """The characters that regular expressions of splitters look at, in every order."""
     chosen = random.Random(SEED + 2)
     pieces = [*ENGLISH.split(), *BLANKS, *BLANKS, *ODD, *"'\"/.,!?-_()[]{}$^\u00bd\u0661\u4e94\u216b\u00b2"]
     for _ in range(number):

@@ -17,7 +17,7 @@ LIMIT_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """What lies beside a model. Files that are absent, or no JSON objects, say nothing."""
+    """The files that lie beside a model. Files that are absent, or no JSON objects, say nothing."""
 
     tokenizer: Path | None
     content: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Beside:
 
     @classmethod
     def of(cls, model: Path) -> "Beside":
-        """What lies in the folder of the file `model`, or in the one above a folder called `onnx`."""
+        """The files in the folder of the file `model`, or in the one above a folder called `onnx`."""
         folders = [model.parent, *([model.parent.parent] if model.parent.name == "onnx" else [])]
         tokenizer = next(_tokenizers(folders), None)
         home = tokenizer.parent if tokenizer else model.parent

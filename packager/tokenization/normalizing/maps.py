@@ -23,7 +23,7 @@ def _then(first: Map, second: Map) -> Map:
 
 
 def each(points: Iterable[int], made: Map) -> Iterable[int]:
-    """What `made` makes of `points`."""
+    """The code points that `made` makes of `points`."""
     for point in points:
         yield from made.get(point, (point,))
 
