@@ -22,7 +22,9 @@ from packager.contract.tokens import StringInput
 from packager.core.contract import SpansOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.values import Model
+from packager.models.graphs import read_graph
 from packager.tokenization.byte_level import CHARACTERS
+from packager.verification.partition.coreml.predict import predict
 from tests.contract_graphs import Ran
 from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import WORDS, bert, changed, points, vocabulary
@@ -328,3 +330,12 @@ def test_the_contract_names_the_text_and_the_spans(tmp_path: Path) -> None:
     assert [each.name for each in model.signature.outputs] == [
         f"logits.{each}" for each in ("classes", "starts", "ends", "scores")
     ]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_coreml_neither_chooses_labels_nor_moves_places(folder: Path, strategy: str, tmp_path: Path) -> None:
+    model = made(tmp_path, bert(), BIO, aggregation=strategy)
+    taken = {name for names in predict(read_graph(model.graph)).partitions for name in names}
+    added = {name.rpartition("_")[2] for name in taken if name.startswith("mobpack/logits")}
+    assert added <= {"Cast", "Reshape", "Shape", "Softmax"}
+    assert "Softmax" in added

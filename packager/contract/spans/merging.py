@@ -1,4 +1,8 @@
-"""Merges labelled tokens into spans, as transformers' token-classification pipeline does."""
+"""Merges labelled tokens into spans, as transformers' token-classification pipeline does.
+
+Scores are 64-bit floats here, and places and labels int32, because no provider of a phone takes nodes that select or
+compare those: all would be pieces of their own, some of them in 16 bits.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +22,11 @@ class Pieces:
     """Tokens of the text, or words. Names of values."""
 
     scores: str
-    """float [pieces, labels]"""
+    """double [pieces, labels]"""
     starts: str
-    """int64 [pieces]: first code point"""
+    """int32 [pieces]: first code point"""
     ends: str
-    """int64 [pieces]: code point after the last one"""
+    """int32 [pieces]: code point after the last one"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +44,10 @@ class Found:
 def pieces(writer: Writer, scores: str, tokens: TextTokens, aggregation: Aggregation) -> Pieces:
     """The tokens of the text with their `scores`, float [tokens, labels]; words unless `aggregation` is `simple`."""
     places = writer.positions(tokens.of_text)
+    scores = writer.cast(scores, ElementType.DOUBLE)
+    starts, ends = (writer.cast(value, ElementType.INT32) for value in (tokens.starts, tokens.ends))
     scores, starts, ends, goes_on = (
-        writer.node("Gather", value, places) for value in (scores, tokens.starts, tokens.ends, tokens.goes_on)
+        writer.node("Gather", value, places) for value in (scores, starts, ends, tokens.goes_on)
     )
     if aggregation == "simple":
         return Pieces(scores=scores, starts=starts, ends=ends)
@@ -64,20 +70,20 @@ def spans(writer: Writer, found: Pieces, tags: Sequence[Tag], names: Sequence[st
     before = _before(writer, number, -1)
     is_other = writer.node("Not", writer.node("Equal", number, before))
     is_first = writer.node(
-        "Or", is_other, writer.node("Greater", writer.node("Add", begins, _before(writer, ends, 0)), 0)
+        "Or", is_other, writer.node("Greater", writer.node("Add", begins, _before(writer, ends, 0)), writer.int32(0))
     )
     groups = _runs(writer, is_first)
     classes = writer.node("Gather", number, groups.first)
     means = _mean(writer, scores, groups)
-    is_kept = writer.node("GreaterOrEqual", classes, 0)
+    is_kept = writer.node("GreaterOrEqual", classes, writer.int32(0))
     if threshold is not None:
-        is_kept = writer.node("And", is_kept, writer.node("GreaterOrEqual", means, writer.floats(threshold)))
+        is_kept = writer.node("And", is_kept, writer.node("GreaterOrEqual", means, writer.double(threshold)))
     kept = writer.positions(is_kept)
     return Found(
-        classes=writer.node("Gather", classes, kept),
-        starts=writer.node("Gather", writer.node("Gather", found.starts, groups.first), kept),
-        ends=writer.node("Gather", writer.node("Gather", found.ends, groups.last), kept),
-        scores=writer.node("Gather", means, kept),
+        classes=_kept(writer, classes, kept),
+        starts=_kept(writer, writer.node("Gather", found.starts, groups.first), kept),
+        ends=_kept(writer, writer.node("Gather", found.ends, groups.last), kept),
+        scores=_kept(writer, means, kept, ElementType.FLOAT),
     )
 
 
@@ -113,7 +119,7 @@ def _runs(writer: Writer, begins: str) -> _Runs:
 
 
 def _of_words(writer: Writer, scores: str, words: _Runs, aggregation: Aggregation) -> str:
-    """float [words, labels]: scores of the first token of a word, of the one with the best score, or their mean."""
+    """double [words, labels]: scores of the first token of a word, of the one with the best score, or their mean."""
     if aggregation == "first":
         return writer.node("Gather", scores, words.first)
     if aggregation == "average":
@@ -129,20 +135,24 @@ def _of_words(writer: Writer, scores: str, words: _Runs, aggregation: Aggregatio
 
 
 def _mean(writer: Writer, values: str, runs: _Runs, *, is_table: bool = False) -> str:
-    """Mean of `values`, float [elements] or a table [elements, n], in each group."""
-    group, sizes = runs.group, writer.cast(runs.sizes, ElementType.FLOAT)
+    """Mean of `values`, double [elements] or a table [elements, n], in each group."""
+    group, sizes = runs.group, writer.cast(runs.sizes, ElementType.DOUBLE)
     if is_table:
         group = writer.node("Expand", writer.node("Unsqueeze", group, [1]), writer.node("Shape", values))
         sizes = writer.node("Unsqueeze", sizes, [1])
-    zero = writer.node("Mul", writer.node("Gather", values, runs.first), writer.floats(0))
+    zero = writer.node("Mul", writer.node("Gather", values, runs.first), writer.double(0))
     summed = writer.node("ScatterElements", zero, group, values, axis=0, reduction="add")
     return writer.node("Div", summed, sizes)
 
 
+def _kept(writer: Writer, value: str, places: str, element: ElementType = ElementType.INT64) -> str:
+    return writer.cast(writer.node("Gather", value, places), element)
+
+
 def _looked_up(writer: Writer, best: str, values: Sequence[int]) -> str:
-    return writer.node("Gather", writer.integers(*values), best)
+    return writer.node("Gather", writer.int32(values), best)
 
 
 def _before(writer: Writer, value: str, first: int) -> str:
-    """int64 [n]: `value` of the element before each; `first` for the first."""
-    return writer.node("Slice", writer.node("Concat", [first], value, axis=0), [0], [-1], [0])
+    """int32 [n]: `value` of the element before each; `first` for the first."""
+    return writer.node("Slice", writer.node("Concat", writer.int32([first]), value, axis=0), [0], [-1], [0])
