@@ -1,11 +1,13 @@
 """A contract does not split partitions: its nodes run on the CPU around the model."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 from onnx import ModelProto
+from tokenizers import Tokenizer, normalizers
 
 from packager import models, plan
 from packager.contract import attachment
@@ -19,6 +21,8 @@ from packager.targets.ios import Ios
 from packager.verification.partition.report import partitions
 from tests.onnx_text import onnx_model, saved
 from tests.test_attachment import tables
+from tests.test_tokenization_models import unigram
+from tests.tokenizer_graphs import bert, changed, of_bytes
 from tests.toolchain.environments import have
 
 pytestmark = pytest.mark.by_content
@@ -167,3 +171,28 @@ def test_qnn_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, soun
     target = Android(providers=("qnn",))
     alone, found = heard(tmp_path, target, {}), heard(tmp_path, target, {"a": SOUNDS[sound]})
     assert (found.refusal, alone.partition_count, found.partition_count) == ("", 1, 1)
+
+
+READING = """(int64[batch, n] input_ids) => (float[batch, n, 4] y) {
+    e = Gather (w, input_ids)
+    y = MatMul (e, v)
+}"""
+READING_WEIGHTS = {"w": numpy.ones((600, 4), numpy.float32), "v": numpy.eye(4, dtype=numpy.float32)}
+TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+    "WordPiece": bert,
+    "byte-pair encoding": lambda: of_bytes(normalizers.NFC()),
+    "Unigram": lambda: unigram(1, is_single=True),
+}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_coreml_takes_no_node_of_a_tokenizer(tmp_path: Path, tokenizer: str) -> None:
+    net = onnx_model(READING, weights=READING_WEIGHTS, opsets=OPSET)
+    path = changed(TOKENIZERS[tokenizer](), tmp_path)
+    found = [
+        _partition(tmp_path, Ios(providers=("coreml",)), tables(inputs, {}), net, {})
+        for inputs in ({}, {"input_ids": {"kind": "text", "tokenizer": path}})
+    ]
+    assert [each.partition_count for each in found] == [1, 1]
+    assert found[0].taken_count == found[1].taken_count

@@ -43,6 +43,9 @@ class Writer:
     """type of non-integer constants: FLOAT or DOUBLE"""
     nothing: str = ""
     """an int64 0 with one element, of a length that is unknown before the model runs; empty if not hiding"""
+    flat: str = ""
+    """an int64 -1 with one element, of a length that is unknown before the model runs, so that ranks are, too; empty if
+    they may be known"""
 
     def hiding(self, nothing: str) -> "Writer":
         """A Writer for values that no provider of a phone may compute: doubles, with shapes hidden by `nothing`."""
@@ -159,9 +162,13 @@ class Writer:
 
         return self.constant(numpy.array(values, numpy.int32))
 
+    def flattened(self, value: str) -> str:
+        """`value` with one dimension."""
+        return self.node("Reshape", value, self.flat or [-1])
+
     def positions(self, value: str) -> str:
         """int64 [n]: where `value`, of one dimension, is neither 0 nor false."""
-        return self.node("Reshape", self.node("NonZero", value), [-1])
+        return self.flattened(self.node("NonZero", value))
 
     def cast(self, value: "Operand", element: ElementType) -> str:
         return self.node("Cast", value, to=onnx_type(element))

@@ -36,10 +36,10 @@ def write(writer: Writer, text: Points) -> Points:
 def laid(writer: Writer, text: Points, rows: str, count: str) -> Points:
     """The last `count`, int64 [n], of each of `rows`, int64 [n, 4], as positions that come from the same part."""
     column = writer.node("Sub", writer.node("Unsqueeze", count, [1]), [4, 3, 2, 1])
-    found = writer.positions(writer.node("Reshape", writer.node("GreaterOrEqual", column, 0), [-1]))
+    found = writer.positions(writer.flattened(writer.node("GreaterOrEqual", column, 0)))
     source = writer.node("Div", found, 4)
     return Points(
-        points=writer.node("Gather", writer.node("Reshape", rows, [-1]), found),
+        points=writer.node("Gather", writer.flattened(rows), found),
         starts=writer.node("Gather", text.starts, source),
         ends=writer.node("Gather", text.ends, source),
     )

@@ -65,7 +65,7 @@ def chosen(writer: Writer, text: Points, columns: Sequence[tuple[str, str]]) -> 
     """
     width = len(columns)
     flags = writer.node("Concat", *(writer.node("Unsqueeze", flag, [1]) for _, flag in columns), axis=1)
-    found = writer.positions(writer.node("Reshape", flags, [-1]))
+    found = writer.positions(writer.flattened(flags))
     source = writer.node("Div", found, width) if width > 1 else found
     points = _column(writer, columns[-1][0], source)
     column = writer.node("Mod", found, width)

@@ -65,7 +65,7 @@ def write(writer: Writer, model: Unigram, text: Points) -> Flat:
     reached = chains.reached_anywhere(writer, earlier, writer.cast(last, ElementType.INT32))
     is_end = writer.node("And", is_text, writer.cast(reached, ElementType.BOOL))
     row = writer.node("Mul", writer.node("Max", writer.node("Sub", length, 1), 0), size)
-    number = writer.node("Gather", writer.node("Reshape", lattice.numbers, [-1]), writer.node("Add", row, places))
+    number = writer.node("Gather", writer.flattened(lattice.numbers), writer.node("Add", row, places))
     first = writer.node("Where", is_end, writer.node("Add", earlier, 1), places)
     return _tokens(writer, model, text, is_end, writer.cast(number, ElementType.INT64), first)
 
@@ -170,10 +170,8 @@ def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
         )
         place = inner.node("Add", step, base)
         is_inside = inner.node("Less", inner.node("Add", step, offset), sizes)
-        flags = inner.node("Reshape", is_inside, [-1])
-        place, lengths = (
-            inner.node("Compress", inner.node("Reshape", each, [-1]), flags, axis=0) for each in (place, lengths)
-        )
+        flags = inner.flattened(is_inside)
+        place, lengths = (inner.node("Compress", inner.flattened(each), flags, axis=0) for each in (place, lengths))
         made = inner.node("ScatterElements", made, place, lengths, axis=0)
         end = inner.node("Add", offset, BLOCK)
         goes_on = inner.node("Greater", sizes, end)

@@ -69,7 +69,7 @@ def write(writer: Writer, model: WordPiece, characters: Characters, text: Points
     table = filled(classes, _packed(0, IN_WORD), _packed(0, BOUNDARY))
     packed = look_up(writer, text.points, table)
     width = table.shape[1]
-    kept = writer.node("Reshape", packed, [-1])
+    kept = writer.flattened(packed)
     places = writer.positions(kept)
     packed = writer.node("Sub", writer.node("Gather", kept, places), writer.int32(1))
     source = writer.node("Div", places, width) if width > 1 else places

@@ -114,6 +114,7 @@ def _truncation(tokenizer: Tokenizer, limits: Limits) -> Truncation | None:
 
 
 def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation: Truncation | None) -> Rows:
+    writer = _hiding(writer, texts[0])
     template = tokenizer.single if len(texts) == 1 else tokenizer.pair
     if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
@@ -144,6 +145,18 @@ def _tokens(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
             return unigram.write(writer, model, text)
 
 
+def _hiding(writer: Writer, text: str) -> Writer:
+    """A Writer whose values have a rank that is only known when the model runs.
+
+    No provider of a phone takes nodes with such inputs. Code points and sums of scores are no numbers for 16 bits, nor
+    for the 32 bits of Core ML's integers, and every node that a provider takes cuts the graph into more pieces.
+    """
+    size = writer.node("Unsqueeze", writer.node("Size", text), [0])
+    is_there = writer.node("Equal", size, size)
+    minus = writer.node("Sub", writer.node("Mul", size, 0), 1)
+    return replace(writer, flat=writer.node("Compress", minus, is_there, axis=0))
+
+
 def _present(writer: Writer, points: str) -> str:
     """`points` without negative ones, which stand for nothing."""
     return writer.node("Gather", points, writer.positions(writer.node("GreaterOrEqual", points, 0)))
@@ -153,7 +166,7 @@ def _points(writer: Writer, texts: Sequence[str]) -> Points:
     """END, the code points of a text, END, and so on."""
     points, places = [writer.integers(END)], [writer.integers(0)]
     for text in texts:
-        value = _present(writer, writer.cast(text, ElementType.INT64))
+        value = _present(writer, writer.flattened(writer.cast(text, ElementType.INT64)))
         size = writer.node("Squeeze", writer.node("Shape", value))
         is_surrogate = writer.node(
             "Equal",

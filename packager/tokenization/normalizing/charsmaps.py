@@ -110,7 +110,7 @@ def _replaced(writer: Writer, text: Points, found: _Found, contents: tuple[str, 
     # each of its code points as a row; what stays has one of them
     columns = writer.integers(*range(width))
     flags = writer.node("Less", columns, writer.node("Unsqueeze", length, [1]))
-    places = writer.positions(writer.node("Reshape", flags, [-1]))
+    places = writer.positions(writer.flattened(flags))
     source, column = writer.node("Div", places, width), writer.node("Mod", places, width)
     start = writer.node(
         "Gather", writer.constant(numpy.cumsum(lengths) - lengths), writer.node("Gather", index, source)

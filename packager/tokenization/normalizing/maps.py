@@ -44,10 +44,10 @@ def write(writer: Writer, text: Points, made: Map) -> Points:
     stays = writer.node("Equal", rows, writer.int32(SELF))
     changed = writer.node("Sub", writer.cast(rows, ElementType.INT64), 1)
     points = writer.node("Where", stays, writer.node("Unsqueeze", text.points, [1]), changed)
-    points = writer.node("Reshape", points, [-1])
+    points = writer.flattened(points)
     if width == 1 and all(made.values()):
         return Points(points=points, starts=text.starts, ends=text.ends)
-    places = writer.positions(writer.node("Reshape", rows, [-1]))
+    places = writer.positions(writer.flattened(rows))
     source = writer.node("Div", places, width) if width > 1 else places
     return Points(
         points=writer.node("Gather", points, places),
