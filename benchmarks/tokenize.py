@@ -29,7 +29,18 @@ from benchmarks.tokenizers import entries, page, texts
 from benchmarks.tokenizers.comparing import Graph, points
 from packager.core.errors import ConfigError
 
-NAMES = ("all-minilm-l6", "gpt-2", "cl100k", "gpt-4o", "llama-3", "kyoto-unigram", "mistral-7b")
+NAMES = (
+    "all-minilm-l6",
+    "gpt-2",
+    "cl100k",
+    "gpt-4o",
+    "llama-3",
+    "qwen-3",
+    "clip",
+    "mistral-7b",
+    "kyoto-unigram",
+    "jurassic-2",
+)
 SIZES = (64, 512, 4096)
 SAMPLES, ROUNDS = 20, 7
 HEAD = """\
