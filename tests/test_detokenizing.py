@@ -17,7 +17,7 @@ from packager.core.errors import ConfigError
 from packager.graph.writer import Writer
 from packager.tokenization import detokenizing
 from packager.tokenization.byte_level import CHARACTERS
-from packager.tokenization.detokenizing import Progress
+from packager.tokenization.detokenizing import Ends, Progress
 
 WORDS = (
     *("\u2581the", "\u2581fox", "\u2581", "\u2581\u2581", "s", "##s", "##", "n't", ".", " ", "", "\u00e9", "\u6771"),
@@ -79,7 +79,8 @@ def _session(decoder: Any, size: int) -> onnxruntime.InferenceSession:
     writer = Writer(scope="decoder")
     names = ("bytes", "texts", "stripped")
     before = Progress(**{name: name for name in names})
-    made = detokenizing.write(writer, decoder, size, "token", "is_last", before)
+    ends = Ends(is_skipped="is_last", is_last="is_last")
+    made = detokenizing.write(writer, decoder, size, "token", ends, before)
     outputs = {"points": made.points} | {f"{name}.next": getattr(made.progress, name) for name in names}
     identities = [helper.make_node("Identity", [value], [name]) for name, value in outputs.items()]
     graph = helper.make_graph(
@@ -114,7 +115,8 @@ def sequences(draw: st.DrawFn) -> list[int]:
     made: list[int] = []
     for _ in range(draw(st.integers(0, 6))):
         if draw(st.booleans()):
-            made += draw(st.lists(st.integers(0, COUNT + len(SPECIAL) + UNKNOWN), max_size=4))
+            words = st.sampled_from(WORDS).map(known.__getitem__)
+            made += draw(st.lists(st.one_of(words, st.integers(0, COUNT + len(SPECIAL) + UNKNOWN)), max_size=4))
             continue
         data = draw(st.sampled_from(MULTIPLE)).encode("utf-8", "surrogatepass")
         data = data[draw(st.integers(0, 1)) : draw(st.integers(1, len(data)))]

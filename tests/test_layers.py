@@ -40,7 +40,18 @@ PLUGIN_FAMILIES = {
         "scores",
         "pictures",
     ),
-    "targets": ("target", "apk", "apple", "dimensions", "ends", "golden", "partials", "swift_runtime", "typescript"),
+    "targets": (
+        "target",
+        "apk",
+        "apple",
+        "dimensions",
+        "ends",
+        "golden",
+        "partials",
+        "swift_runtime",
+        "typescript",
+        "unwritten",
+    ),
 }
 """Folder -> the file with its plug-ins' protocol and shared parts."""
 

@@ -8,6 +8,7 @@ from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
+    GeneratedOutput,
     MaskOutput,
     TensorOutput,
     TextOutput,
@@ -68,7 +69,15 @@ class Reading:
     """mean score of the symbols; 0 for an empty text"""
 
 
-Answer = tuple[Classification, ...] | tuple[Detection, ...] | Mask | Reading | tuple[float, ...] | Any
+@dataclass(frozen=True, kw_only=True)
+class TextPart:
+    """What a step adds to a generated text."""
+
+    text: str
+    is_last: bool
+
+
+Answer = tuple[Classification, ...] | tuple[Detection, ...] | Mask | Reading | TextPart | tuple[float, ...] | Any
 """result of one typed output; a tensor is a list of lists"""
 
 
@@ -83,6 +92,8 @@ def answer(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", top: int 
             return mask(typed, outputs[typed.classes.name])
         case TextOutput():
             return text(typed, outputs)
+        case GeneratedOutput():
+            return part(typed, outputs)
         case EmbeddingOutput():
             return tuple(outputs[typed.vector.name].tolist())
         case TensorOutput():
@@ -129,6 +140,11 @@ def text(typed: TextOutput, outputs: "Mapping[str, numpy.ndarray]") -> Reading:
     symbols, scores = outputs[typed.symbols.name], outputs[typed.scores.name]
     words = "".join(typed.alphabet[index] for index in symbols.tolist())
     return Reading(text=words, score=float(scores.mean()) if scores.size else 0.0)
+
+
+def part(typed: GeneratedOutput, outputs: "Mapping[str, numpy.ndarray]") -> TextPart:
+    points, finished = outputs[typed.code_points.name], outputs[typed.is_finished.name]
+    return TextPart(text="".join(map(chr, points.tolist())), is_last=bool(finished[0]))
 
 
 def _label(labels: tuple[str, ...], index: int) -> str:

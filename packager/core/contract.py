@@ -62,9 +62,15 @@ class StateInput:
 
     identifier: str
     input: TensorSpec
-    """its shape is static"""
     output: TensorSpec
-    """of the same type and size"""
+    """of the same type; of the same size, where the input's is fixed"""
+    start_size: int = 0
+    """what open sizes of the input are in the first run: 0 or 1"""
+
+    @property
+    def first_shape(self) -> tuple[int, ...]:
+        """Shape in the first run."""
+        return tuple(size if isinstance(size, int) else self.start_size for size in self.input.shape)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +145,19 @@ class TextOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GeneratedOutput:
+    """A text, of which each run gives a part. The states of the model lead from one run to the next."""
+
+    identifier: str
+    code_points: TensorSpec
+    """int32 [characters]: Unicode code points that a run adds to the text, often none"""
+    is_finished: TensorSpec
+    """int32 [1]: 1 in the last run, otherwise 0"""
+    seed: TensorSpec | None
+    """int64 [1]: input that random choices depend on; None if there are none"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TensorOutput:
     """An output that the app gets unchanged."""
 
@@ -152,7 +171,7 @@ ADDED = "mobpack/"
 """Prefix of the nodes and values that a contract adds to a model."""
 
 TypedInput = ImageInput | AudioInput | TextInput | StateInput | TensorInput
-TypedOutput = ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | TensorOutput
+TypedOutput = ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | GeneratedOutput | TensorOutput
 
 VERBS: Mapping[type, str] = {
     ClassesOutput: "classify",
@@ -160,6 +179,7 @@ VERBS: Mapping[type, str] = {
     MaskOutput: "segment",
     EmbeddingOutput: "embed",
     TextOutput: "read",
+    GeneratedOutput: "generate",
 }
 SEVERAL = "predict"
 """Name of the method that returns several outputs, or a tensor."""
@@ -182,6 +202,12 @@ class Contract:
         if len(self.outputs) != 1:
             return SEVERAL
         return VERBS.get(type(self.outputs[0]), SEVERAL)
+
+    @property
+    def generated(self) -> GeneratedOutput | None:
+        """The output of a model that generates a text, which has no other."""
+        first = self.outputs[0] if self.outputs else None
+        return first if isinstance(first, GeneratedOutput) else None
 
     @property
     def states(self) -> tuple[StateInput, ...]:

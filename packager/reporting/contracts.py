@@ -8,6 +8,7 @@ from packager.core.contract import (
     ClassesOutput,
     Contract,
     EmbeddingOutput,
+    GeneratedOutput,
     ImageInput,
     MaskOutput,
     StateInput,
@@ -58,6 +59,8 @@ def _output(typed: TypedOutput) -> str:
             return f"a vector of {typed.vector.shape[0]} numbers and length 1"
         case TextOutput():
             return f"a text of {len(typed.alphabet):,} possible symbols"
+        case GeneratedOutput():
+            return "a text, part by part, " + ("the likeliest" if typed.seed is None else "a random one for each seed")
         case TensorOutput():
             return _tensor(typed.spec)
 

@@ -40,17 +40,25 @@ class Spoken:
     progress: Progress
 
 
-def write(writer: Writer, decoder: Decoder, tokens: int, token: str, is_last: str, before: Progress) -> Spoken:
-    """What `token`, int64 [1], one of `tokens` ids, adds to the text. With `is_last`, bool [1], it adds nothing itself,
-    but what is left of the tokens before it.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """Whether a token ends a text. Names of values, bool [1]."""
+
+    is_skipped: str
+    """whether the token itself adds nothing"""
+    is_last: str
+    """whether no token follows: bytes that wait are added as well"""
+
+
+def write(writer: Writer, decoder: Decoder, tokens: int, token: str, ends: Ends, before: Progress) -> Spoken:
+    """What `token`, int64 [1], one of `tokens` ids, adds to the text."""
     table = _Table.of(decoder, tokens)
     row = writer.node("Add", token, writer.node("Mul", before.texts, tokens))
     kind = writer.node("Gather", writer.constant(table.kinds), row)
-    kind = writer.node("Where", is_last, NOTHING, writer.cast(kind, ElementType.INT64))
+    kind = writer.node("Where", ends.is_skipped, NOTHING, writer.cast(kind, ElementType.INT64))
     adds = writer.node("Min", kind, 1)
     chunk = _chunk(writer, table, row, adds)
-    ended = writer.cast(is_last, ElementType.INT64)
+    ended = writer.cast(ends.is_last, ElementType.INT64)
     is_text = writer.cast(writer.node("Equal", kind, TEXT), ElementType.INT64)
     text, own = _if(writer, is_text, chunk), _if(writer, writer.node("Sub", 1, is_text), chunk)
     data = writer.node("Concat", before.bytes, own, axis=0)

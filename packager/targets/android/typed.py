@@ -23,6 +23,7 @@ from packager.render import kdoc_code
 from packager.targets.android import results
 from packager.targets.android.view import ArgumentView, InputView, ModelView, ParameterView, StateView, TypedView
 from packager.targets.dimensions import DimensionView
+from packager.targets.unwritten import refuse_generated
 
 # Names that the files of contracts use in addition. They are reserved in packages with a contract only,
 # so that the class names of other packages do not change.
@@ -64,6 +65,7 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
     """Adds the contract to `view`. Raises ModelError for labels that are not lines of text."""
     if contract is None:
         return view
+    refuse_generated(contract, "Kotlin")
     bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
     return replace(view, typed=_typed(contract, view), imports=tuple(sorted((*view.imports, *bitmap))))
 

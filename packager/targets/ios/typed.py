@@ -21,6 +21,7 @@ from packager.targets.dimensions import DimensionView
 from packager.targets.ios.answers import Outcome, declared_labels, results
 from packager.targets.ios.typed_view import FedView, LocalsView, ParameterView, ResultView, StateView, TypedView
 from packager.targets.ios.view import InputView, OutputView
+from packager.targets.unwritten import refuse_generated
 
 WIDEST = 120
 """longest line, in characters; longer parameter lists are split"""
@@ -58,7 +59,10 @@ class Tensors:
 
 def typed_view(contract: Contract | None, tensors: Tensors) -> TypedView | None:
     """The typed method; None for a model with tensors only."""
-    return _view(contract, tensors) if contract else None
+    if contract is None:
+        return None
+    refuse_generated(contract, "Swift")
+    return _view(contract, tensors)
 
 
 def _view(contract: Contract, tensors: Tensors) -> TypedView:

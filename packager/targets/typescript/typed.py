@@ -29,6 +29,7 @@ from packager.targets.typescript.typed_view import (
     StateView,
     TypedView,
 )
+from packager.targets.unwritten import refuse_generated
 
 Parameter = ImageInput | AudioInput | TextInput | TensorInput
 
@@ -106,6 +107,7 @@ def exports(contracts: Iterable[Contract]) -> tuple[ExportView, ...]:
 
 def typed_view(contract: Contract, class_name: str) -> TypedView:
     """The method of a model with `contract`."""
+    refuse_generated(contract, "TypeScript")
     parameters = dict(zip(_free(each.identifier for each in contract.parameters), contract.parameters, strict=True))
     local = dict(zip(parameters, _free((f"{name}Tensors" for name in parameters), parameters), strict=True))
     made = {name: each for name, each in parameters.items() if not isinstance(each, TensorInput)}
