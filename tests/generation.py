@@ -21,13 +21,13 @@ from tests.onnx_text import loaded
 DTYPES = {"float": numpy.float32, "int64": numpy.int64}
 
 
-def generating(folder: Path, net: onnx.ModelProto, **keys: Any) -> Model:
+def generating(folder: Path, net: onnx.ModelProto, name: str = "m", **keys: Any) -> Model:
     """`net` with a contract: a prompt in, a text out."""
     path = folder / "tokenizer.json"
     inputs = {"input_ids": StringInput(tokenizer=path)}
     table: Any = OUTPUT_KINDS["generated"]
     made = table(**{"stop_tokens": (decoders.STOP,), "max_new_tokens": 24} | keys)
-    return attachment.attach(loaded(folder, net), Tables(inputs=inputs, outputs={"logits": made})).model
+    return attachment.attach(loaded(folder, net, name), Tables(inputs=inputs, outputs={"logits": made})).model
 
 
 @dataclass(frozen=True)

@@ -316,11 +316,11 @@ WRONG = {
     ),
 }
 RIGHT = """\
-import { Finder, Listener, ModelError, Reader, Segmenter, Several } from 'react-native-contracts';
+import { Finder, Listener, ModelError, Reader, Segmenter, Several, Storyteller } from 'react-native-contracts';
 import { useClassifier, useDetector } from 'react-native-contracts';
 import type {
-  Box, Classification, ClassifierModel, Detection, Mask, Picture, PictureOrientation, PixelFormat, Reading, Region,
-  SeveralPrediction, Sound,
+  Box, Classification, ClassifierModel, Detection, GeneratedText, Mask, Picture, PictureOrientation, PixelFormat,
+  Reading, Region, SeedOptions, SeveralPrediction, Sound,
 } from 'react-native-contracts';
 
 const region: Region = { left: 0, top: 0, right: 1, bottom: 1 };
@@ -346,6 +346,15 @@ export async function all(picture: Picture, sound: Sound): Promise<[Mask, Float3
   const eight: 8 = prediction.raw.shape[2];
   if (heard.length > eight) several.predictSync(picture, lengths);
   return [await mask.segment(picture), await finder.embed(picture), await reader.read(picture), prediction];
+}
+
+export async function told(prompt: string, signal: AbortSignal): Promise<string> {
+  const model = await Storyteller.load();
+  const options: SeedOptions = { seed: 3n, signal };
+  const text: GeneratedText = model.generate(prompt, options);
+  let told = '';
+  for await (const part of text) told += part;
+  return told;
 }
 
 export function Component({ picture }: { readonly picture: Picture }): string {
@@ -503,4 +512,4 @@ def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
         for expression in re.findall(r"\{[{%](.*?)[%}]\}", path.read_text(encoding="utf-8"), re.DOTALL)
     )
     assert {field.name for field in fields(nested) if not re.search(rf"\.{field.name}\b", expressions)} == set()
-    assert len(NESTED) == 8
+    assert len(NESTED) == 9

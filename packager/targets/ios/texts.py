@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from packager.core.contract import AudioInput, BoxesOutput, ClassesOutput, ImageInput, MaskOutput, TextInput, TextOutput
+from packager.core.contract import (
+    AudioInput,
+    BoxesOutput,
+    ClassesOutput,
+    GeneratedOutput,
+    ImageInput,
+    MaskOutput,
+    TextInput,
+    TextOutput,
+)
 from packager.render import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
@@ -57,6 +66,7 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
     BoxesOutput: ("Detection", *LABELS),
     MaskOutput: ("Mask", *LABELS),
     TextOutput: ("Reading", *LABELS),
+    GeneratedOutput: ("GeneratedText",),
 }
 """files of packages with a contract of that kind"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)

@@ -23,13 +23,13 @@ from packager.targets.typescript.typed_outputs import Shown
 from packager.targets.typescript.typed_view import (
     ExportView,
     FedView,
+    GenerationView,
     ImportView,
     MadeView,
     PredictedView,
     StateView,
     TypedView,
 )
-from packager.targets.unwritten import refuse_generated
 
 Parameter = ImageInput | AudioInput | TextInput | TensorInput
 
@@ -39,6 +39,7 @@ TYPES = {
     "classes": ("Classification",),
     "decoding": ("PictureOptions",),
     "drawing": (),
+    "generation": ("GeneratedText", "SeedOptions"),
     "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
     "picture": ("Picture", "PictureOrientation", "PixelFormat", "YuvConversion"),
@@ -53,8 +54,9 @@ PREDICTION = "Prediction"
 """suffix of a class's name: the type of several results"""
 RESERVED = frozenset(
     """
-    android classified descriptor detected firstState ios loadAs nextState options outputs pcmTensors pictureTensors
-    resultOf segmented soundTensors spelled tensors tensorsOf textTensor top topOf useModel
+    android classified descriptor detected firstState generated given ios isFirst isLast loadAs nextState options
+    outputs pcmTensors pictureTensors resultOf run seedTensor segmented signal soundTensors spelled state tensors
+    tensorsOf textOf textTensor top topOf useModel
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
@@ -107,7 +109,6 @@ def exports(contracts: Iterable[Contract]) -> tuple[ExportView, ...]:
 
 def typed_view(contract: Contract, class_name: str) -> TypedView:
     """The method of a model with `contract`."""
-    refuse_generated(contract, "TypeScript")
     parameters = dict(zip(_free(each.identifier for each in contract.parameters), contract.parameters, strict=True))
     local = dict(zip(parameters, _free((f"{name}Tensors" for name in parameters), parameters), strict=True))
     made = {name: each for name, each in parameters.items() if not isinstance(each, TensorInput)}
@@ -116,7 +117,9 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
     ranked = [each for each in contract.outputs if is_single and isinstance(each, ClassesOutput)]
     results = [typed_outputs.shown(each, class_name, has_top=bool(ranked)) for each in contract.outputs]
     takes = ", ".join(f"{name}: {wanted}" for name, wanted in types.items())
+    seed = contract.generated.seed.identifier if contract.generated and contract.generated.seed else ""
     state_keys = " | ".join(ts_string(each.input.identifier) for each in contract.states)
+    kept = " | ".join(filter(None, (state_keys, ts_string(seed) if seed else "")))
     return TypedView(
         verb=contract.verb,
         about=results[0].about if is_single else "Gives all that the model says.",
@@ -127,11 +130,11 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         frame=next(iter(types.values())) if len(types) == 1 else f"readonly [{takes}]",
         frame_arguments="frame" if len(types) == 1 else "...frame",
         refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)].noun}" for each in made.values())),
-        options="ClassifyOptions" if ranked else "CallOptions",
+        options="ClassifyOptions" if ranked else "SeedOptions" if seed else "CallOptions",
         sync_options="ClassifySyncOptions" if ranked else "",
         top=str(ranked[0].top_k) if ranked else "",
         result=results[0].type if is_single else f"{class_name}{PREDICTION}",
-        given=f"Omit<{class_name}Inputs, {state_keys}>" if state_keys else f"{class_name}Inputs",
+        given=f"Omit<{class_name}Inputs, {kept}>" if kept else f"{class_name}Inputs",
         made=tuple(MadeView(name=local[name], function=_function(each), argument=name) for name, each in made.items()),
         fed=tuple(fed for name, each in parameters.items() for fed in _fed(each, name, local[name])),
         value=results[0].value if is_single else "",
@@ -145,6 +148,19 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         state_keys=state_keys,
         labels=tuple(found for each in contract.outputs if (found := typed_outputs.labels(each))),
         imports=tuple(_imports(made.values(), results, contract, is_ranked=bool(ranked))),
+        generation=_generation(contract, parameters, seed),
+    )
+
+
+def _generation(contract: Contract, parameters: Mapping[str, Parameter], seed: str) -> GenerationView | None:
+    if contract.generated is None:
+        return None
+    return GenerationView(
+        given=tuple(
+            f"isFirst ? {name} : ''" if isinstance(each, TextInput) else name for name, each in parameters.items()
+        ),
+        finished=contract.generated.is_finished.identifier,
+        seed=seed,
     )
 
 
@@ -156,6 +172,8 @@ def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str,
     """Lines that call the method and show its result."""
     arguments = ", ".join(MADE[type(each)].example if type(each) in MADE else name for name, each in parameters.items())
     result = RESULTS.get(contract.verb, "found")
+    if contract.generated:
+        return (f"for await (const part of model.{contract.verb}({arguments})) console.log(part);",)
     return (
         f"const {result} = await model.{contract.verb}({arguments});",
         f"console.log(model.provider, {result});",
@@ -192,11 +210,18 @@ def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
 
 
 def _state(state: StateInput) -> StateView:
+    after = state.output.identifier
+    sizes = (
+        str(size) if isinstance(size, int) else f"outputs.{after}.shape[{axis}]"
+        for axis, size in enumerate(state.input.shape)
+    )
     return StateView(
         key=state.input.identifier,
         array=STORAGE[state.input.element].array,
-        count=prod(size for size in state.input.shape if isinstance(size, int)),
-        output=state.output.identifier,
+        count=prod(state.first_shape),
+        output=after,
+        shape=state.first_shape,
+        next_shape=() if state.input.is_static else tuple(sizes),
     )
 
 
@@ -215,9 +240,15 @@ def _imports(
             module = asked.setdefault(each.module, Asked())
             module.values.add(each.function)
             module.types.add(each.type_name)
-    if contract.states:
+    if contract.generated:
+        asked["generation"].values.add("generated")
+    elif contract.states:
         asked["state"] = Asked(values={CARRIED})
-    types = {"ClassifyOptions", "ClassifySyncOptions"} if is_ranked else {"CallOptions"}
-    asked["options"] = Asked(values={"topOf"} if is_ranked else set(), types=types)
+    options = {"ClassifyOptions", "ClassifySyncOptions"} if is_ranked else {"CallOptions"}
+    if contract.generated and contract.generated.seed:
+        asked["generation"].values.add("seedTensor")
+        asked["generation"].types.add("SeedOptions")
+    else:
+        asked["options"] = Asked(values={"topOf"} if is_ranked else set(), types=options)
     for name, module in sorted(asked.items()):
         yield ImportView(module=name, values=tuple(sorted(module.values)), types=tuple(sorted(module.types)))

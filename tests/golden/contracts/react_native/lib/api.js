@@ -7,6 +7,7 @@ import { Reader } from './models/reader.js';
 import { Listener } from './models/listener.js';
 import { Embedder } from './models/embedder.js';
 import { Matcher } from './models/matcher.js';
+import { Storyteller } from './models/storyteller.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
@@ -18,6 +19,7 @@ export { Reader, useReader } from './models/reader.js';
 export { Listener, useListener } from './models/listener.js';
 export { Embedder, useEmbedder } from './models/embedder.js';
 export { Matcher, useMatcher } from './models/matcher.js';
+export { Storyteller, useStoryteller } from './models/storyteller.js';
 export { Several, useSeveral } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
@@ -36,6 +38,7 @@ export async function removeOldDownloads() {
         Listener.descriptor,
         Embedder.descriptor,
         Matcher.descriptor,
+        Storyteller.descriptor,
         Several.descriptor,
     ]);
 }

@@ -6,6 +6,7 @@ import { type ReaderModel } from './index.js';
 import { type ListenerModel } from './index.js';
 import { type EmbedderModel } from './index.js';
 import { type MatcherModel } from './index.js';
+import { type StorytellerModel } from './index.js';
 import { type SeveralModel } from './index.js';
 import { type HookOptions, type ModelState } from './runtime/hook.js';
 export type { HookOptions, ModelState } from './runtime/hook.js';
@@ -25,5 +26,7 @@ export declare function useListener(options?: HookOptions): ModelState<ListenerM
 export declare function useEmbedder(options?: HookOptions): ModelState<EmbedderModel>;
 /** `Matcher` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useMatcher(options?: HookOptions): ModelState<MatcherModel>;
+/** `Storyteller` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useStoryteller(options?: HookOptions): ModelState<StorytellerModel>;
 /** `Several` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useSeveral(options?: HookOptions): ModelState<SeveralModel>;

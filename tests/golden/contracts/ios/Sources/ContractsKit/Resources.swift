@@ -39,6 +39,7 @@ extension Folder {
             Listener.files,
             Embedder.files,
             Matcher.files,
+            Storyteller.files,
             Several.files
         ]
     }
