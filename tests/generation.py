@@ -18,6 +18,8 @@ from packager.core.values import Model
 from tests import decoders
 from tests.onnx_text import loaded
 
+TABLE: dict[str, Any] = {"stop_tokens": [decoders.STOP], "max_new_tokens": 24}
+"""keys of the output"""
 DTYPES = {"float": numpy.float32, "int64": numpy.int64}
 
 
@@ -26,7 +28,7 @@ def generating(folder: Path, net: onnx.ModelProto, name: str = "m", **keys: Any)
     path = folder / "tokenizer.json"
     inputs = {"input_ids": StringInput(tokenizer=path)}
     table: Any = OUTPUT_KINDS["generated"]
-    made = table(**{"stop_tokens": (decoders.STOP,), "max_new_tokens": 24} | keys)
+    made = table(**TABLE | {"stop_tokens": (decoders.STOP,)} | keys)
     return attachment.attach(loaded(folder, net, name), Tables(inputs=inputs, outputs={"logits": made})).model
 
 
