@@ -59,7 +59,7 @@ def made(folder: Path, store: Store) -> Iterator[Made]:
 
 def project(folder: Path) -> str:
     """mobpack.toml of all models, which are written to `folder`."""
-    text = '[package]\nname = "tales"\n[parity]\nrandom-samples = 1\n'
+    text = '[package]\nname = "models"\n[parity]\nrandom-samples = 1\n'
     for name, net in nets(folder):
         (folder / f"{name}.onnx").write_bytes(net.SerializeToString())
         keys = "".join(
