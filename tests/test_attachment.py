@@ -222,6 +222,21 @@ def test_a_state_of_open_size_is_refused(tmp_path: Path) -> None:
         attached(tmp_path, {"state": STATE}, {}, net)
 
 
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_state_that_grows_begins_with_the_size_that_its_table_says(tmp_path: Path, start: int) -> None:
+    net = onnx_model(
+        "(float[batch, 3] x, float[batch, past, 3] state) => (float[batch, 3] y, float[batch, more, 3] next) "
+        "{ y = Relu (x) next = Concat <axis = 1> (state, state) }",
+        opsets={"": 18},
+    )
+    inputs = {"state": {**STATE, "start_size": start}}
+    contract = attached(tmp_path, inputs, {}, net).model.contract
+    assert contract is not None
+    (state,) = contract.states
+    assert state.input.shape == (1, "past", 3)
+    assert state.first_shape == (1, start, 3)
+
+
 def test_a_state_has_a_batch_of_one(tmp_path: Path) -> None:
     net = onnx_model("(float[2, batch, 8] state) => (float[2, batch, 8] next) { next = Relu (state) }")
     model = attached(tmp_path, {"state": STATE}, {}, net).model

@@ -11,7 +11,7 @@ import pytest
 from onnx import helper
 
 from packager import config
-from packager.contract import Core, OutputKind, Placement, Writer
+from packager.contract import Core, OutputKind, OutputTable, Placement, Writer
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.labels import LIMIT, LIMIT_BYTES
@@ -416,7 +416,7 @@ def test_a_model_with_two_pictures_needs_to_know_which_one_a_mask_is_of() -> Non
 # Tables
 
 
-def outputs_of(table: Mapping[str, object], folder: Path) -> OutputKind:
+def outputs_of(table: Mapping[str, object], folder: Path) -> OutputTable:
     document = {"package": {"name": "p"}, "model": {"m": {"path": "m.onnx", "outputs": {"y": dict(table)}}}}
     return config.from_document(document, folder, targets=(), settings=()).model["m"].outputs["y"]
 

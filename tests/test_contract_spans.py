@@ -290,7 +290,7 @@ def test_labels_say_which_scheme_they_follow() -> None:
 @pytest.mark.parametrize(
     ("labels", "net", "inputs", "keys", "message"),
     [
-        (("O", "B-X", "cell"), NET, {}, {}, "label 'cell' has no prefix such as B- or I-, but others have"),
+        (("O", "B-X", "cell"), NET, {}, {}, "label 'cell' has no prefix such as B-, but others have"),
         (("O", "B-X"), NET.replace("count", "3"), {}, {}, "has 2 labels, but the model has 3 classes"),
         (("O", "B-X"), NET, {"names": ("a", "b")}, {}, "needs an input of 1 texts, but it has 2"),
         (("O", "B-X"), NET, {}, {"text": "ids"}, "text 'ids' is not an input with a text"),

@@ -47,15 +47,16 @@ def configurations() -> list[str]:
 
 
 def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
-    kinds = [("image", "classes"), ("text", "embedding"), ("image", "classes")]
+    both = [("image", "classes"), ("text", "embedding"), ("", "spans"), ("", "pairs"), ("image", "classes")]
+    kinds = [([takes] if takes else [], [gives]) for takes, gives in both]
     assert len(configurations()) == len(kinds)
     for block, (takes, gives) in zip(configurations(), kinds, strict=True):
         name = next(iter(tomllib.loads(block)["model"]))
         before = "" if "[package]" in block else f'[package]\nname = "a"\n\n[model.{name}]\npath = "a.onnx"\n\n'
         (tmp_path / "mobpack.toml").write_text(before + block, encoding="utf-8")
         (model,) = config.load(tmp_path / "mobpack.toml", settings=()).model.values()
-        assert [each.KIND for each in model.inputs.values()] == [takes]
-        assert [each.KIND for each in model.outputs.values()] == [gives]
+        assert [each.KIND for each in model.inputs.values()] == takes
+        assert [each.KIND for each in model.outputs.values()] == gives
 
 
 def test_every_kind_is_defined_in_its_section() -> None:

@@ -41,7 +41,18 @@ PLUGIN_FAMILIES = {
         "pictures",
         "texts",
     ),
-    "targets": ("target", "apk", "apple", "dimensions", "ends", "golden", "partials", "swift_runtime", "typescript"),
+    "targets": (
+        "target",
+        "apk",
+        "apple",
+        "dimensions",
+        "ends",
+        "golden",
+        "partials",
+        "swift_runtime",
+        "typescript",
+        "unwritten",
+    ),
 }
 """Folder -> the file with its plug-ins' protocol and shared parts."""
 

@@ -387,11 +387,11 @@ WRONG = {
 }
 RIGHT = """\
 import { Finder, Listener, ModelError, Ranker, Reader, Segmenter, Several } from 'react-native-contracts';
-import { Similarity, Tagger } from 'react-native-contracts';
+import { Similarity, Storyteller, Tagger } from 'react-native-contracts';
 import { useClassifier, useDetector } from 'react-native-contracts';
 import type {
-  Box, Classification, ClassifierModel, Detection, Entity, Mask, Picture, PictureOrientation, PixelFormat, Ranked,
-  Reading, Region,
+  Box, Classification, ClassifierModel, Detection, Entity, GeneratedText, Mask, Picture, PictureOrientation,
+  PixelFormat, Ranked, Reading, Region, SeedOptions,
   SeveralPrediction, Sound,
 } from 'react-native-contracts';
 
@@ -428,6 +428,15 @@ export async function said(text: string, documents: readonly string[], signal: A
   const score: number = (await ranker.score(text, text)) + Similarity.cosine(new Float32Array(1), new Float32Array(1));
   const part = first === undefined ? '' : `${first.label} ${first.text} ${String(first.end - first.start)}`;
   return `${part} ${String(best.length + alike.length + score)}`;
+}
+
+export async function told(prompt: string, signal: AbortSignal): Promise<string> {
+  const model = await Storyteller.load();
+  const options: SeedOptions = { seed: 3n, signal };
+  const text: GeneratedText = model.generate(prompt, options);
+  let told = '';
+  for await (const part of text) told += part;
+  return told;
 }
 
 export function Component({ picture }: { readonly picture: Picture }): string {
@@ -585,4 +594,4 @@ def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
         for expression in re.findall(r"\{[{%](.*?)[%}]\}", path.read_text(encoding="utf-8"), re.DOTALL)
     )
     assert {field.name for field in fields(nested) if not re.search(rf"\.{field.name}\b", expressions)} == set()
-    assert len(NESTED) == 8
+    assert len(NESTED) == 9

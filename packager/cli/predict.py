@@ -20,6 +20,7 @@ SHOWN = 8
 @click.argument("given", nargs=-1, required=True, metavar="FILE|TEXT...")
 @click.option("--model", "name", default="", metavar="NAME", help="Model to run; optional if the project has only one.")
 @click.option("--top", type=click.IntRange(min=1), help="Number of classes to show, instead of the contract's top-k.")
+@click.option("--seed", type=int, default=0, help="Seed of a model that chooses at random what a text goes on with.")
 @config_option
 @set_option
 @no_code_option
@@ -28,13 +29,15 @@ def predict(
     given: tuple[str, ...],
     name: str,
     top: int | None,
+    seed: int,
     config_path: Path,
     settings: tuple[str, ...],
     no_code: bool,
     as_json: bool,
 ) -> None:
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
-    texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two.
+    texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model that generates a
+    text takes its prompt, and the text appears as it is made.
 
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
@@ -47,17 +50,25 @@ def predict(
     config = configuration.load(config_path, settings=settings)
     if no_code:
         trust.refuse_code(config)
-    found = list(answers_for(config, name, given, console, top=top))
+    found = list(answers_for(config, name, given, console, top=top, seed=seed))
     if as_json:
-        entries = [{**_named(each), "answers": _plain(each.answers)} for each in found]
+        entries = [{**_named(each), **_answers(each)} for each in found]
         print_json({"schema-version": 1, "predictions": entries})
         return
     for each in found:
         show(each, console)
 
 
+def _answers(found: "Prediction") -> dict[str, Any]:
+    return {"answers": _plain(found.answers)} if found.parts is None else {"generated": "".join(found.parts)}
+
+
 def show(found: "Prediction", console: Any) -> None:
     console.result(str(found.file) if found.file else " / ".join(map(repr, found.texts)))
+    for part in found.parts or ():
+        click.echo(part, nl=False)
+    if found.parts is not None:
+        click.echo()
     for name, value in found.answers.items():
         for line in lines(value):
             console.result(f"  {line}" if len(found.answers) == 1 else f"  {name}: {line}")

@@ -199,5 +199,5 @@ def _read(table: Table, kinds: Mapping[str, type[Kind]], scratch: Path) -> Kind:
     keys = dict(table.keys)
     if table.labels:
         keys["labels"] = scratch / "labels.txt"
-        (scratch / "labels.txt").write_text("\n".join(table.labels) + "\n", encoding="utf-8")
+        (scratch / "labels.txt").write_text("\n".join(table.labels) + "\n", encoding="utf-8", newline="\n")
     return TypeAdapter(kinds[str(keys["kind"])]).validate_json(json.dumps(keys, default=str))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 
 from pydantic import Discriminator, Field, Tag
 
+from packager import contract
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
 from packager.config.runtime import RuntimeTable
 from packager.config.strict import Size, Strict, matches
-from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind, OutputKind
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind
 from packager.core import names
 from packager.core.errors import ConfigError
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
@@ -68,7 +69,7 @@ def _named_by(key: str, default: str) -> Discriminator:
 
 if TYPE_CHECKING:
     InputTable = InputKind
-    OutputTable = OutputKind
+    OutputTable = contract.OutputTable
     VariantTable = Recipe
 else:
     InputTable = Annotated[

@@ -6,8 +6,20 @@ from packager.contract.audio import SoundInput
 from packager.contract.boxes import Boxes
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
+from packager.contract.generation import Generated
 from packager.contract.image import PictureInput
-from packager.contract.kind import AttachedInput, AttachedOutput, Core, InputKind, OutputKind, Placement, TextTokens
+from packager.contract.kind import (
+    AttachedInput,
+    AttachedOutput,
+    Core,
+    Expanding,
+    InputKind,
+    OutputKind,
+    OutputTable,
+    Placement,
+    Sizes,
+    TextTokens,
+)
 from packager.contract.mask import Mask
 from packager.contract.pairs import Pairs
 from packager.contract.spans import Spans
@@ -25,10 +37,11 @@ INPUT_KINDS: Mapping[str, type[InputKind]] = {
     PlainInput.KIND: PlainInput,
 }
 
-OUTPUT_KINDS: Mapping[str, type[OutputKind]] = {
+OUTPUT_KINDS: Mapping[str, type[OutputTable]] = {
     Boxes.KIND: Boxes,
     Classes.KIND: Classes,
     Embedding.KIND: Embedding,
+    Generated.KIND: Generated,
     Mask.KIND: Mask,
     Text.KIND: Text,
     Spans.KIND: Spans,
@@ -44,11 +57,14 @@ __all__ = [
     "AttachedOutput",
     "CarriedInput",
     "Core",
+    "Expanding",
     "InputKind",
     "OutputKind",
+    "OutputTable",
     "Placement",
     "PlainInput",
     "PlainOutput",
+    "Sizes",
     "TextTokens",
     "Writer",
     "Written",

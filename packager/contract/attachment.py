@@ -6,7 +6,7 @@ graph, so that every runtime, every check and every platform computes the same.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from packager import models
@@ -17,8 +17,11 @@ from packager.contract import (
     AttachedInput,
     AttachedOutput,
     Core,
+    Expanding,
     InputKind,
     OutputKind,
+    OutputTable,
+    Sizes,
     Writer,
     Written,
 )
@@ -40,7 +43,7 @@ class Tables:
     """Tables of mobpack.toml for a model's inputs and outputs, by name."""
 
     inputs: Mapping[str, InputKind]
-    outputs: Mapping[str, OutputKind]
+    outputs: Mapping[str, OutputTable]
 
     @property
     def are_empty(self) -> bool:
@@ -57,6 +60,8 @@ class Parts:
     made: Mapping[str, tuple[TensorSpec, ...]]
     """inputs and outputs of the graph that kinds added, by the core's name"""
     written: Written
+    added: list[TensorSpec] = field(default_factory=list)
+    """inputs of the graph that outputs added"""
 
     @property
     def carried(self) -> frozenset[str]:
@@ -90,6 +95,7 @@ def attach(model: Model, tables: Tables) -> Attached:
         return Attached(model=model, before=model, core=model)
     where = f"model.{model.name}"
     _refuse_unknown(tables, model.signature, where)
+    tables = _expanded(tables, model.signature, where)
     before = _with_shapes(model, tables, where)
     core = raised(before)
     return Attached(model=_joined(core, _parts(core, tables, where)), before=before, core=core)
@@ -126,6 +132,16 @@ def raised(model: Model) -> Model:
     return models.rebuilt(model, made)
 
 
+def _expanded(tables: Tables, signature: Signature, where: str) -> Tables:
+    """`tables` with those that outputs stand for."""
+    for name, kind in tables.outputs.items():
+        if isinstance(kind, Expanding):
+            with _named(f"{where}.outputs.{name}"):
+                made = kind.expanded(name, tables.inputs, signature)
+            tables = Tables(inputs={**tables.inputs, **made.inputs}, outputs={**tables.outputs, name: made.output})
+    return tables
+
+
 def _refuse_unknown(tables: Tables, signature: Signature, where: str) -> None:
     for kind, table, specs in (
         ("inputs", tables.inputs, signature.inputs),
@@ -143,7 +159,7 @@ def _with_shapes(model: Model, tables: Tables, where: str) -> Model:
     """The core with inputs as static as their kinds require."""
     import onnx
 
-    shapes: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, Sizes] = {}
     inputs = {spec.name: spec for spec in model.signature.inputs}
     for name, kind in tables.inputs.items():
         with _named(f"{where}.inputs.{name}"):
@@ -183,15 +199,18 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
         metadata={entry.key: entry.value for entry in proto.metadata_props},
     )
     parts = Parts(inputs=inputs, outputs=outputs, made=made, written=written)
+    core = replace(core, carried=parts.carried)
     _refuse_unfit_states(parts, core, tables, where)
     for spec in _in_order(model.signature.outputs, tables.outputs):
         if spec.name in parts.carried or any(spec.name in each.taken for each in outputs.values()):
             continue
-        before = len(written.outputs)
+        before, inputs_before = len(written.outputs), len(written.inputs)
         output_kind = tables.outputs.get(spec.name) or OUTPUT_KINDS[PLAIN]()
+        assert isinstance(output_kind, OutputKind)
         with _named(f"{where}.outputs.{spec.name}"):
             outputs[spec.name] = output_kind.attach(Writer(scope=spec.name, taken=taken, written=written), spec, core)
         made[spec.name] = tuple(written.outputs[before:])
+        parts.added.extend(written.inputs[inputs_before:])
     return parts
 
 
@@ -288,6 +307,7 @@ def _replace_inputs(graph: "GraphProto", parts: Parts) -> None:
         if attached is None or not attached.value:
             kept.append(value)
         kept += [_value_info(spec) for spec in parts.made.get(value.name, ())]
+    kept += map(_value_info, parts.added)
     _assign(graph.input, kept)
 
 
@@ -332,6 +352,7 @@ def _value_info(spec: TensorSpec) -> "ValueInfoProto":
 def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contract:
     specs = {spec.name: spec for spec in (*signature.inputs, *signature.outputs)}
     typed_inputs = [typed for each in parts.inputs.values() for typed in each.typed]
+    typed_inputs += [state for each in parts.outputs.values() for state in each.states]
     typed_outputs = [parts.outputs[name].typed for name in outputs]
     identifiers = names.identifiers([each.identifier for each in (*typed_inputs, *typed_outputs)], prefix="value")
     known = [
@@ -342,8 +363,13 @@ def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contrac
         inputs=tuple(known[: len(typed_inputs)]),
         outputs=tuple(known[len(typed_inputs) :]),
         shapes={name: each for attached in parts.inputs.values() for name, each in attached.shapes.items()},
-        values={name: each for attached in parts.inputs.values() for name, each in attached.values.items()},
+        values={name: each for values in _values(parts) for name, each in values.items()},
     )
+
+
+def _values(parts: Parts) -> Iterator[Mapping[str, tuple[int, ...]]]:
+    yield from (each.values for each in parts.inputs.values())
+    yield from (each.values for each in parts.outputs.values())
 
 
 def _known(typed: Any, specs: Mapping[str, TensorSpec], identifier: str) -> Any:

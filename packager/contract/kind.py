@@ -1,12 +1,12 @@
 """Interfaces of input and output kinds: tables of mobpack.toml that write themselves into a graph."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
-from packager.core.contract import TypedInput, TypedOutput
-from packager.core.signature import TensorSpec
+from packager.core.contract import StateInput, TypedInput, TypedOutput
+from packager.core.signature import Signature, TensorSpec
 from packager.graph.writer import Writer
 
 
@@ -75,6 +75,10 @@ class AttachedOutput:
     typed: TypedOutput
     taken: tuple[str, ...]
     """outputs of the core that are no longer outputs of the graph"""
+    states: tuple[StateInput, ...] = ()
+    """states of the kind's own"""
+    values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """as in Contract"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +95,14 @@ class Core:
     """by name; values in the finished graph, too, whoever makes them"""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """metadata of the model file"""
+    carried: frozenset[str] = frozenset()
+    """outputs that are states"""
 
 
 Inputs = Mapping[str, TensorSpec]
 """all inputs of the core, by name"""
+Sizes = tuple[int | None, ...]
+"""a shape; None for a size that stays open"""
 
 
 class InputKind(Protocol):
@@ -106,8 +114,8 @@ class InputKind(Protocol):
         """A copy with absolute paths."""
         ...
 
-    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
-        """Static shapes that the input `spec` and those made with it must have first, by name; others stay unchanged.
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, Sizes]:
+        """Shapes that the input `spec` and those made with it must have first, by name; others stay unchanged.
 
         Raises ConfigError if the keys do not fit the input; the message continues `model.NAME.inputs.INPUT: `.
         """
@@ -119,8 +127,8 @@ class InputKind(Protocol):
         ...
 
 
-class OutputKind(Protocol):
-    """An output kind. The fields are the keys of `[model.NAME.outputs.OUTPUT]`."""
+class OutputTable(Protocol):
+    """A table `[model.NAME.outputs.OUTPUT]`. The fields are its keys. It is an OutputKind, or Expanding."""
 
     KIND: ClassVar[str]
 
@@ -128,6 +136,47 @@ class OutputKind(Protocol):
         """A copy with absolute paths."""
         ...
 
+
+@runtime_checkable
+class OutputKind(OutputTable, Protocol):
+    """An output kind."""
+
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
         """Writes the nodes that make the app's output from `spec`. Raises ConfigError as input kinds do."""
+        ...
+
+
+@runtime_checkable
+class Tokenizing(Protocol):
+    """An input kind that makes token ids of strings."""
+
+    @property
+    def tokenizer(self) -> Path: ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the strings that apps pass."""
+        ...
+
+    def ids(self, writer: Writer, texts: Sequence[str]) -> str:
+        """int64 [tokens]: ids of the tokens of `texts`, int32 [code points]."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expanded:
+    """Tables that one table stands for."""
+
+    inputs: Mapping[str, InputKind]
+    """by name; they replace those of mobpack.toml"""
+    output: OutputKind
+
+
+@runtime_checkable
+class Expanding(OutputTable, Protocol):
+    """A table of an output that stands for tables of inputs, too."""
+
+    def expanded(self, name: str, inputs: Mapping[str, InputKind], signature: Signature) -> Expanded:
+        """The tables that the table of the output `name` stands for, beside `inputs`. Raises ConfigError as `attach`
+        does."""
         ...

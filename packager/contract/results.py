@@ -8,6 +8,7 @@ from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
+    GeneratedOutput,
     MaskOutput,
     PairsOutput,
     SpansOutput,
@@ -71,6 +72,14 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextPart:
+    """A part of a generated text: that of one step."""
+
+    text: str
+    is_last: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Entity:
     """A named part of a text, from the code point `start` to the one before `end`."""
 
@@ -87,6 +96,7 @@ Answer = (
     | tuple[Entity, ...]
     | Mask
     | Reading
+    | TextPart
     | tuple[float, ...]
     | float
     | Any
@@ -116,6 +126,8 @@ def answer(
             return entities(typed, outputs, (inputs or {})[typed.text.name])
         case PairsOutput():
             return float(outputs[typed.score.name].item())
+        case GeneratedOutput():
+            return part(typed, outputs)
         case EmbeddingOutput():
             return tuple(outputs[typed.vector.name].tolist())
         case TensorOutput():
@@ -172,6 +184,11 @@ def entities(typed: SpansOutput, outputs: "Mapping[str, numpy.ndarray]", points:
         Entity(label=_label(typed.labels, index), text=words[start:end], start=start, end=end, score=score)
         for index, start, end, score in zip(*found, strict=True)
     )
+
+
+def part(typed: GeneratedOutput, outputs: "Mapping[str, numpy.ndarray]") -> TextPart:
+    points, finished = outputs[typed.code_points.name], outputs[typed.is_finished.name]
+    return TextPart(text="".join(map(chr, points.tolist())), is_last=bool(finished[0]))
 
 
 def _label(labels: tuple[str, ...], index: int) -> str:

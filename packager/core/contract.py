@@ -62,9 +62,15 @@ class StateInput:
 
     identifier: str
     input: TensorSpec
-    """its shape is static"""
     output: TensorSpec
-    """of the same type and size"""
+    """of the same type; of the same size, where the input's is fixed"""
+    start_size: int = 0
+    """what open sizes of the input are in the first run: 0 or 1"""
+
+    @property
+    def first_shape(self) -> tuple[int, ...]:
+        """Shape in the first run."""
+        return tuple(size if isinstance(size, int) else self.start_size for size in self.input.shape)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +176,19 @@ class PairsOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GeneratedOutput:
+    """A text, of which each run gives a part. The states of the model lead from one run to the next."""
+
+    identifier: str
+    code_points: TensorSpec
+    """int32 [characters]: Unicode code points that a run adds to the text, often none"""
+    is_finished: TensorSpec
+    """int32 [1]: 1 in the last run, otherwise 0"""
+    seed: TensorSpec | None
+    """int64 [1]: input that random choices depend on; None if there are none"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TensorOutput:
     """An output that the app gets unchanged."""
 
@@ -184,7 +203,15 @@ ADDED = "mobpack/"
 
 TypedInput = ImageInput | AudioInput | TextInput | StateInput | TensorInput
 TypedOutput = (
-    ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | SpansOutput | PairsOutput | TensorOutput
+    ClassesOutput
+    | BoxesOutput
+    | MaskOutput
+    | EmbeddingOutput
+    | TextOutput
+    | SpansOutput
+    | PairsOutput
+    | GeneratedOutput
+    | TensorOutput
 )
 
 VERBS: Mapping[type, str] = {
@@ -195,6 +222,7 @@ VERBS: Mapping[type, str] = {
     TextOutput: "read",
     SpansOutput: "entities",
     PairsOutput: "score",
+    GeneratedOutput: "generate",
 }
 SEVERAL = "predict"
 """Name of the method that returns several outputs, or a tensor."""
@@ -227,6 +255,12 @@ class Contract:
             and len(self.inputs) == 2
             and all(isinstance(each, TextInput) for each in self.inputs)
         )
+
+    @property
+    def generated(self) -> GeneratedOutput | None:
+        """The output of a model that generates a text, which has no other."""
+        first = self.outputs[0] if self.outputs else None
+        return first if isinstance(first, GeneratedOutput) else None
 
     @property
     def states(self) -> tuple[StateInput, ...]:

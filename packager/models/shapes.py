@@ -8,7 +8,8 @@ from packager.core.errors import ConfigError, nearest
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
 
-Shapes = Mapping[str, int | tuple[int, ...]]
+Shapes = Mapping[str, int | tuple[int | None, ...]]
+"""sizes by symbol, or those of an input, where None stays open"""
 MOST_NUMBERS = 2**31 - 1
 """Maximum number of elements of an array in an app: the JVM counts them in 32 bits."""
 
@@ -48,9 +49,9 @@ def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
             _forget_symbols(value)
 
 
-def refuse_large(name: str, size: int | tuple[int, ...], where: str) -> None:
+def refuse_large(name: str, size: int | tuple[int | None, ...], where: str) -> None:
     """Raises ConfigError for a size that no array can have."""
-    largest = size if isinstance(size, int) else max(size, default=0)
+    largest = size if isinstance(size, int) else max((each or 0 for each in size), default=0)
     if largest > MOST_NUMBERS:
         shown = f"{largest:.2g}" if largest < 1e300 else "more than 1e300"
         raise ConfigError(
@@ -88,7 +89,7 @@ def _fix_symbol(graph: "GraphProto", symbol: str, size: int) -> None:
                 dimension.dim_value = size
 
 
-def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: str) -> Iterator[tuple[str, int]]:
+def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int | None, ...], where: str) -> Iterator[tuple[str, int]]:
     """Fixes the dimensions of an input; returns the names that they had, with their sizes."""
     shape = next(value for value in graph.input if value.name == name).type.tensor_type.shape
     if len(shape.dim) != len(sizes):
@@ -97,6 +98,8 @@ def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: st
             hint="run mobpack inspect to see the shapes",
         )
     for dimension, size in zip(list(shape.dim), sizes, strict=True):
+        if size is None:
+            continue
         if dimension.HasField("dim_value") and dimension.dim_value != size:
             raise ConfigError(
                 f"{where}: a dimension of '{name}' is fixed to {dimension.dim_value}, not {size}",

@@ -8,6 +8,7 @@ from packager.core.contract import (
     ClassesOutput,
     Contract,
     EmbeddingOutput,
+    GeneratedOutput,
     ImageInput,
     MaskOutput,
     PairsOutput,
@@ -64,6 +65,8 @@ def _output(typed: TypedOutput) -> str:
             return "parts of the text, " + ", ".join(typed.labels[:5]) + (" and others" if typed.labels[5:] else "")
         case PairsOutput():
             return "a score that says how well a document fits a query"
+        case GeneratedOutput():
+            return "a text, part by part, " + ("the likeliest" if typed.seed is None else "a random one for each seed")
         case TensorOutput():
             return _tensor(typed.spec)
 

@@ -17,6 +17,7 @@ from packager.samples.sample import SampleSet, arrays_of
 from packager.samples.texts import sample_of, taken_texts
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
+from packager.workflows.generation import Prompt, generated
 from packager.workflows.planning import load_model
 
 HINT = "pass texts, pictures or .wav files, according to the contract, or .npz files of the graph's inputs"
@@ -31,13 +32,15 @@ class Prediction:
     texts: tuple[str, ...] = ()
     answers: Mapping[str, Answer]
     """by the name of the typed output"""
+    parts: Iterator[str] | None = None
+    """a generated text, as it is made"""
 
 
 def predict(
-    config: Config, name: str, given: Sequence[str], console: Console, *, top: int | None = None
+    config: Config, name: str, given: Sequence[str], console: Console, *, top: int | None = None, seed: int = 0
 ) -> Iterator[Prediction]:
     """Runs the model `name` of `config` (its only model if empty) on each of `given`: pictures, .wav or .npz files;
-    texts for a model that takes a text, pairs of them for one that takes two.
+    texts for a model that takes a text, pairs of them for one that takes two. `seed` is that of random choices.
 
     The graph is the one that ships, with the model's own numbers. Raises ConfigError for a file that does not fit the
     model or a model without a contract, ModelError when the model does not run.
@@ -51,6 +54,14 @@ def predict(
             hint=f"describe them in [model.{model.name}.inputs.INPUT] and [model.{model.name}.outputs.OUTPUT]",
         )
     wanted = len(taken_texts(model))
+    if model.contract.generated:
+        if len(given) != wanted:
+            raise ConfigError(
+                f"{len(given)} texts for a model that takes {wanted}", hint='pass a prompt: mobpack predict "some text"'
+            )
+        parts = _generated(model, Prompt(texts=tuple(given), seed=seed), store)
+        yield Prediction(file=None, texts=tuple(given), answers={}, parts=parts)
+        return
     if wanted and not any(each.endswith(".npz") for each in given):
         if len(given) % wanted:
             raise ConfigError(f"{len(given)} texts for a model that takes {wanted}", hint="pass texts in pairs")
@@ -66,6 +77,11 @@ def predict(
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
         yield Prediction(file=file, answers=answers)
+
+
+def _generated(model: Model, prompt: Prompt, store: Store) -> Iterator[str]:
+    with store.scratch() as scratch:
+        yield from generated(model, prompt, scratch)
 
 
 def _chosen(config: Config, name: str) -> str:

@@ -15,6 +15,7 @@ from packager.core.contract import (
     ClassesOutput,
     Contract,
     EmbeddingOutput,
+    GeneratedOutput,
     ImageInput,
     MaskOutput,
     PairsOutput,
@@ -513,7 +514,7 @@ def typed(name: str, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, 
     return replace(made, model=replace(made.model, contract=contract))
 
 
-CONTRACTS = (
+CONTRACTS: tuple[Plan, ...] = (
     typed("classifier", PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(CLASSES,))),
     typed("detector", PIXELS, FOUND, Contract(inputs=(IMAGE,), outputs=(BOXES,))),
     typed("segmenter", PIXELS, PLACES, Contract(inputs=(IMAGE,), outputs=(MASK,))),
@@ -532,6 +533,46 @@ CONTRACTS = (
             inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])), outputs=(CLASSES, EMBEDDING, RAW_OUTPUT)
         ),
     ),
+)
+
+PROMPT = specs("input", ("prompt.text", ElementType.INT32, ("prompt.characters",)))
+CACHES = specs("input", ("past.key", ElementType.FLOAT, (1, 2, "past length", 8)))
+CARRIED = specs(
+    "input",
+    ("logits.progress", ElementType.INT64, (4,)),
+    ("logits.bytes", ElementType.INT64, ("logits.waiting bytes",)),
+)
+SEED = specs("input", ("logits.seed", ElementType.INT64, (1,)))
+NEXT_CACHES = specs("output", ("present.key", ElementType.FLOAT, (1, 2, "total length", 8)))
+NEXT_CARRIED = specs(
+    "output",
+    ("logits.next progress", ElementType.INT64, (4,)),
+    ("logits.next bytes", ElementType.INT64, ("next waiting bytes",)),
+)
+PARTS = specs(
+    "output",
+    ("logits.characters", ElementType.INT32, ("logits.new characters",)),
+    ("logits.finished", ElementType.INT32, (1,)),
+)
+GENERATED = GeneratedOutput(identifier="logits", code_points=PARTS[0], is_finished=PARTS[1], seed=SEED[0])
+CONTRACTS = (
+    *CONTRACTS[:-1],
+    typed(
+        "storyteller",
+        (*PROMPT, *CACHES, *CARRIED, *SEED),
+        (*PARTS, *NEXT_CARRIED, *NEXT_CACHES),
+        Contract(
+            inputs=(
+                TextInput(identifier="prompt", code_points=PROMPT[0]),
+                *(
+                    StateInput(identifier=before.identifier, input=before, output=after)
+                    for before, after in zip((*CACHES, *CARRIED), (*NEXT_CACHES, *NEXT_CARRIED), strict=True)
+                ),
+            ),
+            outputs=(GENERATED,),
+        ),
+    ),
+    CONTRACTS[-1],
 )
 
 CASES["contracts"] = Case(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from onnx import TensorProto, helper
 
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import models
+from tests.toolchain import generation_models, models
 from tests.toolchain.made import Package
 from tests.toolchain.require import fetched
 
@@ -256,6 +256,14 @@ def _page_orientation(folder: Path) -> str:
     return PAGE_ORIENTATION.format(**real_models())
 
 
+def _native_tales(folder: Path) -> str:
+    return generation_models.project(folder) + '[target.react_native]\npackage = "@example/models"\n'
+
+
+def _tales(folder: Path) -> str:
+    return generation_models.project(folder) + '[target.web]\npackage = "@example/models"\n'
+
+
 def finder(path: Path) -> Path:
     """A detector with random weights: 16 boxes of 5 classes."""
     random = np.random.default_rng(3)
@@ -360,4 +368,6 @@ IOS = Package(name="ios", maker=MAKER, make=_building("ios", "swift/*.zip", _for
 REACT_NATIVE = Package(name="react-native", maker=MAKER, make=_building("react_native", "npm/*.tgz", _for_react_native))
 WEB = Package(name="web", maker=MAKER, make=_building("web", "npm/*.tgz", _for_web))
 WEBGPU = Package(name="webgpu", maker=MAKER, make=_building("web", "npm/*.tgz", _for_webgpu))
+NATIVE_TALES = Package(name="native-tales", maker=MAKER, make=_building("react_native", "npm/*.tgz", _native_tales))
+TALES = Package(name="tales", maker=MAKER, make=_building("web", "npm/*.tgz", _tales))
 PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))

@@ -40,7 +40,7 @@ def _derived(labels: Sequence[str]) -> str:
     if "" in found:
         some = next(label for label in labels if not _has_prefix(label, LETTERS["bilou"]))
         raise ConfigError(
-            f"label '{some}' has no prefix such as B- or I-, but others have",
+            f"label '{some}' has no prefix such as B-, but others have",
             hint='set scheme = "bio" or "bilou", where it is a span of its own, or scheme = "plain"',
         )
     return "bio" if found <= set(LETTERS["bio"]) else "bilou"

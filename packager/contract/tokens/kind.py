@@ -1,6 +1,6 @@
 """The kind `text`: strings, as token ids with their mask and types."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -89,6 +89,12 @@ class StringInput:
             shapes={text.name: RANDOM_SHAPES for text in texts},
             values={text.name: RANDOM_CODE_POINTS for text in texts},
         )
+
+    def ids(self, writer: Writer, texts: Sequence[str]) -> str:
+        if self.length:
+            raise ConfigError("length has no effect where a text is generated", hint="omit it, or use max-length")
+        limits = tokenization.Limits(longest=self.max_length)
+        return tokenization.write(writer, tokenization.read(self.tokenizer), texts, limits).ids
 
     def _size(self, spec: TensorSpec) -> int | None:
         """Number of tokens of the core's shape; None if every text has its own."""

@@ -115,6 +115,9 @@ def _parameters(model: ModelView) -> Iterator[Parameter]:
 
 
 def _lines(model: ModelView, parameters: Sequence[Parameter]) -> Iterator[str]:
+    if model.typed and model.typed.generation:
+        yield f"model.{model.typed.example.removesuffix('.toList()')}.collect {{ print(it) }}"
+        return
     if model.typed:
         yield f"model.{model.typed.verb}Async({', '.join(each.identifier for each in parameters)})"
         return

@@ -9,6 +9,7 @@ from packager.core.contract import (
     ClassesOutput,
     Contract,
     EmbeddingOutput,
+    GeneratedOutput,
     MaskOutput,
     PairsOutput,
     SpansOutput,
@@ -104,7 +105,9 @@ def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str]) -> tupl
 
 
 def _value(
-    result: ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput, view: ModelView, top: str
+    result: ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | GeneratedOutput,
+    view: ModelView,
+    top: str,
 ) -> tuple[str, str, str]:
     """Type, expression and a sentence that describes it."""
     known = f"Words.{result.identifier}" if _lines(result) else "emptyList()"
@@ -128,6 +131,8 @@ def _value(
         case TextOutput():
             call = f"reading({of(result.symbols.name)}, {of(result.scores.name)}, {known})"
             return "Reading", call, "What the model reads."
+        case GeneratedOutput():
+            return "Flow<String>", f"{of(result.code_points.name)}.text()", "The text that the model makes, in parts."
 
 
 def _of_texts(result: SpansOutput | PairsOutput, view: ModelView, texts: Mapping[str, str]) -> tuple[str, str, str]:

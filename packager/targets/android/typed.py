@@ -12,6 +12,7 @@ from packager.core.contract import (
     ClassesOutput,
     Contract,
     EmbeddingOutput,
+    GeneratedOutput,
     ImageInput,
     MaskOutput,
     PairsOutput,
@@ -22,21 +23,29 @@ from packager.core.contract import (
     TextOutput,
 )
 from packager.core.values import ElementType
-from packager.render import kdoc_code
+from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import results
-from packager.targets.android.view import ArgumentView, InputView, ModelView, ParameterView, StateView, TypedView
+from packager.targets.android.view import (
+    ArgumentView,
+    GenerationView,
+    InputView,
+    ModelView,
+    ParameterView,
+    StateView,
+    TypedView,
+)
 from packager.targets.dimensions import DimensionView
 
 # Names that the files of contracts use in addition. They are reserved in packages with a contract only,
 # so that the class names of other packages do not change.
 RESERVED_CLASSES = frozenset(
     """
-    Bitmap Box Canvas Carried Character Chroma Classification CodePoints Config Detection Entity FloatArray Image
-    IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Ranked Reading Region Room
-    ShortArray Similarity Sound Words YuvConversion
+    Bitmap Box Canvas Carried Character Chroma Classification CodePoints Config Detection Entity FloatArray
+    GeneratedText Image IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Ranked Reading
+    Region Room ShortArray Similarity Sound Words YuvConversion
     """.split()
 )
-CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")
+CALLED = ("answer", "carried", "carry", "input", "inputOf", "output", "part", "run", "runAsync", "session", "turn")
 """names used in the bodies of typed methods, which parameters must not hide"""
 
 FILES: Mapping[type, tuple[str, ...]] = {
@@ -50,6 +59,7 @@ FILES: Mapping[type, tuple[str, ...]] = {
     TextOutput: ("Reading",),
     SpansOutput: ("Entity",),
     PairsOutput: ("Ranked",),
+    GeneratedOutput: ("GeneratedText",),
 }
 SHARED_FILE = "Values"
 """file of every package with a contract"""
@@ -71,7 +81,8 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
     if contract is None:
         return view
     bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
-    return replace(view, typed=_typed(contract, view), imports=tuple(sorted((*view.imports, *bitmap))))
+    flow = ("kotlinx.coroutines.flow.flow",) if contract.generated else ()
+    return replace(view, typed=_typed(contract, view), imports=tuple(sorted((*view.imports, *bitmap, *flow))))
 
 
 def _typed(contract: Contract, view: ModelView) -> TypedView:
@@ -84,11 +95,12 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
     found = results.results(contract, view, texts)
     top, default_top = _top(contract, [each.identifier for each in parameters])
     about = "What the model gives." if is_several else found[0].about
+    example = f"{contract.verb}({', '.join(_example(each) for each in parameters if not each.default)})"
     return TypedView(
         verb=contract.verb,
         kotlin_type="Prediction" if is_several else found[0].kotlin_type,
         about=f"{about.removesuffix('.')}, [{top}] of them at most." if top else about,
-        example=f"{contract.verb}({', '.join(_example(each) for each in parameters if not each.default)})",
+        example=f"{example}.toList()" if contract.generated else example,
         parameters=parameters,
         kept=tuple(name for tensor, name in texts.items() if tensor in kept),
         ranks=contract.ranks,
@@ -100,6 +112,7 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
         is_several=is_several,
         states=tuple(_state(each, view) for each in contract.states),
         words=results.words(contract, view.name),
+        generation=_generation(contract, view, passed, parameters),
     )
 
 
@@ -113,14 +126,37 @@ def _passed(contract: Contract, taken: Sequence[str]) -> dict[str, Given]:
     return dict(zip(names.identifiers(wanted, prefix="input", taken=taken), contract.parameters, strict=True))
 
 
+def _generation(
+    contract: Contract, view: ModelView, passed: Mapping[str, Given], parameters: Sequence[ParameterView]
+) -> GenerationView | None:
+    if contract.generated is None:
+        return None
+    return GenerationView(
+        finished=results.output(contract.generated.is_finished.name, view).identifier,
+        later=tuple(
+            '""' if isinstance(passed.get(each.identifier), TextInput) else each.identifier for each in parameters
+        ),
+    )
+
+
+def _seed(contract: Contract, passed: Mapping[str, Given]) -> str:
+    """Parameter for the seed of random choices; empty if there are none."""
+    if contract.generated is None or contract.generated.seed is None:
+        return ""
+    return names.identifiers(["seed"], prefix="seed", taken=[*CALLED, *passed])[0]
+
+
 def _parameters(
     contract: Contract, view: ModelView, passed: Mapping[str, Given], taken: Sequence[str]
 ) -> tuple[ParameterView, ...]:
-    sizes = _free_sizes(view, passed, taken)
+    sizes = _free_sizes(contract, view, passed, taken)
+    seed = _seed(contract, passed)
+    about = f"[{seed}] decides what is chosen at random: the same one gives the same text."
     known = {each.identifier: each for each in view.dimensions}
     return (
         *(_parameter(name, given, view) for name, given in passed.items()),
         *(_size_parameter(name, known[size]) for size, name in sizes.items()),
+        *([ParameterView(identifier=seed, kotlin_type="Long", default=" = 0", about=about)] if seed else ()),
     )
 
 
@@ -142,9 +178,11 @@ def _size_parameter(name: str, size: DimensionView) -> ParameterView:
     )
 
 
-def _free_sizes(view: ModelView, passed: Mapping[str, Given], taken: Sequence[str]) -> dict[str, str]:
-    """Sizes that no picture or sound determines: parameter of Input -> parameter of the method."""
-    known = _sizes(passed)
+def _free_sizes(
+    contract: Contract, view: ModelView, passed: Mapping[str, Given], taken: Sequence[str]
+) -> dict[str, str]:
+    """Sizes that nothing else determines: parameter of Input -> parameter of the method."""
+    known = _sizes(passed) | _state_sizes(contract, view)
     free = [each.identifier for each in view.dimensions if (each.tensor, each.axis) not in known]
     return dict(zip(free, names.identifiers(free, prefix="dim", taken=[*taken, *passed]), strict=True))
 
@@ -155,7 +193,9 @@ def _arguments(
     """Every tensor of the model's Input, then every size."""
     values = {tensor: value for name, given in passed.items() for tensor, value in _values(given, name).items()}
     values |= {each.input.name: f"carried.{_input(each.input.name, view).identifier}" for each in contract.states}
-    sizes, free = _sizes(passed), _free_sizes(view, passed, taken)
+    if contract.generated and contract.generated.seed:
+        values[contract.generated.seed.name] = f"{_seed(contract, passed)}.seedTensor()"
+    sizes, free = _sizes(passed) | _state_sizes(contract, view), _free_sizes(contract, view, passed, taken)
     return (
         *(ArgumentView(identifier=each.identifier, value=values[each.tensor]) for each in view.inputs),
         *(
@@ -204,11 +244,34 @@ def _input(tensor: str, view: ModelView) -> InputView:
 
 
 def _state(state: StateInput, view: ModelView) -> StateView:
+    known, after = _input(state.input.name, view), results.output(state.output.name, view)
+    is_pinned = results.is_pinned(state.output.name, view)
+    size = f"output.{after.identifier}.capacity()"
+    memory = f"allocateTensor({kotlin_string(known.tensor)}, {known.element_bytes}, {size}){known.as_buffer}"
     return StateView(
-        input=_input(state.input.name, view),
-        output=results.output(state.output.name, view).identifier,
-        is_pinned=results.is_pinned(state.output.name, view),
+        input=known,
+        output=after.identifier,
+        is_pinned=is_pinned,
+        is_open=not state.input.is_static,
+        first_sizes=tuple(map(str, state.first_shape)),
+        shape=_state_shape(known),
+        output_shape="" if is_pinned else after.shape_identifier,
+        memory=memory,
     )
+
+
+def _state_shape(known: InputView) -> str:
+    return f"{known.identifier}Shape"
+
+
+def _state_sizes(contract: Contract, view: ModelView) -> dict[tuple[str, int], str]:
+    """Expressions for the open sizes of states, by tensor and axis."""
+    return {
+        (each.input.name, axis): f"carried.{_state_shape(_input(each.input.name, view))}[{axis}].toInt()"
+        for each in contract.states
+        for axis, size in enumerate(each.input.shape)
+        if not isinstance(size, int)
+    }
 
 
 def _top(contract: Contract, taken: Sequence[str]) -> tuple[str, int]:

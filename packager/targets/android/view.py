@@ -186,6 +186,26 @@ class StateView:
     """identifier of the output"""
     is_pinned: bool
     """whether the output lies in memory that can be an input"""
+    is_open: bool
+    """whether its size differs from call to call"""
+    first_sizes: tuple[str, ...]
+    """sizes in the first run"""
+    shape: str
+    """property with the shape of an open one"""
+    output_shape: str
+    """property of Output with the next shape; empty for a pinned output"""
+    memory: str
+    """expression for new memory of the output's size"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationView:
+    """What a model that generates a text needs besides its method."""
+
+    finished: str
+    """property of Output that is 1 after the last run"""
+    later: tuple[str, ...]
+    """arguments of every run but the first"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +245,8 @@ class TypedView:
     """whether the results are combined into one value"""
     states: tuple[StateView, ...]
     words: tuple[WordsView, ...]
+    generation: GenerationView | None
+    """None for a model that gives everything at once"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
+    GeneratedOutput,
     MaskOutput,
     PairsOutput,
     SpansOutput,
@@ -87,6 +88,13 @@ def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, st
         case TextOutput():
             symbols = f"{outcome.values(output.symbols)}, {outcome.values(output.scores)}"
             return "Reading", "What the model read.", f"Reading({symbols}, {_labels(output)})"
+        case GeneratedOutput():
+            words = "The text that the model makes, in parts."
+            return (
+                "AsyncThrowingStream<String, any Error>",
+                words,
+                f"String(points: {outcome.values(output.code_points)})",
+            )
         case EmbeddingOutput():
             return "[Float]", "A point in a space where near means alike.", outcome.values(output.vector)
         case SpansOutput():

@@ -8,6 +8,7 @@ from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
+    GeneratedOutput,
     ImageInput,
     MaskOutput,
     PairsOutput,
@@ -71,6 +72,7 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
     TextOutput: ("Reading", *LABELS),
     SpansOutput: ("Entity", *LABELS),
     PairsOutput: ("Ranked",),
+    GeneratedOutput: ("GeneratedText",),
 }
 """files of packages with a contract of that kind"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)

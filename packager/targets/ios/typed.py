@@ -16,10 +16,18 @@ from packager.core.contract import (
     TypedInput,
 )
 from packager.core.values import ElementType
-from packager.render import swift_doc
+from packager.render import swift_doc, swift_integer
 from packager.targets.dimensions import DimensionView
 from packager.targets.ios.answers import Outcome, declared_labels, results
-from packager.targets.ios.typed_view import FedView, LocalsView, ParameterView, ResultView, StateView, TypedView
+from packager.targets.ios.typed_view import (
+    FedView,
+    GenerationView,
+    LocalsView,
+    ParameterView,
+    ResultView,
+    StateView,
+    TypedView,
+)
 from packager.targets.ios.view import InputView, OutputView
 
 WIDEST = 120
@@ -32,9 +40,10 @@ SUMMARIES = {
     "read": "Reads a text.",
     "entities": "Finds the named parts of a text, in its order.",
     "score": "Says how well a document fits a query.",
+    "generate": "Goes on with a text: gives what follows, part by part, as the model makes it.",
     "predict": "Gives all that the model makes of what it is given.",
 }
-LOCALS = ("output", "tensors", "cancellation", "carried", "answer")
+LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,19 +69,22 @@ class Tensors:
 
 def typed_view(contract: Contract | None, tensors: Tensors) -> TypedView | None:
     """The typed method; None for a model with tensors only."""
-    return _view(contract, tensors) if contract else None
+    if contract is None:
+        return None
+    return _view(contract, tensors)
 
 
 def _view(contract: Contract, tensors: Tensors) -> TypedView:
     sizes = _sizes(contract, tensors)
     given = [*(_given(each, tensors) for each in contract.parameters), *sizes.values()]
-    used = [each.identifier for each in given]
+    seed = _seed(contract, [each.identifier for each in given])
+    used = [each.identifier for each in (*given, *([seed] if seed else []))]
     top, *inside = names.identifiers(("top", *LOCALS), prefix="", taken=used)
     local = LocalsView(**dict(zip(LOCALS, inside, strict=True)))
-    more = [each for each in [_top(contract, top)] if each]
+    more = [each for each in [_top(contract, top), seed] if each]
     texts = {each.code_points.name: each.identifier for each in contract.parameters if isinstance(each, TextInput)}
     outcome = Outcome(tensors=tensors.outputs, pinned=tensors.pinned, texts=texts, variable=local.output)
-    made = results(contract.outputs, outcome, top=top if more else "")
+    made = results(contract.outputs, outcome, top=top if _top(contract, top) else "")
     parameters = [*given, *more]
     declared = tuple(_declared(each, is_labelled=len(given) > 1 or each in more) for each in parameters)
     is_prediction = contract.verb == SEVERAL
@@ -93,7 +105,7 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
         result=result,
         answer=_answer(contract, made),
         locals=local,
-        fed=tuple(_fed(contract, tensors, local.carried, sizes)),
+        fed=tuple(_fed(contract, tensors, local.carried, sizes, seed)),
         states=tuple(_state(each, tensors) for each in contract.states),
         results=made,
         is_prediction=is_prediction,
@@ -102,6 +114,28 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
         is_picture_alone=len(given) == 1 and isinstance(contract.parameters[0], ImageInput),
         more_declared="".join(f", {_declared(each, is_labelled=True)}" for each in more),
         more_passed="".join(f", {each.identifier}: {each.identifier}" for each in more),
+        generation=_generation(contract, tensors, parameters, local.first),
+    )
+
+
+def _seed(contract: Contract, taken: Sequence[str]) -> Parameter | None:
+    """The parameter for the seed of random choices, if there are any."""
+    if contract.generated is None or contract.generated.seed is None:
+        return None
+    words = "decides what is chosen at random: the same one gives the same text."
+    (name,) = names.identifiers(["seed"], prefix="seed", taken=taken)
+    return Parameter(identifier=name, type="Int64", default=" = 0", words=words)
+
+
+def _generation(
+    contract: Contract, tensors: Tensors, parameters: Sequence[Parameter], first: str
+) -> GenerationView | None:
+    if contract.generated is None:
+        return None
+    values = (f'{first} ? {each.identifier} : ""' if each.type == "String" else each.identifier for each in parameters)
+    return GenerationView(
+        finished=tensors.outputs[contract.generated.is_finished.name].identifier,
+        passed="".join(f"{each}, " for each in values),
     )
 
 
@@ -114,8 +148,14 @@ def typed_example(class_name: str, contract: Contract, tensors: Tensors) -> tupl
     return (
         f"let model = try await {class_name}.load()",
         *(line for line in map(_made_in_example, contract.parameters) if line),
-        f"print(try await model.{contract.verb}({', '.join([*given, *sizes])}))",
+        _shown_in_example(contract, f"model.{contract.verb}({', '.join([*given, *sizes])})"),
     )
+
+
+def _shown_in_example(contract: Contract, call: str) -> str:
+    if contract.generated:
+        return f'for try await part in {call} {{ print(part, terminator: "") }}'
+    return f"print(try await {call})"
 
 
 def _made_in_example(given: ImageInput | AudioInput | TextInput | TensorInput) -> str:
@@ -205,19 +245,31 @@ def _arguments(made: Iterable[ResultView]) -> Iterator[str]:
 
 
 def _state(state: StateInput, tensors: Tensors) -> StateView:
-    view = tensors.inputs[state.input.name]
+    view, after = tensors.inputs[state.input.name], tensors.outputs[state.output.name]
     return StateView(
         identifier=state.identifier,
         type=view.swift_type,
-        sizes=view.sizes,
+        sizes=tuple(map(swift_integer, state.first_shape)),
         zero=view.zero,
-        output=tensors.outputs[state.output.name].identifier,
+        output=after.identifier,
+        is_open=not state.input.is_static,
+        shape=_shape_of(state),
+        output_shape=after.shape_identifier,
     )
 
 
-def _fed(contract: Contract, tensors: Tensors, carried: str, sizes: Mapping[str, Parameter]) -> Iterator[FedView]:
+def _shape_of(state: StateInput) -> str:
+    return f"{state.identifier}Shape"
+
+
+def _fed(
+    contract: Contract, tensors: Tensors, carried: str, sizes: Mapping[str, Parameter], seed: Parameter | None
+) -> Iterator[FedView]:
     """Every input, in the model's order."""
     found = {each.tensor: each for given in contract.inputs for each in _fed_by(given, tensors.inputs, carried, sizes)}
+    if seed and contract.generated and contract.generated.seed:
+        name = contract.generated.seed.name
+        found[name] = FedView(type="Fed", tensor=name, arguments=(f"[{seed.identifier}]", "[1]"))
     yield from (found[tensor] for tensor in tensors.inputs)
 
 
@@ -239,6 +291,9 @@ def _fed_by(
             yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
         case TextInput():
             yield FedView(type="Fed", tensor=given.code_points.name, arguments=(f"text: {name}",))
+        case StateInput() if not given.input.is_static:
+            arguments = (f"{carried}.{name}", f"{carried}.{_shape_of(given)}")
+            yield FedView(type="Fed", tensor=given.input.name, arguments=arguments)
         case StateInput():
             yield _plain(inputs[given.input.name], f"{carried}.{name}", sizes)
         case TensorInput():

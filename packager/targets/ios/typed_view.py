@@ -30,9 +30,26 @@ class StateView:
     type: str
     """type of one value"""
     sizes: tuple[str, ...]
+    """in the first call"""
     zero: str
     output: str
     """property of Output with the next state"""
+    is_open: bool
+    """whether its size differs from call to call"""
+    shape: str
+    """property with the shape of an open one"""
+    output_shape: str
+    """property of Output with the next shape"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationView:
+    """What a model that generates a text needs besides its method."""
+
+    finished: str
+    """property of Output that is 1 after the last run"""
+    passed: str
+    """arguments of each run, with a trailing comma"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +85,8 @@ class LocalsView:
     cancellation: str
     carried: str
     answer: str
+    parts: str
+    first: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,3 +123,5 @@ class TypedView:
     more_declared: str
     """other parameters of those overloads, with a leading comma"""
     more_passed: str
+    generation: GenerationView | None
+    """None for a model that gives everything at once"""

@@ -25,6 +25,7 @@ from packager.targets.typescript.typed_outputs import Shown
 from packager.targets.typescript.typed_view import (
     ExportView,
     FedView,
+    GenerationView,
     ImportView,
     MadeView,
     PredictedView,
@@ -41,6 +42,7 @@ TYPES = {
     "decoding": ("PictureOptions",),
     "drawing": (),
     "entities": ("Entity",),
+    "generation": ("GeneratedText", "SeedOptions"),
     "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
     "picture": ("Picture", "PictureOrientation", "PixelFormat", "YuvConversion"),
@@ -59,9 +61,9 @@ PREDICTION = "Prediction"
 """suffix of a class's name: the type of several results"""
 RESERVED = frozenset(
     """
-    android classified descriptor detected entitiesOf firstState ios loadAs nextState options outputs pcmTensors
-    pictureTensors rankedBy resultOf scoreOf segmented soundTensors spelled tensors tensorsOf textTensor top
-    topOf useModel
+    android classified descriptor detected entitiesOf firstState generated given ios isFirst isLast loadAs nextState
+    options outputs pcmTensors pictureTensors rankedBy resultOf run scoreOf seedTensor segmented signal soundTensors
+    spelled state tensors tensorsOf textOf textTensor top topOf useModel
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
@@ -132,10 +134,12 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
     is_single = contract.verb != SEVERAL
     ranked = [each for each in contract.outputs if is_single and isinstance(each, ClassesOutput)]
     texts = {each.code_points.name: name for name, each in parameters.items() if isinstance(each, TextInput)}
-    kept = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
+    placed = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
     results = [typed_outputs.shown(each, class_name, has_top=bool(ranked), texts=texts) for each in contract.outputs]
     takes = ", ".join(f"{name}: {wanted}" for name, wanted in types.items())
+    seed = contract.generated.seed.identifier if contract.generated and contract.generated.seed else ""
     state_keys = " | ".join(ts_string(each.input.identifier) for each in contract.states)
+    kept = " | ".join(filter(None, (state_keys, ts_string(seed) if seed else "")))
     return TypedView(
         verb=contract.verb,
         about=results[0].about if is_single else "Gives all that the model says.",
@@ -146,13 +150,13 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         frame=next(iter(types.values())) if len(types) == 1 else f"readonly [{takes}]",
         frame_arguments="frame" if len(types) == 1 else "...frame",
         refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)].noun}" for each in made.values())),
-        options="ClassifyOptions" if ranked else "CallOptions",
+        options="ClassifyOptions" if ranked else "SeedOptions" if seed else "CallOptions",
         sync_options="ClassifySyncOptions" if ranked else "",
         top=str(ranked[0].top_k) if ranked else "",
-        kept=tuple(name for tensor, name in texts.items() if tensor in kept),
+        kept=tuple(name for tensor, name in texts.items() if tensor in placed),
         ranks=contract.ranks,
         result=results[0].type if is_single else f"{class_name}{PREDICTION}",
-        given=f"Omit<{class_name}Inputs, {state_keys}>" if state_keys else f"{class_name}Inputs",
+        given=f"Omit<{class_name}Inputs, {kept}>" if kept else f"{class_name}Inputs",
         made=tuple(MadeView(name=local[name], function=_function(each), argument=name) for name, each in made.items()),
         fed=tuple(fed for name, each in parameters.items() for fed in _fed(each, name, local[name])),
         value=results[0].value if is_single else "",
@@ -166,6 +170,19 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         state_keys=state_keys,
         labels=tuple(found for each in contract.outputs if (found := typed_outputs.labels(each))),
         imports=tuple(_imports(made.values(), results, contract, is_ranked=bool(ranked))),
+        generation=_generation(contract, parameters, seed),
+    )
+
+
+def _generation(contract: Contract, parameters: Mapping[str, Parameter], seed: str) -> GenerationView | None:
+    if contract.generated is None:
+        return None
+    return GenerationView(
+        given=tuple(
+            f"isFirst ? {name} : ''" if isinstance(each, TextInput) else name for name, each in parameters.items()
+        ),
+        finished=contract.generated.is_finished.identifier,
+        seed=seed,
     )
 
 
@@ -177,6 +194,8 @@ def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str,
     """Lines that call the method and show its result."""
     arguments = ", ".join(MADE[type(each)].example if type(each) in MADE else name for name, each in parameters.items())
     result = RESULTS.get(contract.verb, "found")
+    if contract.generated:
+        return (f"for await (const part of model.{contract.verb}({arguments})) console.log(part);",)
     return (
         f"const {result} = await model.{contract.verb}({arguments});",
         f"console.log(model.provider, {result});",
@@ -213,11 +232,18 @@ def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
 
 
 def _state(state: StateInput) -> StateView:
+    after = state.output.identifier
+    sizes = (
+        str(size) if isinstance(size, int) else f"outputs.{after}.shape[{axis}]"
+        for axis, size in enumerate(state.input.shape)
+    )
     return StateView(
         key=state.input.identifier,
         array=STORAGE[state.input.element].array,
-        count=prod(size for size in state.input.shape if isinstance(size, int)),
-        output=state.output.identifier,
+        count=prod(state.first_shape),
+        output=after,
+        shape=state.first_shape,
+        next_shape=() if state.input.is_static else tuple(sizes),
     )
 
 
@@ -239,9 +265,15 @@ def _imports(
     if contract.ranks:
         asked["ranking"].values.add("rankedBy")
         asked["ranking"].types.add("Ranked")
-    if contract.states:
+    if contract.generated:
+        asked["generation"].values.add("generated")
+    elif contract.states:
         asked["state"] = Asked(values={CARRIED})
-    types = {"ClassifyOptions", "ClassifySyncOptions"} if is_ranked else {"CallOptions"}
-    asked["options"] = Asked(values={"topOf"} if is_ranked else set(), types=types)
+    options = {"ClassifyOptions", "ClassifySyncOptions"} if is_ranked else {"CallOptions"}
+    if contract.generated and contract.generated.seed:
+        asked["generation"].values.add("seedTensor")
+        asked["generation"].types.add("SeedOptions")
+    else:
+        asked["options"] = Asked(values={"topOf"} if is_ranked else set(), types=options)
     for name, module in sorted(asked.items()):
         yield ImportView(module=name, values=tuple(sorted(module.values)), types=tuple(sorted(module.types)))

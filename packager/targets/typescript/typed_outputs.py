@@ -9,6 +9,7 @@ from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
+    GeneratedOutput,
     MaskOutput,
     PairsOutput,
     SpansOutput,
@@ -92,6 +93,16 @@ def shown(output: TypedOutput, class_name: str, *, has_top: bool, texts: Mapping
                 module="text",
                 function="spelled",
                 type_name="Reading",
+            )
+        case GeneratedOutput():
+            return Shown(
+                type="GeneratedText",
+                value=f"textOf({_data(output.code_points)})",
+                about="Goes on with a text.",
+                noun="A text, in parts.",
+                module="generation",
+                function="textOf",
+                type_name="GeneratedText",
             )
         case SpansOutput():
             tensors = ", ".join(map(_data, (output.classes, output.starts, output.ends, output.scores)))

@@ -40,9 +40,25 @@ class StateView:
     array: str
     """`Float32Array`"""
     count: int
-    """number of its values"""
+    """number of its values in the first call"""
     output: str
     """key of the output that becomes the next input"""
+    shape: tuple[int, ...]
+    """in the first call"""
+    next_shape: tuple[str, ...]
+    """expressions over `outputs`, for a state whose size differs from call to call; else empty"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationView:
+    """What a model that generates a text needs besides its method."""
+
+    given: tuple[str, ...]
+    """arguments of each run, over `isFirst`"""
+    finished: str
+    """key of the output that is 1 after the last run"""
+    seed: str
+    """key of the input for the seed of random choices; empty if there are none"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +130,8 @@ class TypedView:
     """type: `'state'`; empty without state"""
     labels: tuple[LabelsView, ...]
     imports: tuple[ImportView, ...]
+    generation: GenerationView | None
+    """None for a model that gives everything at once"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from packager.core import user_files
 from packager.core.errors import ConfigError
+from packager.tokenization.decoder import Decoding
 from packager.tokenization.definition import Tokenizer
-from packager.tokenization.reading import tiktoken, tokenizer_json, vocabulary
+from packager.tokenization.reading import decoders, tiktoken, tokenizer_json, vocabulary
 from packager.tokenization.reading.part import Part
 
 LIMIT_BYTES = 64 * 2**20
@@ -22,6 +23,15 @@ def read(path: Path) -> Tokenizer:
     if path.suffix == ".tiktoken":
         return tiktoken.read(path, content)
     raise ConfigError(f"{path}: not a known tokenizer file", hint=f"use {KINDS}")
+
+
+def read_decoder(path: Path) -> Decoding:
+    """What tokens of a file add to a text. Raises ConfigError as `read` does, for its decoder alone: a model may be
+    known from its tokens to its text only."""
+    content = _content(path)
+    if path.suffix != ".json":
+        raise ConfigError(f"{path}: a file without a decoder", hint="use tokenizer.json of Hugging Face")
+    return decoders.read(Part.whole(path, content))
 
 
 def _content(path: Path) -> str:

@@ -97,13 +97,13 @@ class Code:
         return App(jsc.Program(installed / "app"), self.script, folder / "scratch")
 
 
-def build(built: packages.Built, folder: Path, project: str = jsc.NEWEST) -> Code:
+def build(built: packages.Built, folder: Path, project: str = jsc.NEWEST, main: str = "main.js") -> Code:
     """Compiles the C++ of a package, and packs its JavaScript and that of the cases into one file."""
     app = built.app(folder / "project", project)
     specs = codegen.for_ios(app, folder / "codegen", project=project)
     program = jsc.program(built.package, specs, MODULE, project=project)
     script = folder / "script.js"
-    bundle(app, script)
+    bundle(app, script, main)
     return Code(program, script, built.package / "models")
 
 

@@ -73,6 +73,11 @@ def several(factory: pytest.TempPathFactory) -> Built:
     return _built(projects.REACT_NATIVE, factory)
 
 
+def tales(factory: pytest.TempPathFactory) -> Built:
+    """`@example/models`: models that generate texts."""
+    return _built(projects.NATIVE_TALES, factory)
+
+
 def _built(package: Package, factory: pytest.TempPathFactory) -> Built:
     """Unpacked by the first process of the tests that asks."""
     base = factory.getbasetemp()

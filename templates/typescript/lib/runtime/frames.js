@@ -1,6 +1,6 @@
 // Results for the latest frame of a camera, a microphone or another source.
 /** Where an engine lacks the symbol, `for await` as Babel compiles it looks for this name. */
-const ITERATOR = Symbol.asyncIterator ?? '@@asyncIterator';
+export const ITERATOR = Symbol.asyncIterator ?? '@@asyncIterator';
 const END = { done: true, value: undefined };
 /**
  * What `call` gives for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the

@@ -13,7 +13,7 @@ export interface Frames<Result> extends AsyncIterable<Result> {
 export type FrameCall<Frame, Result> = (frame: Frame, signal: AbortSignal) => Promise<Result>;
 
 /** Where an engine lacks the symbol, `for await` as Babel compiles it looks for this name. */
-const ITERATOR = (Symbol.asyncIterator as symbol | undefined) ?? '@@asyncIterator';
+export const ITERATOR: symbol | string = (Symbol.asyncIterator as symbol | undefined) ?? '@@asyncIterator';
 const END = { done: true, value: undefined } as const;
 
 /**

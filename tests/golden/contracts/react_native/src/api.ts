@@ -10,6 +10,7 @@ import { Embedder } from './models/embedder.js';
 import { Tagger } from './models/tagger.js';
 import { Ranker } from './models/ranker.js';
 import { Matcher } from './models/matcher.js';
+import { Storyteller } from './models/storyteller.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
@@ -84,6 +85,13 @@ export type {
   MatcherOutputs,
   MatcherTensors,
 } from './models/matcher.js';
+export { Storyteller, useStoryteller } from './models/storyteller.js';
+export type {
+  StorytellerInputs,
+  StorytellerModel,
+  StorytellerOutputs,
+  StorytellerTensors,
+} from './models/storyteller.js';
 export { Several, useSeveral } from './models/several.js';
 export type {
   SeveralInputs,
@@ -128,6 +136,7 @@ export type { Box, Detection } from './runtime/typed/boxes.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
 export type { Entity } from './runtime/typed/entities.js';
+export type { GeneratedText, SeedOptions } from './runtime/typed/generation.js';
 export type { Mask } from './runtime/typed/mask.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
@@ -152,6 +161,7 @@ export async function removeOldDownloads(): Promise<void> {
     Tagger.descriptor,
     Ranker.descriptor,
     Matcher.descriptor,
+    Storyteller.descriptor,
     Several.descriptor,
   ]);
 }

@@ -9,6 +9,7 @@ import { Embedder } from './models/embedder.js';
 import { Tagger } from './models/tagger.js';
 import { Ranker } from './models/ranker.js';
 import { Matcher } from './models/matcher.js';
+import { Storyteller } from './models/storyteller.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
@@ -22,6 +23,7 @@ export { Embedder } from './models/embedder.js';
 export { Tagger } from './models/tagger.js';
 export { Ranker } from './models/ranker.js';
 export { Matcher } from './models/matcher.js';
+export { Storyteller } from './models/storyteller.js';
 export { Several } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
@@ -43,6 +45,7 @@ export async function removeOldDownloads() {
         Tagger.descriptor,
         Ranker.descriptor,
         Matcher.descriptor,
+        Storyteller.descriptor,
         Several.descriptor,
     ]);
 }

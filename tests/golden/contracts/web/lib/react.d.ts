@@ -8,6 +8,7 @@ import { type EmbedderModel } from './index.js';
 import { type TaggerModel } from './index.js';
 import { type RankerModel } from './index.js';
 import { type MatcherModel } from './index.js';
+import { type StorytellerModel } from './index.js';
 import { type SeveralModel } from './index.js';
 import { type HookOptions, type ModelState } from './runtime/hook.js';
 export type { HookOptions, ModelState } from './runtime/hook.js';
@@ -31,5 +32,7 @@ export declare function useTagger(options?: HookOptions): ModelState<TaggerModel
 export declare function useRanker(options?: HookOptions): ModelState<RankerModel>;
 /** `Matcher` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useMatcher(options?: HookOptions): ModelState<MatcherModel>;
+/** `Storyteller` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useStoryteller(options?: HookOptions): ModelState<StorytellerModel>;
 /** `Several` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useSeveral(options?: HookOptions): ModelState<SeveralModel>;

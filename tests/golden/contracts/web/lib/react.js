@@ -9,6 +9,7 @@ import { Embedder } from './index.js';
 import { Tagger } from './index.js';
 import { Ranker } from './index.js';
 import { Matcher } from './index.js';
+import { Storyteller } from './index.js';
 import { Several } from './index.js';
 import { useModel } from './runtime/hook.js';
 /** {@link Classifier} in a component: loaded when it is mounted, disposed of when it is unmounted. */
@@ -50,6 +51,10 @@ export function useRanker(options) {
 /** {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useMatcher(options) {
     return useModel(Matcher.load, options);
+}
+/** {@link Storyteller} in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export function useStoryteller(options) {
+    return useModel(Storyteller.load, options);
 }
 /** {@link Several} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useSeveral(options) {

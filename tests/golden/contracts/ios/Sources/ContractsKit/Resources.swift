@@ -41,6 +41,7 @@ extension Folder {
             Tagger.files,
             Ranker.files,
             Matcher.files,
+            Storyteller.files,
             Several.files
         ]
     }

@@ -126,6 +126,18 @@ final class SelfTests: XCTestCase {
         XCTAssertThrowsError(try model.run(input))
     }
 
+    func testStorytellerIsLoadedAndClosed() throws {
+        let model = try Storyteller()
+        XCTAssertEqual(model.info.name, "storyteller")
+        model.close()
+        let input = Storyteller.Input(
+            promptCharacters: 128,
+            pastLength: 128,
+            logitsWaitingBytes: 128
+        )
+        XCTAssertThrowsError(try model.run(input))
+    }
+
     func testSeveralIsLoadedAndClosed() throws {
         let model = try Several()
         XCTAssertEqual(model.info.name, "several")

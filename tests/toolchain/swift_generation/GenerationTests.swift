@@ -1,0 +1,91 @@
+// Texts that models make are those of Python, whether they are made at once, left, or made again.
+
+import Foundation
+import XCTest
+
+@testable import TalesKit
+
+private let onCPU = Options(providers: [.cpu], threads: 1)
+
+/// The texts of Python, by name, as code points.
+private func wanted(_ name: String) throws -> String {
+    let path = try XCTUnwrap(ProcessInfo.processInfo.environment["MOBPACK_VALUES"])
+    let data = try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name))
+    let points = data.withUnsafeBytes { Array($0.bindMemory(to: Int32.self)) }
+    return String(points: points)
+}
+
+private func whole(_ parts: AsyncThrowingStream<String, any Error>) async throws -> String {
+    var text = ""
+    for try await part in parts { text += part }
+    return text
+}
+
+final class GenerationTests: XCTestCase {
+    func testTheWholeTextIsThatOfPython() async throws {
+        let model = try await Teller.load(options: onCPU)
+        defer { model.close() }
+        let text = try await whole(model.generate("the quick"))
+        XCTAssertEqual(Array(text.unicodeScalars), Array(try wanted("text").unicodeScalars))
+        XCTAssert(text.contains("\u{1F98A}"))
+        let nothing = try await whole(model.generate(""))
+        XCTAssertEqual(Array(nothing.unicodeScalars), Array(try wanted("nothing").unicodeScalars))
+    }
+
+    func testAModelGoesOnAfterATextThatWasLeft() async throws {
+        let model = try await Teller.load(options: onCPU)
+        defer { model.close() }
+        let text = try wanted("text")
+        for try await part in model.generate("the quick") {
+            XCTAssert(text.unicodeScalars.starts(with: part.unicodeScalars))
+            break
+        }
+        let again = try await whole(model.generate("the quick"))
+        XCTAssertEqual(Array(again.unicodeScalars), Array(text.unicodeScalars))
+    }
+
+    func testTextsThatAreMadeAtOnceAreThoseMadeAlone() async throws {
+        let model = try await Teller.load(options: onCPU)
+        defer { model.close() }
+        async let first = whole(model.generate("the quick"))
+        async let second = whole(model.generate("a dog"))
+        let (one, other) = try await (first, second)
+        XCTAssertEqual(Array(one.unicodeScalars), Array(try wanted("text").unicodeScalars))
+        XCTAssertEqual(Array(other.unicodeScalars), Array(try wanted("dog").unicodeScalars))
+    }
+
+    func testASeedChoosesWhatItChoosesInPython() async throws {
+        let model = try await Sampler.load(options: onCPU)
+        defer { model.close() }
+        for seed in [Int64(0), 7, 1 << 40, -5] {
+            let text = try await whole(model.generate("a dog", seed: seed))
+            XCTAssertEqual(Array(text.unicodeScalars), Array(try wanted("seed \(seed)").unicodeScalars))
+        }
+    }
+
+    func testACancelledTextEndsAndTheNextOneIsWhole() async throws {
+        let model = try await Teller.load(options: onCPU)
+        defer { model.close() }
+        let task = Task {
+            var count = 0
+            for try await _ in model.generate("the quick") {
+                count += 1
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            return count
+        }
+        let count = try? await task.value
+        XCTAssertLessThanOrEqual(count ?? 1, 1)
+        let again = try await whole(model.generate("the quick"))
+        XCTAssertEqual(Array(again.unicodeScalars), Array(try wanted("text").unicodeScalars))
+    }
+
+    func testATextOfAClosedModelThrows() async throws {
+        let model = try await Teller.load(options: onCPU)
+        model.close()
+        do {
+            _ = try await whole(model.generate("the quick"))
+            XCTFail("it has a text")
+        } catch ModelError.closed {}
+    }
+}
