@@ -18,7 +18,7 @@ class Strip:
 
 @dataclass(frozen=True, kw_only=True)
 class Decoder:
-    """What tokens add to a text. Tokens that are in neither table add nothing: special ones, and unknown ids."""
+    """The texts that tokens add. Tokens that are in neither table add nothing: special ones, and unknown ids."""
 
     first: Mapping[int, Piece]
     """for the first token of a text that adds anything, by id"""

@@ -21,7 +21,7 @@ NOTHING, TEXT, BYTES = 0, 1, 2
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What a run leaves for the next one. Names of values; zeros and no bytes before the first token."""
+    """The state that a run leaves for the next one. Names of values; zeros and no bytes before the first token."""
 
     bytes: str
     """int64 [bytes]: bytes that are no characters yet"""
@@ -51,7 +51,7 @@ class Ends:
 
 
 def write(writer: Writer, decoder: Decoder, tokens: int, token: str, ends: Ends, before: Progress) -> Spoken:
-    """What `token`, int64 [1], one of `tokens` ids, adds to the text."""
+    """The text that `token`, int64 [1], one of `tokens` ids, adds to the text."""
     table = _Table.of(decoder, tokens)
     row = writer.node("Add", token, writer.node("Mul", before.texts, tokens))
     kind = writer.node("Gather", writer.constant(table.kinds), row)
@@ -70,7 +70,7 @@ def write(writer: Writer, decoder: Decoder, tokens: int, token: str, ends: Ends,
 
 @dataclass(frozen=True, kw_only=True)
 class _Table:
-    """What each token adds, rows of first tokens before those of later ones."""
+    """The text that each token adds, rows of first tokens before those of later ones."""
 
     kinds: "numpy.ndarray"
     """int32 [2 * tokens]"""

@@ -122,7 +122,7 @@ class Prompt:
 
 @dataclass(frozen=True, kw_only=True)
 class Cache:
-    """What attention keeps of earlier tokens: nothing before the first step."""
+    """The part of earlier tokens that attention keeps: nothing before the first step."""
 
     KIND: ClassVar[str] = "cache"
 

@@ -45,9 +45,9 @@ RESERVED_CLASSES = frozenset(
 RESERVED_BY_CONTRACTS = frozenset(
     """
     Box Carried CGColorSpace CGContext CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Chroma
-    Classification CVPixelBuffer Detection Entity FedPixels Labels Made Mask Orientation OSType Picture PictureLayout
-    PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Prediction Range Ranked Reading Region Rows Samples Similarity
-    Sound SystemPictures UIImage YuvConversion
+    Classification CVPixelBuffer Detection Entity FedPixels GeneratedParts GeneratedText Labels Made Mask Orientation
+    OSType Picture PictureLayout PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Prediction Range Ranked Reading
+    Region Rows Samples Similarity Sound State SystemPictures UIImage Unicode YuvConversion
     """.split()
 )
 

@@ -44,7 +44,7 @@ class StateView:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationView:
-    """What a model that generates a text needs besides its method."""
+    """The parts that a model that generates a text needs besides its method."""
 
     finished: str
     """property of Output that is 1 after the last run"""

@@ -51,7 +51,7 @@ class StateView:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationView:
-    """What a model that generates a text needs besides its method."""
+    """The parts that a model that generates a text needs besides its method."""
 
     given: tuple[str, ...]
     """arguments of each run, over `isFirst`"""

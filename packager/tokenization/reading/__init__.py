@@ -26,7 +26,7 @@ def read(path: Path) -> Tokenizer:
 
 
 def read_decoder(path: Path) -> Decoding:
-    """What tokens of a file add to a text. Raises ConfigError as `read` does, for its decoder alone: a model may be
+    """The texts that tokens of a file add. Raises ConfigError as `read` does, for its decoder alone: a model may be
     known from its tokens to its text only."""
     content = _content(path)
     if path.suffix != ".json":
