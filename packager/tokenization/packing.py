@@ -5,19 +5,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy
 
-WINDOW = 256
-"""places that are tried at once"""
+WINDOW, LARGEST_WINDOW = 2**8, 2**16
+"""places that are tried at once: first few, then more"""
 
 
-def room(check: "numpy.ndarray", free: int, wanted: "numpy.ndarray") -> int:
-    """The first base, from the free state `free` on, with which all `wanted` symbols lead to free states."""
-    import numpy
+def room(is_free: "numpy.ndarray", begin: int, wanted: "numpy.ndarray") -> int:
+    """The first base, with places from `begin` on, with which all `wanted` symbols lead to free places.
 
-    after = wanted - wanted[0]
-    first = max(free, int(wanted[0]))
+    `is_free` is bool [places], and ends with free ones: LARGEST_WINDOW and as many as the largest symbol.
+    """
+    first, size = max(begin, int(wanted[0])), WINDOW
+    after = (wanted[1:] - wanted[0]).tolist()
     while True:
-        states = first + numpy.nonzero(check[first : first + WINDOW] == -1)[0]
-        fits = numpy.all(check[states[:, None] + after] == -1, axis=1)
-        if fits.any():
-            return int(states[numpy.argmax(fits)]) - int(wanted[0])
-        first += WINDOW
+        fits = is_free[first : first + size].copy()
+        for each in after:
+            fits &= is_free[first + each : first + each + size]
+        place = int(fits.argmax())
+        if fits[place]:
+            return first + place - int(wanted[0])
+        first, size = first + size, min(2 * size, LARGEST_WINDOW)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization.packing import WINDOW, room
+from packager.tokenization.packing import LARGEST_WINDOW, room
 
 if TYPE_CHECKING:
     import numpy
@@ -46,26 +46,28 @@ def trie(*trees: Iterable[tuple[str, int]]) -> Trie:
     nodes = _nodes(trees)
     alphabet, symbols = numpy.unique(nodes.points[nodes.roots :], return_inverse=True)
     symbols = numpy.concatenate([numpy.zeros(nodes.roots, numpy.int64), symbols.reshape(-1) + 1])
-    size = 2 * (len(symbols) + len(alphabet) + WINDOW) + nodes.roots  # more than first fit needs
+    size = 2 * (len(symbols) + len(alphabet) + LARGEST_WINDOW) + nodes.roots  # more than first fit needs
     base, check = numpy.zeros(size, numpy.int32), numpy.full(size, -1, numpy.int32)
-    check[: nodes.roots] = -2
+    is_free = numpy.ones(size, bool)
+    check[: nodes.roots], is_free[: nodes.roots] = -2, False
     states = numpy.arange(len(symbols))
-    free = nodes.roots
+    free, lowest = nodes.roots, nodes.roots + len(alphabet)
     for begin, end in pairwise(nodes.levels):
-        # children of one parent stand side by side
+        # children of one parent stand side by side; many of them find room before few do
         parents, first, counts = numpy.unique(nodes.parents[begin:end], return_index=True, return_counts=True)
-        for parent, start, count in zip(*(each[counts > 1] for each in (parents, first + begin, counts)), strict=True):
-            free = _next_free(check, free)
-            wanted = numpy.sort(symbols[start : start + count])
-            base[states[parent]] = room(check, free, wanted)
-            states[start : start + count] = base[states[parent]] + symbols[start : start + count]
-            check[states[start : start + count]] = states[parent]
+        order = numpy.argsort(-counts, kind="stable")
+        families = (each[order[counts[order] > 1]].tolist() for each in (parents, first + begin, counts))
+        for parent, start, count in zip(*families, strict=True):
+            while not is_free[free]:
+                free += 1
+            wanted = symbols[start : start + count]
+            base[states[parent]] = room(is_free, free, wanted)
+            places = base[states[parent]] + wanted
+            states[start : start + count], check[places], is_free[places] = places, states[parent], False
         alone = (first + begin)[counts == 1]
-        places = (
-            numpy.nonzero(check[len(alphabet) + nodes.roots :] == -1)[0][: len(alone)] + len(alphabet) + nodes.roots
-        )
+        places = numpy.nonzero(is_free[lowest:])[0][: len(alone)] + lowest
         parent = states[nodes.parents[alone]]
-        base[parent], check[places], states[alone] = places - symbols[alone], parent, places
+        base[parent], check[places], states[alone], is_free[places] = places - symbols[alone], parent, places, False
     number = numpy.full(size, -1, numpy.int32)
     number[states] = nodes.numbers
     used = int(numpy.nonzero(check != -1)[0].max()) + len(alphabet) + 2
@@ -87,15 +89,6 @@ class _Nodes:
     """number of the word that ends there; -1 for none"""
     levels: tuple[int, ...]
     """where each depth from 1 on begins, and the last one ends"""
-
-
-def _next_free(check: "numpy.ndarray", free: int) -> int:
-    import numpy
-
-    while check[free] != -1:
-        ahead = numpy.nonzero(check[free : free + WINDOW] == -1)[0]
-        free += int(ahead[0]) if len(ahead) else WINDOW
-    return free
 
 
 def _nodes(trees: Iterable[Iterable[tuple[str, int]]]) -> _Nodes:
