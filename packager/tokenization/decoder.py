@@ -8,7 +8,7 @@ Piece = str | bytes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Strip:
+class LeadingStrip:
     """Drops characters from the start of a whole text."""
 
     character: str
@@ -27,7 +27,7 @@ class Decoder:
     decodes_runs: bool
     """whether bytes are decoded when a text follows them, and all of them count as U+FFFD if they are no UTF-8;
     otherwise the bytes of all tokens are one text, and only wrong ones count as U+FFFD"""
-    strip: Strip | None = None
+    strip: LeadingStrip | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import utf8
-from packager.tokenization.decoder import Decoder, Strip
+from packager.tokenization.decoder import Decoder, LeadingStrip
 
 if TYPE_CHECKING:
     import numpy
@@ -159,7 +159,7 @@ def _after_runs(writer: Writer, data: str, text: str, ended: str, is_text: str) 
     )
 
 
-def _stripped(writer: Writer, strip: Strip | None, points: str, before: str) -> tuple[str, str]:
+def _stripped(writer: Writer, strip: LeadingStrip | None, points: str, before: str) -> tuple[str, str]:
     """`points` without those at the start of the text that `strip` drops, and `Progress.stripped`."""
     if strip is None:
         return points, before

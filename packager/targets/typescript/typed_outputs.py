@@ -84,6 +84,20 @@ def shown(output: TypedOutput, class_name: str, *, has_top: bool, texts: Mapping
             noun = "a vector of length 1: those of what is alike are near each other."
             value = _data(output.vector)
             return Shown(type="Float32Array", value=value, about=f"Gives {noun}", noun=noun.capitalize())
+        case TextOutput() | GeneratedOutput() | SpansOutput() | PairsOutput():
+            return _shown_text(output, labels, texts)
+        case TensorOutput():
+            type_ = f"{class_name}Outputs[{ts_string(output.spec.identifier)}]"
+            noun = "a tensor, as the model has it."
+            value = _tensor(output.spec)
+            return Shown(type=type_, value=value, about=f"Gives {noun}", noun=noun.capitalize())
+
+
+def _shown_text(
+    output: TextOutput | GeneratedOutput | SpansOutput | PairsOutput, labels: str, texts: Mapping[str, str]
+) -> Shown:
+    """The view of a text, or of what a text says."""
+    match output:
         case TextOutput():
             return Shown(
                 type="Reading",
@@ -124,11 +138,6 @@ def shown(output: TypedOutput, class_name: str, *, has_top: bool, texts: Mapping
                 module="ranking",
                 function="scoreOf",
             )
-        case TensorOutput():
-            type_ = f"{class_name}Outputs[{ts_string(output.spec.identifier)}]"
-            noun = "a tensor, as the model has it."
-            value = _tensor(output.spec)
-            return Shown(type=type_, value=value, about=f"Gives {noun}", noun=noun.capitalize())
 
 
 def _classes_in_words(output: ClassesOutput, *, has_top: bool) -> str:

@@ -4,13 +4,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from packager.tokenization.byte_level import CHARACTERS
-from packager.tokenization.decoder import Decoder, Decoding, Piece, Strip
+from packager.tokenization.byte_level import BYTES
+from packager.tokenization.decoder import Decoder, Decoding, LeadingStrip, Piece
 from packager.tokenization.reading.part import Part
 
 BYTE_TOKEN = re.compile(r"<0x(\+[0-9A-Fa-f]|[0-9A-Fa-f]{2})>")
 """a token that stands for a byte, as Rust's from_str_radix reads it"""
-BYTES = {character: number for number, character in enumerate(CHARACTERS)}
 CLEANED = (
     *((f" {each}", each) for each in (".", "?", "!", ",")),
     (" ' ", "'"),
@@ -34,7 +33,7 @@ class _Made:
     """whether some tokens are bytes"""
     is_whole: bool = False
     """whether the next step sees one text"""
-    strip: Strip | None = None
+    strip: LeadingStrip | None = None
 
     def mapped(self, change: Callable[[str], Piece]) -> "_Made":
         return replace(self, first=_mapped(self.first, change), later=_mapped(self.later, change))
@@ -95,7 +94,7 @@ def _after(made: _Made, step: Part) -> _Made:
     if step.type == "Fuse":
         return replace(made, is_whole=True)
     if step.type == "Strip" and made.is_whole and not made.strip and not step.get("stop", int, 0):
-        return replace(made, strip=Strip(character=step.get("content", str), most=step.get("start", int, 0)))
+        return replace(made, strip=LeadingStrip(character=step.get("content", str), most=step.get("start", int, 0)))
     if made.is_whole or made.has_runs:
         raise step.unsupported(f"the decoder {step.type!r} after others that make bytes or one text")
     match step.type:
