@@ -28,7 +28,7 @@ def write(writer: Writer, model: BytePairs, text: Points) -> Flat:
         text = words.write(writer, text, unreached)
     text = units.write(writer, model, text)
     merges = _merges(model)
-    table = pairs(merges, max(model.vocabulary.values()) + 2)
+    table = pairs(merges, max((*model.vocabulary.values(), model.unknown or 0)) + 2)
     symbols, first = _merged(writer, table, _early(merges), _units(writer, text, table.tokens - 1))
     return _tokens(writer, text, symbols, first)
 
@@ -75,12 +75,12 @@ def _unreached(model: BytePairs) -> Mapping[str, int]:
 
 
 def _early(merges: Mapping[tuple[int, int], Merge]) -> frozenset[int]:
-    """Ranks of merges whose product takes part in a merge of a lower rank."""
+    """Ranks of merges whose product takes part in another merge of the same or a lower rank."""
     lowest: dict[int, int] = {}
     for pair, merge in merges.items():
-        for token in pair:
+        for token in set(pair) - {merge.product}:
             lowest[token] = min(merge.rank, lowest.get(token, NEVER))
-    return frozenset(each.rank for each in merges.values() if lowest.get(each.product, NEVER) < each.rank)
+    return frozenset(each.rank for each in merges.values() if lowest.get(each.product, NEVER) <= each.rank)
 
 
 def _merged(writer: Writer, table: Pairs, early: frozenset[int], units: _Units) -> tuple[str, str]:

@@ -84,6 +84,12 @@ class Unigram:
     """tokens with their scores, in the order of their ids"""
     unknown: int
     """token of characters that are no tokens"""
+    unknown_score: float
+    """of each of these characters"""
+    is_single: bool = False
+    """whether sums of scores are 32-bit floats, and not 64-bit ones"""
+    hidden: frozenset[int] = frozenset()
+    """ids of tokens that are not found in texts"""
     falls_back: bool = False
     """as in BytePairs"""
 

@@ -37,7 +37,7 @@ class _Lattice:
     numbers: str
     """int32 [longest, n]: the token of length 1, 2 and so on; -1 for none"""
     scores: str
-    """[n, longest], int64 or double"""
+    """[n, longest], int64, float or double"""
     cuts: str
     """bool [n]: whether no token covers this position and the one before"""
     real: ElementType
@@ -71,13 +71,15 @@ def write(writer: Writer, model: Unigram, text: Points) -> Flat:
 
 
 def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lattice:
-    known = trie([(token, number) for number, (token, _) in enumerate(model.vocabulary) if token])
+    known = trie(
+        [(token, number) for number, (token, _) in enumerate(model.vocabulary) if token and number not in model.hidden]
+    )
     rows = {point: [symbol] for point, symbol in known.symbols.items()}
     symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
     begins = writer.node("Not", writer.node("And", is_text, before(writer, is_text)))
     piece = writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0)
     found = all_matches(writer, known, symbol, is_text, piece)
-    scores, is_exact = _scores(model)
+    scores, real = _scores(model)
     table = writer.constant(scores)
     index = writer.node("Add", writer.cast(found.numbers, ElementType.INT64), 1)
     numbers = writer.node("Gather", table, index)
@@ -93,31 +95,33 @@ def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lat
     unknown = writer.constant(scores[-1:])
     scored = writer.node("Where", is_unknown, unknown, numbers)
     cuts = begins
-    if is_exact:
+    if real == ElementType.INT64:
         cuts = writer.node("Or", begins, writer.node("Not", _crossed(writer, found.length)))
     return _Lattice(
         numbers=found.numbers,
         scores=writer.node("Transpose", scored, perm=[1, 0]),
         cuts=cuts,
-        real=ElementType.INT64 if is_exact else ElementType.DOUBLE,
+        real=real,
         never=writer.constant(scores[:1]),
     )
 
 
-def _scores(model: Unigram) -> tuple["numpy.ndarray", bool]:
-    """Scores by number + 1, with that of nothing before them and that of an unknown character behind.
+def _scores(model: Unigram) -> tuple["numpy.ndarray", ElementType]:
+    """Scores by number + 1, with that of nothing before them and that of an unknown character behind; and their type.
 
     As integers if all are exact then, as those of SentencePiece are, which has 32-bit floats: 64-bit floats, which
-    tokenizers has, add them without rounding, too. Otherwise as 64-bit floats, added in the same order.
+    tokenizers has, add them without rounding, too. Otherwise as floats, added in the library's order.
     """
     import numpy
 
     scores = [score for _, score in model.vocabulary]
-    scores.append(min(scores, default=0.0) - PENALTY)
+    scores.append(model.unknown_score)
+    if model.is_single:
+        return numpy.array([NEVER, *scores], numpy.float32), ElementType.FLOAT
     bits = max(score.as_integer_ratio()[1].bit_length() - 1 for score in scores)
     if bits <= MOST_BITS and max(map(abs, scores)) < LARGEST:
-        return numpy.array([NEVER, *(int(score * 2**bits) for score in scores)], numpy.int64), True
-    return numpy.array([NEVER, *scores], numpy.float64), False
+        return numpy.array([NEVER, *(int(score * 2**bits) for score in scores)], numpy.int64), ElementType.INT64
+    return numpy.array([NEVER, *scores], numpy.float64), ElementType.DOUBLE
 
 
 def _crossed(writer: Writer, length: str) -> str:

@@ -36,7 +36,8 @@ def write(writer: Writer, text: Points, step: Charsmap) -> Points:
     if not texts:
         return text
     if not step.in_graphemes:
-        return _replaced(writer, text, _from_left(writer, text, tuple(texts)), tuple(texts.values()))
+        found = _from_left(writer, text, tuple(step.texts))
+        return _replaced(writer, text, found, tuple(step.texts.values()))
     short = _shortest(tuple(step.texts))
     known = {text: step.texts[text] for text in dict.fromkeys((*(text for text in texts if len(text) == 1), *short))}
     return _replaced(writer, text, _in_graphemes(writer, text, tuple(known), short), tuple(known.values()))

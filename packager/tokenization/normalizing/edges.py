@@ -2,7 +2,6 @@
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization import unicode
 from packager.tokenization.normalizing.steps import Strip
 from packager.tokenization.pages import END, is_member
 from packager.tokenization.stages import Points, before, chosen, everywhere, kept_only
@@ -19,7 +18,7 @@ def prepended(writer: Writer, text: Points, content: str) -> Points:
 def stripped(writer: Writer, text: Points, step: Strip) -> Points:
     """`text` without blanks at the ends of its parts."""
     border = writer.node("GreaterOrEqual", text.points, END)
-    is_blank = is_member(writer, text.points, unicode.members("white"))
+    is_blank = is_member(writer, text.points, step.points)
     is_inner = writer.node("Not", writer.node("Or", border, is_blank))
     number = writer.node("CumSum", writer.cast(is_inner, ElementType.INT64), 0)
     at_borders = writer.node("Compress", number, border, axis=0)

@@ -1,6 +1,6 @@
 """Steps of normalizers as data: what each does to a text, before it is split."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from packager.tokenization.normalizing.maps import Map
@@ -43,6 +43,8 @@ class Strip:
 
     left: bool
     right: bool
+    points: Collection[int]
+    """code points that are blanks"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,22 +6,24 @@ from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.tokenization.decoder import Decoding
 from packager.tokenization.definition import Tokenizer
-from packager.tokenization.reading import decoders, tiktoken, tokenizer_json, vocabulary
+from packager.tokenization.reading import decoders, sentencepiece, tiktoken, tokenizer_json, vocabulary
 from packager.tokenization.reading.part import Part
 
 LIMIT_BYTES = 64 * 2**20
-KINDS = "tokenizer.json of Hugging Face, BERT's vocab.txt, or ranks of tiktoken"
+KINDS = "tokenizer.json of Hugging Face, BERT's vocab.txt, a .model of SentencePiece, or ranks of tiktoken"
 
 
 def read(path: Path) -> Tokenizer:
     """The tokenizer of a file. Raises ConfigError for one that is no tokenizer, or has a part that is not supported."""
     content = _content(path)
     if path.suffix == ".json":
-        return tokenizer_json.read(Part.whole(path, content))
+        return tokenizer_json.read(Part.whole(path, _text(path, content)))
     if path.suffix == ".txt":
-        return vocabulary.read(path, content)
+        return vocabulary.read(path, _text(path, content))
     if path.suffix == ".tiktoken":
-        return tiktoken.read(path, content)
+        return tiktoken.read(path, _text(path, content))
+    if path.suffix == ".model":
+        return sentencepiece.read(path, content)
     raise ConfigError(f"{path}: not a known tokenizer file", hint=f"use {KINDS}")
 
 
@@ -31,15 +33,20 @@ def read_decoder(path: Path) -> Decoding:
     content = _content(path)
     if path.suffix != ".json":
         raise ConfigError(f"{path}: a file without a decoder", hint="use tokenizer.json of Hugging Face")
-    return decoders.read(Part.whole(path, content))
+    return decoders.read(Part.whole(path, _text(path, content)))
 
 
-def _content(path: Path) -> str:
+def _content(path: Path) -> bytes:
     try:
-        return user_files.read(path, limit_bytes=LIMIT_BYTES).decode("utf-8")
+        return user_files.read(path, limit_bytes=LIMIT_BYTES)
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint="paths are relative to mobpack.toml") from error
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}", hint=f"use {KINDS}") from error
+
+
+def _text(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8", hint=f"use {KINDS}") from error

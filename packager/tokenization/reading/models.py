@@ -9,6 +9,7 @@ from packager.tokenization import units
 from packager.tokenization.definition import BytePairs, Model, Unigram, WordPiece, Words
 from packager.tokenization.pairs import Merge
 from packager.tokenization.reading.part import Part
+from packager.tokenization.unigram import PENALTY
 
 MOST_TOKENS = 2**20
 """of byte-pair encoding, whose table grows with the largest id"""
@@ -40,7 +41,8 @@ def _unigram(model: Part) -> Unigram:
     falls_back = model.get("byte_fallback", bool, False)
     if falls_back and not {*units.BYTES} <= {token for token, _ in tokens}:
         raise model.unsupported("byte_fallback without all bytes")
-    return Unigram(vocabulary=tokens, unknown=unknown, falls_back=falls_back)
+    lowest = min(score for _, score in tokens)
+    return Unigram(vocabulary=tokens, unknown=unknown, unknown_score=lowest - PENALTY, falls_back=falls_back)
 
 
 def _scores(model: Part) -> Iterator[tuple[str, float]]:

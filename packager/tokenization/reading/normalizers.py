@@ -38,7 +38,8 @@ def read(part: Part | None) -> Iterator[Step]:
         case "Prepend":
             yield Prepend(content=part.get("prepend", str))
         case "Strip":
-            yield Strip(left=part.get("strip_left", bool, True), right=part.get("strip_right", bool, True))
+            left, right = part.get("strip_left", bool, True), part.get("strip_right", bool, True)
+            yield Strip(left=left, right=right, points=unicode.members("white"))
         case "Precompiled":
             yield Charsmap(texts=charsmaps.from_base64(part), in_graphemes=True)
         case _:
