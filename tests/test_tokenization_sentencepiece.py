@@ -1,6 +1,7 @@
 """SentencePiece's files, against its own library."""
 
 import io
+import itertools
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -201,6 +202,18 @@ def test_pieces_of_equal_scores_are_chosen_as_by_the_library(kind: int, tmp_path
             pair.check(text)
 
     check()
+
+
+@pytest.mark.parametrize(
+    "scores", [(-1.0,) * 6, (-1.0, -1.0, -2.0, -2.0, -3.0, -3.0), (-6.0, -5.0, -4.0, -3.0, -2.0, -1.0)]
+)
+def test_merges_are_in_the_order_of_scores_and_from_the_left(scores: tuple[float, ...], tmp_path: Path) -> None:
+    longer = dict(zip(("ab", "bc", "abc", "ca", "aa", "cab"), ((score, 1) for score in scores), strict=True))
+    letters = dict.fromkeys("abc", (-9.0, 1))
+    pair = Pair(written(model({**LETTERS, **letters, **longer}, trainer={"model_type": reading.PAIRS}), tmp_path))
+    for size in range(8):
+        for text in itertools.product("abc", repeat=size):
+            pair.check("".join(text))
 
 
 def test_sums_of_scores_are_single_floats(tmp_path: Path) -> None:

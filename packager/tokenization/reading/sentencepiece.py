@@ -2,6 +2,10 @@
 
 No template is in the file: which of `<s>` and `</s>` stand around a text is up to the model. As `encode` does unless it
 is asked, none are added, and the texts of such pieces are not found in texts.
+
+The library is of version 0.2.3. Earlier ones choose other pieces of Unigram where scores are nearly equal, and this one
+subtracts from sums below -100,000 (texts of ten thousand tokens), which the graph does not: nearly equal ones may
+differ from there on.
 """
 
 from collections import Counter
