@@ -186,7 +186,7 @@ def test_what_is_not_known_is_refused_by_name(tmp_path: Path, parts: dict[str, A
         ("tokenizer.json", b'{"do_lower_case": true}', "it has no 'model'"),
         ("tokenizer.json", b"\xff", "not UTF-8"),
         ("vocab.txt", b"a\nb\n", "'[CLS]' is missing"),
-        ("spiece.model", b"", "not a known tokenizer file"),
+        ("spiece.vocab", b"", "not a known tokenizer file"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
