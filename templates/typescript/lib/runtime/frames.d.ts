@@ -7,7 +7,7 @@ export interface Frames<Result> extends AsyncIterable<Result> {
 }
 /** Runs a model on a frame. */
 export type FrameCall<Frame, Result> = (frame: Frame, signal: AbortSignal) => Promise<Result>;
-/** Where an engine lacks the symbol, `for await` as Babel compiles it looks for this name. */
+/** Where an engine lacks the symbol, `for await` as Babel compiles it looks for a name. */
 export declare const ITERATOR: symbol | string;
 /**
  * What `call` gives for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the

@@ -1,7 +1,11 @@
 // Results for the latest frame of a camera, a microphone or another source.
-/** Where an engine lacks the symbol, `for await` as Babel compiles it looks for this name. */
-export const ITERATOR = Symbol.asyncIterator ?? '@@asyncIterator';
+/** Where an engine lacks the symbol, `for await` as Babel compiles it looks for a name. */
+export const ITERATOR = nameOfIterator();
 const END = { done: true, value: undefined };
+function nameOfIterator() {
+    const known = Symbol.asyncIterator;
+    return known ?? '@@asyncIterator';
+}
 /**
  * What `call` gives for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the
  * last are dropped. It ends with its source, or with the first error.

@@ -12,9 +12,14 @@ export interface Frames<Result> extends AsyncIterable<Result> {
 /** Runs a model on a frame. */
 export type FrameCall<Frame, Result> = (frame: Frame, signal: AbortSignal) => Promise<Result>;
 
-/** Where an engine lacks the symbol, `for await` as Babel compiles it looks for this name. */
-export const ITERATOR: symbol | string = (Symbol.asyncIterator as symbol | undefined) ?? '@@asyncIterator';
+/** Where an engine lacks the symbol, `for await` as Babel compiles it looks for a name. */
+export const ITERATOR: symbol | string = nameOfIterator();
 const END = { done: true, value: undefined } as const;
+
+function nameOfIterator(): symbol | string {
+  const known = Symbol.asyncIterator as symbol | undefined;
+  return known ?? '@@asyncIterator';
+}
 
 /**
  * What `call` gives for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the
