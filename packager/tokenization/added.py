@@ -7,7 +7,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, unicode
 from packager.tokenization.definition import Added
-from packager.tokenization.pages import END, filled, is_member, look_up
+from packager.tokenization.pages import END, is_member, number_of
 from packager.tokenization.stages import Points, ahead, before
 from packager.tokenization.tries import any_of, longest_match, trie
 
@@ -17,8 +17,7 @@ def split(writer: Writer, text: Points, tokens: Mapping[str, Added]) -> Points:
     if not tokens:
         return text
     known = trie([(content, number) for number, content in enumerate(tokens)])
-    rows = {point: [symbol] for point, symbol in known.symbols.items()}
-    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
+    symbol = number_of(writer, text.points, known.symbols)
     root = writer.node("Sub", symbol, symbol)
     group = writer.cast(root, ElementType.INT64)
     match = longest_match(writer, known, symbol, root, writer.node("Greater", symbol, writer.int32(0)), group)
@@ -55,8 +54,7 @@ def _replaced(writer: Writer, text: Points, number: str, length: str, tokens: Se
         begin, end, is_stripped = _stripped(writer, text, found, tokens)
         kept = writer.node("And", kept, writer.node("Not", is_stripped))
     starts, ends = writer.node("Gather", text.starts, begin), writer.node("Gather", text.ends, end)
-    made = (writer.node("Compress", each, kept, axis=0) for each in (points, starts, ends))
-    points, starts, ends = made
+    points, starts, ends = (writer.node("Compress", each, kept, axis=0) for each in (points, starts, ends))
     return points, starts, ends
 
 

@@ -44,6 +44,12 @@ def look_up(writer: Writer, points: str, table: "numpy.ndarray") -> str:
     return writer.node("Gather", writer.constant(pages.reshape(-1, width)), place)
 
 
+def number_of(writer: Writer, points: str, numbers: Mapping[int, int]) -> str:
+    """int32 [points]: the number of each of `points`, int64 [points]; 0 for those that have none."""
+    table = filled({point: [number] for point, number in numbers.items()}, 0, 0)
+    return writer.node("Squeeze", look_up(writer, points, table), [1])
+
+
 def is_member(writer: Writer, points: str, members: Collection[int]) -> str:
     """bool [points]: whether each of `points`, int64 [points], is one of `members`."""
     import numpy

@@ -87,6 +87,12 @@ def kept_only(writer: Writer, text: Points, flags: str) -> Points:
     return Points(points=points, starts=starts, ends=ends)
 
 
+def sums(writer: Writer, value: str, group: str) -> str:
+    """int64 [n]: the sum of `value` over all positions of the same `group`, a number below n, at each."""
+    none = writer.node("Mul", group, 0)
+    return writer.node("Gather", writer.node("ScatterElements", none, group, value, axis=0, reduction="add"), group)
+
+
 def is_token(writer: Writer, points: str) -> str:
     """bool [n]: whether each of `points` is a token that is known already."""
     return writer.node("And", writer.node("Greater", points, END), writer.node("Less", points, BREAK))

@@ -11,7 +11,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, units
 from packager.tokenization.definition import Unigram
-from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.pages import END, number_of
 from packager.tokenization.stages import Flat, Points, ahead, before, chosen, flat
 from packager.tokenization.tries import all_matches, trie
 
@@ -74,8 +74,7 @@ def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lat
     known = trie(
         [(token, number) for number, (token, _) in enumerate(model.vocabulary) if token and number not in model.hidden]
     )
-    rows = {point: [symbol] for point, symbol in known.symbols.items()}
-    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
+    symbol = number_of(writer, text.points, known.symbols)
     begins = writer.node("Not", writer.node("And", is_text, before(writer, is_text)))
     piece = writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0)
     found = all_matches(writer, known, symbol, is_text, piece)

@@ -7,7 +7,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import byte_level
 from packager.tokenization.definition import BytePairs
-from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.pages import END, filled, look_up, number_of
 from packager.tokenization.pairs import Merge, pairs
 from packager.tokenization.pairs import look_up as look_up_pairs
 from packager.tokenization.stages import BREAK, Points, ahead, before, chosen, everywhere
@@ -88,8 +88,7 @@ def _breaks(writer: Writer, model: BytePairs, points: str, is_text: str, is_unkn
     known = sorted({point for pair in neighbours for point in pair})
     symbols = {point: symbol for symbol, point in enumerate(known, 1)}
     table = pairs({(symbols[a], symbols[b]): Merge(rank=0, product=0) for a, b in neighbours}, len(known) + 1)
-    rows = {point: [symbol] for point, symbol in symbols.items()}
-    symbol = writer.cast(writer.node("Squeeze", look_up(writer, points, filled(rows, 0, 0)), [1]), ElementType.INT64)
+    symbol = writer.cast(number_of(writer, points, symbols), ElementType.INT64)
     earlier = writer.node("Concat", [0], writer.node("Slice", symbol, [0], [-1], [0]), axis=0)
     is_neighbour, _ = look_up_pairs(writer, table, earlier, symbol)
     both_unknown = writer.node("And", is_unknown, before(writer, is_unknown))

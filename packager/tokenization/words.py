@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization.pages import END, filled, look_up
-from packager.tokenization.stages import Points, before, kept_only
+from packager.tokenization.pages import END, number_of
+from packager.tokenization.stages import Points, before, kept_only, sums
 from packager.tokenization.tries import longest_match, trie
 
 
@@ -15,8 +15,7 @@ def write(writer: Writer, text: Points, tokens: Mapping[str, int], unknown: int 
     All other pieces become the token `unknown`, or stay if it is None.
     """
     known = trie(tokens.items())
-    rows = {point: [symbol] for point, symbol in known.symbols.items()}
-    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
+    symbol = number_of(writer, text.points, known.symbols)
     is_text = writer.node("Less", text.points, END)
     goes_on = writer.node("And", is_text, before(writer, is_text))
     begins = writer.node("Not", goes_on)
@@ -24,8 +23,7 @@ def write(writer: Writer, text: Points, tokens: Mapping[str, int], unknown: int 
     is_piece = writer.node("And", begins, is_text)
     match = longest_match(writer, known, symbol, writer.node("Sub", symbol, symbol), is_piece, group)
     one = writer.node("Add", writer.node("Mul", group, 0), 1)
-    size = writer.node("ScatterElements", writer.node("Mul", group, 0), group, one, axis=0, reduction="add")
-    size = writer.node("Gather", size, group)
+    size = sums(writer, one, group)
     is_whole = writer.node("Equal", writer.cast(match.length, ElementType.INT64), size)
     number = writer.node("Add", writer.cast(match.number, ElementType.INT64), END + 1)
     if unknown is None:

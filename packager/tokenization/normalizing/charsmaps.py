@@ -8,7 +8,7 @@ from packager.graph.writer import Writer
 from packager.tokenization import matching
 from packager.tokenization.normalizing import alignment, graphemes
 from packager.tokenization.normalizing.steps import Charsmap
-from packager.tokenization.pages import END, filled, look_up
+from packager.tokenization.pages import END, number_of
 from packager.tokenization.stages import Points
 from packager.tokenization.tries import longest_match, trie
 
@@ -56,9 +56,8 @@ def _from_left(writer: Writer, text: Points, texts: tuple[str, ...]) -> _Found:
 
 def _in_graphemes(writer: Writer, text: Points, texts: tuple[str, ...], known: tuple[str, ...]) -> _Found:
     """`known` are those of `texts` that replace whole graphemes."""
-    single = {ord(each): [index + 1] for index, each in enumerate(texts) if len(each) == 1}
-    alone = writer.node("Squeeze", look_up(writer, text.points, filled(single, 0, 0)), [1])
-    alone = writer.node("Sub", writer.cast(alone, ElementType.INT64), 1)
+    single = {ord(each): index + 1 for index, each in enumerate(texts) if len(each) == 1}
+    alone = writer.node("Sub", writer.cast(number_of(writer, text.points, single), ElementType.INT64), 1)
     short = graphemes.short(writer, text.points)
     number, length = _longest(writer, text, known, short.begins, short.number)
     index = writer.constant(_indexes(known, texts))
@@ -91,8 +90,7 @@ def _indexes(known: tuple[str, ...], texts: tuple[str, ...]) -> "numpy.ndarray":
 def _longest(writer: Writer, text: Points, texts: tuple[str, ...], is_alive: str, group: str) -> tuple[str, str]:
     """The longest of `texts` that begins at each position and stays in its group, and its length, int64 [n]."""
     known = trie([(each, index) for index, each in enumerate(texts)])
-    rows = {point: [symbol] for point, symbol in known.symbols.items()}
-    symbol = writer.node("Squeeze", look_up(writer, text.points, filled(rows, 0, 0)), [1])
+    symbol = number_of(writer, text.points, known.symbols)
     root = writer.node("Sub", symbol, symbol)
     match = longest_match(writer, known, symbol, root, is_alive, group)
     return writer.cast(match.number, ElementType.INT64), writer.cast(match.length, ElementType.INT64)

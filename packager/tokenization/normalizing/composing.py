@@ -7,7 +7,7 @@ from functools import cache
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import unicode
-from packager.tokenization.pages import filled, look_up
+from packager.tokenization.pages import number_of
 from packager.tokenization.pairs import Merge, Pairs
 from packager.tokenization.pairs import look_up as look_up_pairs
 from packager.tokenization.pairs import pairs as made_pairs
@@ -37,7 +37,6 @@ def pairs() -> Mapping[tuple[int, int], int]:
 def write(writer: Writer, found: Characters) -> Characters:
     """Each round composes every starter with the first code point that is not blocked from it, until none can."""
     table, numbers = _table()
-    known = {point: [number] for point, number in numbers.items()}
     products = writer.constant(table.product)
     integer = ElementType.INT64
 
@@ -46,7 +45,7 @@ def write(writer: Writer, found: Characters) -> Characters:
         size = inner.node("Squeeze", inner.node("Shape", points))
         places = inner.node("Range", 0, size, 1)
         owner = _starters_before(inner, classes, places)
-        symbol = inner.node("Squeeze", look_up(inner, points, filled(known, 0, 0)), [1])
+        symbol = number_of(inner, points, numbers)
         symbol = inner.cast(symbol, integer)
         is_pair, slot = look_up_pairs(inner, table, inner.node("Gather", symbol, owner), symbol)
         can = inner.node("And", inner.node("And", is_pair, _unblocked(inner, classes, places, owner)), is_open)

@@ -6,7 +6,7 @@ from packager.tokenization import unicode
 from packager.tokenization.normalizing import alignment, composing, maps
 from packager.tokenization.normalizing.composing import Characters
 from packager.tokenization.normalizing.steps import Forms
-from packager.tokenization.pages import filled, is_member, look_up
+from packager.tokenization.pages import is_member, number_of
 from packager.tokenization.stages import Points
 
 CLASSES = 256
@@ -62,8 +62,7 @@ def _decomposed(writer: Writer, text: Points, form: Forms) -> Characters:
     made = maps.write(writer, numbered, unicode.decompositions(compatible=form.is_compatible))
     earlier = writer.node("Concat", [-1], writer.node("Slice", made.starts, [0], [-1], [0]), axis=0)
     is_first = writer.node("Not", writer.node("Equal", made.starts, earlier))
-    rows = {point: [number] for point, number in unicode.combining_classes().items()}
-    kind = writer.node("Squeeze", look_up(writer, made.points, filled(rows, 0, 0)), [1])
+    kind = number_of(writer, made.points, unicode.combining_classes())
     return Characters(
         points=made.points,
         classes=writer.cast(kind, ElementType.INT64),

@@ -12,6 +12,7 @@ from packager.graph.writer import Writer
 from packager.tokenization import unicode
 from packager.tokenization.byte_level import LIMITS
 from packager.tokenization.pages import filled, look_up
+from packager.tokenization.stages import sums
 
 LONGEST_BYTES = 5
 OTHER, EXTEND, PREPEND, CONTROL, RETURN, FEED, LEAD, VOWEL, TRAIL, OPEN, CLOSED = range(11)
@@ -48,21 +49,15 @@ def short(writer: Writer, points: str) -> Short:
     size = writer.integer(1)
     for each in limits:
         size = writer.node("Add", size, each)
-    is_long = writer.node("Greater", _in_all(writer, size, _numbers(writer, begins)), LONGEST_BYTES)
+    is_long = writer.node("Greater", sums(writer, size, _numbers(writer, begins)), LONGEST_BYTES)
     begins = writer.node("Or", begins, is_long)
     number = _numbers(writer, begins)
     one = writer.node("Add", writer.node("Mul", points, 0), 1)
-    return Short(begins=begins, number=number, size=_in_all(writer, one, number))
+    return Short(begins=begins, number=number, size=sums(writer, one, number))
 
 
 def _numbers(writer: Writer, begins: str) -> str:
     return writer.node("Sub", writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0), 1)
-
-
-def _in_all(writer: Writer, value: str, number: str) -> str:
-    """The sum of `value` over all positions with the same number, at each."""
-    none = writer.node("Mul", number, 0)
-    return writer.node("Gather", writer.node("ScatterElements", none, number, value, axis=0, reduction="add"), number)
 
 
 def _joins(writer: Writer, points: str) -> str:
