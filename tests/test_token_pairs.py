@@ -32,3 +32,16 @@ def test_pairs_have_their_merges_and_others_have_none(tokens: int) -> None:
 
 def test_no_merges_are_a_table_too() -> None:
     assert (ranks(pairs({}, 256)) == NEVER).all()
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_few_tokens_with_nearly_all_pairs_find_their_slots(seed: int) -> None:
+    """The slots that are left when the last buckets choose may lie as no two of its pairs do."""
+    chosen = random.Random(seed)
+    tokens = chosen.randint(2, 6)
+    count = chosen.randint(tokens, tokens**2)
+    merges = {divmod(number, tokens): Merge(rank=number, product=0) for number in chosen.sample(range(tokens**2), count)}
+    wanted = numpy.full((tokens, tokens), NEVER)
+    for pair, merge in merges.items():
+        wanted[pair] = merge.rank
+    assert (ranks(pairs(merges, tokens)) == wanted).all()

@@ -16,6 +16,8 @@ BUCKET = 3
 """pairs for each bucket"""
 LOAD = 0.9
 """of the slots, at most, have a pair"""
+TRIES = 1000
+"""shifts to try for a bucket, before there are twice as many slots"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,8 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int) -> Pairs:
     slots = 1 << max(int(len(merges) / LOAD), tokens).bit_length()
     buckets = max(len(merges) // BUCKET, tokens**2 // slots + 1) | 1
     numbers = numpy.array([first * tokens + second for first, second in merges], numpy.int64)
-    shift = _shifts(numbers, buckets, slots)
+    while (shift := _shifts(numbers, buckets, slots)) is None:
+        slots *= 2
     slot = (numbers + shift[numbers % buckets]) % slots
     bucket = numpy.full(slots, -1, numpy.int32)
     bucket[slot] = numbers % buckets
@@ -73,8 +76,11 @@ def look_up(writer: Writer, table: Pairs, left: str, right: str) -> tuple[str, s
     return writer.node("Equal", writer.node("Gather", bucket, slot), where), slot
 
 
-def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarray":
-    """int64 [buckets]: shifts that give each of `numbers` a slot of its own; large buckets choose first."""
+def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarray | None":
+    """int64 [buckets]: shifts that give each of `numbers` a slot of its own; large buckets choose first.
+
+    None if a bucket found no place: the slots that the others left may not lie as its pairs do.
+    """
     import numpy
 
     random = numpy.random.default_rng(0)
@@ -85,13 +91,17 @@ def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarra
     for size in sorted(set(sizes.tolist()), reverse=True):
         waiting = names[sizes == size]
         rows = numbers[begins[sizes == size][:, None] + numpy.arange(size)]
-        while len(waiting):
+        for _ in range(TRIES):
             tried = random.integers(slots, size=len(waiting))
             taken = (rows + tried[:, None]) % slots
             fits = _first_of_each(taken) & is_free[taken].all(axis=1)
             shift[waiting[fits]] = tried[fits]
             is_free[taken[fits]] = False
             waiting, rows = waiting[~fits], rows[~fits]
+            if not len(waiting):
+                break
+        else:
+            return None
     return shift
 
 
