@@ -1,5 +1,6 @@
 """Keys of test files: the content of everything that a file's tests read (`passes.py`), or that a program runs."""
 
+import fnmatch
 import hashlib
 import os
 import platform
@@ -18,6 +19,10 @@ from tests.haswell import EMULATED
 
 IMPORTED = re.compile(r"(?:from|import) (tests(?:\.\w+)*)(?: import (\([^)]*\)|[^\n]*))?")
 TEMPLATES = re.compile(r"""templates_folder\(\)((?: / "[\w.-]+")*)""")
+WORD = re.compile(r"[\w.*-]+")
+REPLACED = re.compile(r"\{[^{}\n]*\}")
+SAYS_MUCH = 4
+"""Characters that a pattern must have in a row to name files: `*.kt` names what is also named otherwise."""
 FIXTURE = re.compile(r"@pytest\.fixture[^\n]*\ndef (\w+)\(")
 ALWAYS = ("packager/processes/pins.toml", "pyproject.toml", "requirements")
 """Content that each of these tests depends on, or may depend on."""
@@ -34,6 +39,31 @@ TOOLS = (
     "packager/targets/android/kotlin.py",
 )
 """Code with which tests of a package bring and start what checks it. Pins decide what that is."""
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Words and patterns in the text of modules."""
+
+    words: frozenset[str]
+    patterns: tuple[re.Pattern[str], ...]
+
+    @classmethod
+    def of(cls, modules: Iterable[Path]) -> "_Words":
+        """Also the names of the modules and of their folders; what an f-string fills in may be any text."""
+        found: set[str] = set()
+        for path in modules:
+            found |= {path.stem, path.parent.name, *WORD.findall(REPLACED.sub("*", closure.text_of(path)))}
+        patterns = (word for word in sorted(found) if "*" in word and max(map(len, word.split("*"))) >= SAYS_MUCH)
+        return cls(frozenset(found), tuple(re.compile(fnmatch.translate(each)) for each in patterns))
+
+    def have(self, *names: str) -> bool:
+        """Whether they name a file or folder: `names` are the first two parts of its path below `tests/`.
+
+        A folder of a folder is named by its own name, with all that is in it; a file by its name or its stem.
+        """
+        last = names[-1]
+        return not self.words.isdisjoint((last, Path(last).stem)) or any(each.match(last) for each in self.patterns)
 
 
 class Package(Protocol):
@@ -58,7 +88,7 @@ class Tree:
 
     def files(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
         """All that the tests of `file` read; `also` names files and folders below the root."""
-        return {*self.program(file), self.conftest, *_data(self.root / "tests"), *self._named(*also)}
+        return {*self.program(file), self.conftest, *self._data(self.modules(file)), *self._named(*also)}
 
     def program(self, file: Path) -> set[Path]:
         """All that a module of `tests` runs: modules, mobpack's among them, templates if these render, and pins."""
@@ -71,7 +101,13 @@ class Tree:
         makers = frozenset(self.root / name for name in MAKERS)
         modules = self.modules(file, makers)
         code = self._code(modules - makers, TOOLS)
-        return {*modules, *code, self.conftest, *_data(self.root / "tests"), *self._named(*also)}
+        return {*modules, *code, self.conftest, *self._data(modules), *self._named(*also)}
+
+    def _data(self, modules: Iterable[Path]) -> Iterator[Path]:
+        """Files in `tests/` that are no modules and that `modules` name: as `_Words` has it."""
+        tests = self.root / "tests"
+        words = _Words.of(modules)
+        return (path for path in _data(tests) if words.have(*path.relative_to(tests).parts[:2]))
 
     def _code(self, modules: Iterable[Path], left_out: tuple[str, ...] = ()) -> set[Path]:
         """Mobpack's code that `modules` import and start, templates that it renders or they name, and ALWAYS."""

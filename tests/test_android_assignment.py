@@ -41,8 +41,14 @@ MACS = 3 * 3 * 3 * 3 * 8 * 8
 """of each convolution"""
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """One for all apps, as their Kotlin differs in little."""
+    return Store(tmp_path_factory.mktemp("store"))
+
+
 @pytest.fixture
-def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path: Path) -> Install:
+def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, store: Store, tmp_path: Path) -> Install:
     """Installs an app with one model, whose file is the same for all providers."""
 
     def install(graph: str, *, is_ort: bool = False, has_macs: bool = True) -> Device:
@@ -51,7 +57,7 @@ def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_
         for number, node in enumerate(described.graph.node):
             node.name = f"{node.op_type}-{number}"
         model = onnx_models.hashed(onnx_models.load(saved(tmp_path / "eraser.onnx", described), "eraser"))
-        variant, store = baseline(model, "fp32"), Store(tmp_path / "store")
+        variant = baseline(model, "fp32")
         compiled = compile_variant(variant, store, style=Style.UNFUSED) if is_ort else compile_plain(variant, store)
         file = compiled if is_ort else counted(compiled, tmp_path / "counted.onnx", has_macs=has_macs)
         target = Android(providers=("nnapi", "xnnpack"))
