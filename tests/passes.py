@@ -2,8 +2,8 @@
 
 Works on test files marked `by_content`, with `--keep-passes`, which `scripts/test` sets. The key of a file is the
 content of its test modules; of mobpack's modules that they import or start, with all that these import; of the
-templates, if any of these renders; of every file in `tests/` that is no module; of all pins and requirements; and of
-the files that the mark names. The interpreter and the processor are in it, too. A test that failed or was skipped runs
+templates, if any of these renders; of the data in `tests/` that they name; of all pins and requirements; and of the
+files that the mark names. The interpreter and the processor are in it, too. A test that failed or was skipped runs
 again. Kept passes are counted apart, and last `KEPT_DAYS`.
 
 Tests of packages that `mobpack build` makes of test models name these: `by_content(of=[projects.IOS])`. Their key has

@@ -90,8 +90,13 @@ def test_same_kotlin_gives_the_same_bytes_in_another_folder(jars: dict[str, Path
     assert sha256_of(kotlin.write_jar(tmp_path / "again.jar", [again])) == sha256_of(jars[case])
 
 
+compiled_at_night = pytest.mark.nightly("the package with models of every contract")
+
+
 @pytest.mark.kotlin
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [case if case == "contracts" else pytest.param(case, marks=compiled_at_night) for case in CASES]
+)
 def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jars: dict[str, Path], tmp_path: Path) -> None:
     assert read_zip(compiled_in_units(case, tmp_path)) == read_zip(jars[case])
 

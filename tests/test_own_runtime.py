@@ -569,6 +569,7 @@ def test_the_generated_kotlin_runs_on_the_renamed_runtime_of_its_own_library(ren
 
 @pytest.mark.android
 @pytest.mark.kotlin
+@pytest.mark.nightly("two builds in different folders, and the names of libraries, classes and rules")
 def test_a_release_is_the_same_bytes_in_another_cache_and_differs_with_the_name(
     renamed: Path, reduced: Path, tmp_path: Path
 ) -> None:

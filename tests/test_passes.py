@@ -21,6 +21,9 @@ import pytest
 from pathlib import Path
 pytestmark = pytest.mark.by_content("data.txt")
 DATA = Path(__file__).parents[1] / "data.txt"
+LOCK = Path(__file__).with_suffix(".lock")
+TABLES = Path(__file__).parent / "given" / "tables"
+NAMED = f"toolchain/{__name__}_version.toml"
 
 @pytest.fixture(scope="module")
 def number():
@@ -173,18 +176,41 @@ def test_fixtures_end_where_the_next_test_is_kept(tree: Tree) -> None:
     assert run(tree) == {"kept": 1, "passed": 2, "skipped": 1}
 
 
-@pytest.mark.parametrize("name", ["data.txt", "tests/test_number.py", "tests/conftest.py", "tests/lock.json"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "data.txt",
+        "tests/test_number.py",
+        "tests/conftest.py",
+        "tests/test_number.lock",
+        "tests/given/tables/deep/one.bin",
+        "tests/toolchain/newest_version.toml",
+    ],
+)
 def test_every_file_of_a_key_changes_it(tree: Tree, name: str) -> None:
-    def key() -> str:
-        done = subprocess.run([sys.executable, "-c", KEY], cwd=tree.root, env=VARIABLES, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    before = key(tree)
+    assert key(tree) == before
+    write(tree.root / name)
+    assert key(tree) != before
 
-    before = key()
-    assert key() == before
-    with (tree.root / name).open("a") as file:
+
+@pytest.mark.parametrize("name", ["tests/other.json", "tests/given/others/one.bin", "tests/toolchain/version.toml"])
+def test_data_that_no_module_names_does_not_change_a_key(tree: Tree, name: str) -> None:
+    before = key(tree)
+    write(tree.root / name)
+    assert key(tree) == before
+
+
+def write(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
         file.write("\n")
-    assert key() != before
+
+
+def key(tree: Tree) -> str:
+    done = subprocess.run([sys.executable, "-c", KEY], cwd=tree.root, env=VARIABLES, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 KEY = """

@@ -36,7 +36,10 @@ def test_the_oldest_version_that_packages_take_is_tested() -> None:
     assert downloads.pins()["react-native"]["oldest"] == f"{oldest}.0"
 
 
-@pytest.fixture(scope="module", params=OLDER)
+@pytest.fixture(
+    scope="module",
+    params=[OLDER[0], pytest.param(OLDER[1], marks=pytest.mark.nightly("the oldest version and the newest"))],
+)
 def project(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

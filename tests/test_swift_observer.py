@@ -91,8 +91,7 @@ def test_an_observer_sees_runs_with_the_time_in_the_queue_and_their_errors(app: 
     assert (alone["queued"], alone["error"], alone["retry"]) == (0, "", False)
     assert {each["thread"] for each in queued} == {"Chain"}
     assert len(queued) == 3
-    for before, after in pairwise(queued):
-        assert after["queued"] > before["queued"] + before["duration"] * 0.8
+    assert all(each["queued"] > 0 for each in queued[1:]), "they wait for the first one"
     assert all(each["duration"] > 1e-4 for each in (alone, *queued))
     assert [failed["error"], closed["error"]] == thrown
     assert "indices element out of data bounds" in failed["error"]

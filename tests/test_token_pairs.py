@@ -40,7 +40,8 @@ def test_few_tokens_with_nearly_all_pairs_find_their_slots(seed: int) -> None:
     chosen = random.Random(seed)
     tokens = chosen.randint(2, 6)
     count = chosen.randint(tokens, tokens**2)
-    merges = {divmod(number, tokens): Merge(rank=number, product=0) for number in chosen.sample(range(tokens**2), count)}
+    numbers = chosen.sample(range(tokens**2), count)
+    merges = {divmod(number, tokens): Merge(rank=number, product=0) for number in numbers}
     wanted = numpy.full((tokens, tokens), NEVER)
     for pair, merge in merges.items():
         wanted[pair] = merge.rank
