@@ -102,7 +102,7 @@ def _merged(writer: Writer, table: Pairs, units: _Units, *, has_early: bool) -> 
 
     def quick(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         values: Sequence[str] = carried[:-1]
-        for _ in range(UNROLLED):
+        for _round in range(UNROLLED):
             merge, flags = rounds.lowest(inner, values)
             merges = rounds.first_of_run(inner, flags, values)
             values = rounds.merged(inner, merge, merges, values)
