@@ -13,9 +13,11 @@ pytestmark = pytest.mark.by_content
 def ranks(table: Pairs) -> numpy.ndarray[tuple[int, int], numpy.dtype[numpy.int64]]:
     """The rank of every pair of tokens, looked up as the graph does."""
     numbers = numpy.arange(table.tokens**2)
-    where = numbers % len(table.shift)
-    slot = (numbers + table.shift[where]) & (len(table.rank) - 1)
-    return numpy.where(table.bucket[slot] == where, table.rank[slot], NEVER).reshape(table.tokens, -1)
+    bucket = numbers % len(table.shift)
+    entry = table.entries[(numbers + table.shift[bucket]) & (len(table.entries) - 1)]
+    merge = entry ^ bucket * table.limit
+    rank = numpy.where(merge < table.limit, merge >> table.product_bits + 1, NEVER)
+    return rank.reshape(table.tokens, -1)
 
 
 @pytest.mark.parametrize("tokens", [*range(2, 90), 1000, 1500, 2049])

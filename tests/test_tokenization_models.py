@@ -5,11 +5,13 @@ import random
 from pathlib import Path
 from typing import Any
 
+import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
+from packager import tokenization
 from tests.tokenizer_graphs import Graph, changed, same, vocabulary
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -158,3 +160,12 @@ def test_the_comparison_finds_another_score(tmp_path: Path) -> None:
 
     with pytest.raises(AssertionError):
         same(graph(scored(-1.5), tmp_path), scored(-2.5), "aaaa")
+
+
+def test_merges_out_of_order_open_without_warnings(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    vocabulary = {token: number for number, token in enumerate(("a", "b", "c", "ab", "abc"))}
+    reference = Tokenizer(models.BPE(vocabulary, [("ab", "c"), ("a", "b")]))
+    proto = tokenization.alone(tokenization.read(changed(reference, tmp_path))).SerializeToString()
+    onnxruntime.InferenceSession(proto, providers=["CPUExecutionProvider"])
+    assert capfd.readouterr().err == ""
+    same(Graph(tmp_path / "tokenizer.json"), reference, "abcabcababc" * 20 + "a" * 100)

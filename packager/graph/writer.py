@@ -67,10 +67,16 @@ class Writer:
         return made
 
     def loop(
-        self, most: "Operand", carried: "Sequence[Carried]", step: "Step", *, scanned: Sequence[ElementType] = ()
+        self,
+        most: "Operand",
+        carried: "Sequence[Carried]",
+        step: "Step",
+        *,
+        scanned: Sequence[ElementType] = (),
+        begins: str = "",
     ) -> tuple[str, ...]:
         """Writes a Loop of at most `most` steps; an empty text for no limit. Returns the last values of `carried`,
-        then the values of each step, stacked, for every type in `scanned`."""
+        then the values of each step, stacked, for every type in `scanned`. No step is taken if `begins` is false."""
         from onnx import TensorProto, helper
 
         inner = self._inner()
@@ -92,7 +98,7 @@ class Writer:
             ],
         )
         starts = [value for value, _ in carried]
-        return self.nodes("Loop", len(types), most, "", *starts, body=body)
+        return self.nodes("Loop", len(types), most, begins, *starts, body=body)
 
     def branch(
         self, condition: str, then: "Branch", otherwise: "Branch", types: Sequence[ElementType]

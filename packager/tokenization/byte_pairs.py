@@ -4,7 +4,7 @@ Each round merges, in every piece, the pairs of the lowest rank there. One at a 
 makes takes part only in merges of higher ranks. Ranks for which this is not so merge the leftmost pair only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -13,11 +13,13 @@ from packager.graph.writer import Writer
 from packager.tokenization import byte_level, units, words
 from packager.tokenization.definition import BytePairs
 from packager.tokenization.pages import END
-from packager.tokenization.pairs import NEVER, Merge, Pairs, look_up, pairs
-from packager.tokenization.stages import Flat, Points, flat
+from packager.tokenization.pairs import NEVER, Merge, Pairs, look_up, pairs, product_of
+from packager.tokenization.stages import Flat, Points, before, flat
 
 LAST = 2**62
 """beyond all positions"""
+QUICK, UNROLLED = 32, 2
+"""steps of the first loop, and rounds in each"""
 
 
 def write(writer: Writer, model: BytePairs, text: Points) -> Flat:
@@ -28,8 +30,9 @@ def write(writer: Writer, model: BytePairs, text: Points) -> Flat:
         text = words.write(writer, text, unreached)
     text = units.write(writer, model, text)
     merges = _merges(model)
-    table = pairs(merges, max((*model.vocabulary.values(), model.unknown or 0)) + 2)
-    symbols, first = _merged(writer, table, _early(merges), _units(writer, text, table.tokens - 1))
+    early = _early(merges)
+    table = pairs(merges, max((*model.vocabulary.values(), model.unknown or 0)) + 2, early)
+    symbols, first = _merged(writer, table, _units(writer, text, table.tokens - 1), has_early=bool(early))
     return _tokens(writer, text, symbols, first)
 
 
@@ -38,17 +41,16 @@ class _Units:
     """Tokens of all pieces before they merge, with a border between pieces and at the end. Names of values, [units]."""
 
     symbols: str
-    """int32: `border` for a border, which no pair includes"""
+    """int64: the last token for a border, which no pair includes"""
     groups: str
     """int64: number of the piece"""
-    border: int
 
 
 def _units(writer: Writer, text: Points, border: int) -> _Units:
     is_border = writer.node("GreaterOrEqual", text.points, END)
     symbols = writer.node("Where", is_border, border, text.points)
     groups = writer.node("CumSum", writer.cast(is_border, ElementType.INT64), 0)
-    return _Units(symbols=writer.cast(symbols, ElementType.INT32), groups=groups, border=border)
+    return _Units(symbols=symbols, groups=groups)
 
 
 def _merges(model: BytePairs) -> Mapping[tuple[int, int], Merge]:
@@ -83,36 +85,92 @@ def _early(merges: Mapping[tuple[int, int], Merge]) -> frozenset[int]:
     return frozenset(each.rank for each in merges.values() if lowest.get(each.product, NEVER) <= each.rank)
 
 
-def _merged(writer: Writer, table: Pairs, early: frozenset[int], units: _Units) -> tuple[str, str]:
-    """The tokens of all pieces, with borders, int32 [tokens], and the first unit of each, int64 [tokens]."""
-    import numpy
+def _merged(writer: Writer, table: Pairs, units: _Units, *, has_early: bool) -> tuple[str, str]:
+    """The tokens of all pieces, with borders, and the first unit of each, int64 [tokens].
 
-    ranks, product = writer.constant(table.rank), writer.constant(table.product)
-    count = writer.node("Add", writer.node("Shape", units.groups), 1)
-    highest = writer.node("Expand", writer.int32([NEVER - 1]), count)
-    only_first = [writer.constant(numpy.isin(table.rank, sorted(early)))] if early else []
+    The first rounds leave pairs that overlap, as in `aaaa`, to the rounds after them. Only a text that needs many of
+    them comes to the rounds that merge all of these at once.
+    """
+    integer = ElementType.INT64
+    count = writer.node("Add", writer.node("Squeeze", writer.node("Shape", units.groups)), 1)
+    rounds = _Rounds(
+        table=table,
+        highest=writer.node("Expand", [table.limit - 1], writer.node("Unsqueeze", count, [0])),
+        nowhere=writer.node("Expand", [LAST], writer.node("Unsqueeze", count, [0])),
+        has_early=has_early,
+    )
 
-    def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        symbol, group, first = carried
-        token = inner.cast(symbol, ElementType.INT64)
-        left = inner.node("Slice", token, [0], [-1], [0])
-        is_pair, slot = look_up(inner, table, left, inner.node("Slice", token, [1], [LAST], [0]))
-        rank = inner.node("Where", is_pair, inner.node("Gather", ranks, slot), inner.int32(NEVER))
-        of_pair = inner.node("Slice", group, [0], [-1], [0])
-        lowest = inner.node("ScatterElements", highest, of_pair, rank, axis=0, reduction="min")
-        merges = _apart(inner, inner.node("Equal", rank, inner.node("Gather", lowest, of_pair)))
-        for is_early in only_first:
-            merges = _first_of_group(inner, merges, inner.node("Gather", is_early, slot), of_pair, count)
-        made = inner.node("Where", merges, inner.node("Gather", product, slot), inner.cast(left, ElementType.INT32))
-        made = inner.node("Concat", made, inner.int32([units.border]), axis=0)
-        kept = inner.node("Not", inner.node("Concat", inner.cast([0], ElementType.BOOL), merges, axis=0))
-        goes_on = inner.node("Less", inner.node("ReduceMin", rank, keepdims=0), inner.int32(NEVER))
-        return goes_on, [inner.node("Compress", value, kept, axis=0) for value in (made, group, first)]
+    def quick(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+        values: Sequence[str] = carried[:-1]
+        for _round in range(UNROLLED):
+            merge, flags = rounds.lowest(inner, values)
+            merges = rounds.first_of_run(inner, flags, values)
+            values = rounds.merged(inner, merge, merges, values)
+        goes_on = rounds.goes_on(inner, merge)
+        return goes_on, [*values, inner.node("Identity", goes_on)]
 
-    first = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", units.groups)), 1)
-    carried = [(units.symbols, ElementType.INT32), (units.groups, ElementType.INT64), (first, ElementType.INT64)]
-    symbols, _, first = writer.loop("", carried, step)
+    def thorough(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+        merge, flags = rounds.lowest(inner, carried)
+        merges = rounds.apart(inner, merge, flags, carried)
+        return rounds.goes_on(inner, merge), rounds.merged(inner, merge, merges, carried)
+
+    first = writer.node("Range", 0, writer.node("Sub", count, 1), 1)
+    start = [(units.symbols, integer), (units.groups, integer), (first, integer)]
+    *values, goes_on = writer.loop(QUICK, [*start, (writer.cast(1, ElementType.BOOL), ElementType.BOOL)], quick)
+    symbols, _, first = writer.loop("", [(each, integer) for each in values], thorough, begins=goes_on)
     return symbols, first
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rounds:
+    """The parts of a round. Values that change are the tokens, their groups and their first units, int64 [n]."""
+
+    table: Pairs
+    highest: str
+    """int64 [groups]: above all merges"""
+    nowhere: str
+    """int64 [groups]: beyond all positions"""
+    has_early: bool
+
+    def lowest(self, writer: Writer, values: Sequence[str]) -> tuple[str, str]:
+        """The merge of each token and the next one, and whether it is the lowest of its group."""
+        symbol, group, _ = values
+        right = writer.node("Pad", symbol, [-1, 1], writer.integer(self.table.tokens - 1))
+        merge = look_up(writer, self.table, symbol, right)
+        lowest = writer.node("ScatterElements", self.highest, group, merge, axis=0, reduction="min")
+        return merge, writer.node("Equal", merge, writer.node("Gather", lowest, group))
+
+    def first_of_run(self, writer: Writer, flags: str, values: Sequence[str]) -> str:
+        """`flags` that follow no other one; of a whole group, if some ranks need that."""
+        if self.has_early:
+            return self._first_of_group(writer, flags, values)
+        return writer.node("And", flags, writer.node("Not", before(writer, flags)))
+
+    def apart(self, writer: Writer, merge: str, flags: str, values: Sequence[str]) -> str:
+        """`flags` of pairs that can merge in one round."""
+        merges = _apart(writer, flags)
+        if not self.has_early:
+            return merges
+        is_early = writer.node("BitwiseAnd", merge, self.table.early)
+        is_other = writer.node("Equal", is_early, 0)
+        first = self._first_of_group(writer, merges, values)
+        return writer.node("Or", first, writer.node("And", merges, is_other))
+
+    def _first_of_group(self, writer: Writer, flags: str, values: Sequence[str]) -> str:
+        _, group, first = values
+        place = writer.node("Where", flags, first, LAST)
+        lowest = writer.node("ScatterElements", self.nowhere, group, place, axis=0, reduction="min")
+        return writer.node("And", flags, writer.node("Equal", place, writer.node("Gather", lowest, group)))
+
+    def merged(self, writer: Writer, merge: str, merges: str, values: Sequence[str]) -> list[str]:
+        """The values after merging each token where `merges` with the next one."""
+        symbol, *others = values
+        made = writer.node("Where", merges, product_of(writer, self.table, merge), symbol)
+        kept = writer.node("Not", before(writer, merges))
+        return [writer.node("Compress", value, kept, axis=0) for value in (made, *others)]
+
+    def goes_on(self, writer: Writer, merge: str) -> str:
+        return writer.node("Less", writer.node("ReduceMin", merge, keepdims=0), self.table.limit)
 
 
 def _apart(writer: Writer, flags: str) -> str:
@@ -126,21 +184,11 @@ def _apart(writer: Writer, flags: str) -> str:
     return writer.node("And", flags, writer.cast(writer.node("BitwiseAnd", number, 1), ElementType.BOOL))
 
 
-def _first_of_group(writer: Writer, merges: str, is_early: str, group: str, count: str) -> str:
-    """`merges` without those after the first of a group, where `is_early`."""
-    size = writer.node("Squeeze", writer.node("Shape", group))
-    place = writer.node("Where", merges, writer.node("Range", 0, size, 1), LAST)
-    none = writer.node("Expand", [LAST], count)
-    first = writer.node("ScatterElements", none, group, place, axis=0, reduction="min")
-    is_first = writer.node("Equal", place, writer.node("Gather", first, group))
-    return writer.node("And", merges, writer.node("Or", is_first, writer.node("Not", is_early)))
-
-
 def _tokens(writer: Writer, text: Points, symbols: str, first: str) -> Flat:
     after = writer.node("Slice", first, [1], [LAST], [0])
     after = writer.node("Concat", after, writer.node("Shape", text.points), axis=0)
     point = writer.node("Gather", text.points, first)
-    number = writer.node("Add", writer.cast(symbols, ElementType.INT64), END + 1)
+    number = writer.node("Add", symbols, END + 1)
     made = Points(
         points=writer.node("Where", writer.node("Less", point, END), number, point),
         starts=writer.node("Gather", text.starts, first),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packager.core.signature import ElementType
+from packager.core.errors import ConfigError
 from packager.graph.writer import Writer
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ LOAD = 0.9
 """of the slots, at most, have a pair"""
 TRIES = 1000
 """shifts to try for a bucket, before there are twice as many slots"""
+MOST_BITS = 62
+"""of an entry"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,21 +37,36 @@ class Pairs:
     Shifts are chosen so that no two pairs have the same slot (hash and displace: Belazzougui and others, 2009,
     doi:10.1007/978-3-642-04128-0_61). Bucket and slot together give the number back, as `buckets` is odd, `slots` is a
     power of two, and their product is larger than all numbers (Chinese remainder theorem).
+
+    An entry has the bucket above `bits`, and below them the merge: the rank's place among all ranks, whether it is an
+    early one, and the product.
     """
 
     tokens: int
     shift: "numpy.ndarray"
-    """int32 [buckets]"""
-    bucket: "numpy.ndarray"
-    """int32 [slots]; -1 for none"""
-    rank: "numpy.ndarray"
-    """int32 [slots]: pairs of lower ranks merge first; NEVER for none"""
-    product: "numpy.ndarray"
-    """int32 [slots]"""
+    """int64 [buckets]"""
+    entries: "numpy.ndarray"
+    """int64 [slots]; those without a pair have a bucket that does not exist"""
+    bits: int
+    """of a merge"""
+    product_bits: int
+
+    @property
+    def limit(self) -> int:
+        """Above all merges, by more than one."""
+        return 1 << self.bits
+
+    @property
+    def early(self) -> int:
+        """The bit of a merge that marks early ranks."""
+        return 1 << self.product_bits
 
 
-def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int) -> Pairs:
-    """The table of `merges`, by pairs of tokens from 0 to `tokens` - 1."""
+def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset[int] = frozenset()) -> Pairs:
+    """The table of `merges`, by pairs of tokens from 0 to `tokens` - 1; those of the ranks in `early` are marked.
+
+    Raises ConfigError for millions of tokens.
+    """
     import numpy
 
     slots = 1 << max(int(len(merges) / LOAD), tokens).bit_length()
@@ -58,22 +75,33 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int) -> Pairs:
     while (shift := _shifts(numbers, buckets, slots)) is None:
         slots *= 2
     slot = (numbers + shift[numbers % buckets]) % slots
-    bucket = numpy.full(slots, -1, numpy.int32)
-    bucket[slot] = numbers % buckets
-    rank, product = numpy.full(slots, NEVER, numpy.int32), numpy.zeros(slots, numpy.int32)
-    rank[slot] = [each.rank for each in merges.values()]
-    product[slot] = [each.product for each in merges.values()]
-    return Pairs(tokens=tokens, shift=shift.astype(numpy.int32), bucket=bucket, rank=rank, product=product)
+    ranks = {rank: place for place, rank in enumerate(sorted({each.rank for each in merges.values()}))}
+    product_bits = max((each.product for each in merges.values()), default=0).bit_length()
+    bits = product_bits + 1 + (len(ranks) + 1).bit_length()
+    if bits + buckets.bit_length() > MOST_BITS:
+        raise ConfigError(f"{len(merges)} merges of {tokens} tokens are too many", hint="use a smaller vocabulary")
+    made = [((2 * ranks[each.rank] + (each.rank in early)) << product_bits) | each.product for each in merges.values()]
+    entries = numpy.full(slots, buckets << bits, numpy.int64)
+    entries[slot] = (numbers % buckets << bits) + numpy.array(made, numpy.int64)
+    return Pairs(tokens=tokens, shift=shift, entries=entries, bits=bits, product_bits=product_bits)
 
 
-def look_up(writer: Writer, table: Pairs, left: str, right: str) -> tuple[str, str]:
-    """Whether each pair of tokens is in `table`, and its slot there, bool and int64 [n], from int64 [n]."""
-    shift, bucket = writer.constant(table.shift), writer.constant(table.bucket)
+def look_up(writer: Writer, table: Pairs, left: str, right: str) -> str:
+    """The merge of each pair of tokens, int64 [n], from int64 [n]; `table.limit` or more for those that have none.
+
+    Merges are in the order of their ranks.
+    """
+    shift, entries = writer.constant(table.shift), writer.constant(table.entries)
     number = writer.node("Add", writer.node("Mul", left, table.tokens), right)
-    where = writer.cast(writer.node("Mod", number, len(table.shift)), ElementType.INT32)
-    slot = writer.node("Add", number, writer.cast(writer.node("Gather", shift, where), ElementType.INT64))
-    slot = writer.node("BitwiseAnd", slot, len(table.rank) - 1)
-    return writer.node("Equal", writer.node("Gather", bucket, slot), where), slot
+    bucket = writer.node("Mod", number, len(table.shift))
+    slot = writer.node("Add", number, writer.node("Gather", shift, bucket))
+    entry = writer.node("Gather", entries, writer.node("BitwiseAnd", slot, len(table.entries) - 1))
+    return writer.node("BitwiseXor", entry, writer.node("Mul", bucket, table.limit))
+
+
+def product_of(writer: Writer, table: Pairs, merge: str) -> str:
+    """The token that each of `merge`, int64 [n], makes."""
+    return writer.node("BitwiseAnd", merge, table.early - 1)
 
 
 def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarray | None":

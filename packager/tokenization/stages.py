@@ -34,14 +34,12 @@ class Flat:
 
 def before(writer: Writer, flags: str) -> str:
     """bool [n]: `flags` of the position before each; false for the first."""
-    none = writer.cast([0], ElementType.BOOL)
-    return writer.node("Concat", none, writer.node("Slice", flags, [0], [-1], [0]), axis=0)
+    return writer.node("Pad", flags, [1, -1])
 
 
 def ahead(writer: Writer, flags: str) -> str:
     """bool [n]: `flags` of the position after each; false for the last."""
-    none = writer.cast([0], ElementType.BOOL)
-    return writer.node("Concat", writer.node("Slice", flags, [1], [2**62], [0]), none, axis=0)
+    return writer.node("Pad", flags, [-1, 1])
 
 
 def everywhere(writer: Writer, value: str) -> str:

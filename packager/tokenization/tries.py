@@ -23,6 +23,10 @@ class Trie:
     """int32 [states]; -1 for none"""
     number: "numpy.ndarray"
     """int32 [states]: number of the word that ends here; -1 for none"""
+    deepest: "numpy.ndarray"
+    """int32 [states]: number of the longest word on the way here; -1 for none"""
+    length: "numpy.ndarray"
+    """int8 or int32 [states]: its length; 0 for none"""
     symbols: Mapping[int, int]
     """symbols of code points, from 1 on"""
     longest: int
@@ -72,9 +76,32 @@ def trie(*trees: Iterable[tuple[str, int]]) -> Trie:
     number[states] = nodes.numbers
     used = int(numpy.nonzero(check != -1)[0].max()) + len(alphabet) + 2
     known = {int(point): index + 1 for index, point in enumerate(alphabet)}
+    deepest, length = (numpy.zeros(used, each.dtype) for each in _on_the_way(nodes))
+    deepest[states], length[states] = _on_the_way(nodes)
     return Trie(
-        base=base[:used], check=check[:used], number=number[:used], symbols=known, longest=len(nodes.levels) - 1
+        base=base[:used],
+        check=check[:used],
+        number=number[:used],
+        deepest=deepest,
+        length=length,
+        symbols=known,
+        longest=len(nodes.levels) - 1,
     )
+
+
+def _on_the_way(nodes: "_Nodes") -> "tuple[numpy.ndarray, numpy.ndarray]":
+    """Number and length of the longest word on the way to each node, -1 and 0 for none."""
+    import numpy
+
+    deepest = nodes.numbers.copy()
+    deepest[: nodes.roots] = -1
+    length = numpy.zeros(len(deepest), numpy.int8 if len(nodes.levels) < 128 else numpy.int32)
+    for depth, (begin, end) in enumerate(pairwise(nodes.levels), 1):
+        here, parents = slice(begin, end), nodes.parents[begin:end]
+        is_word = nodes.numbers[here] >= 0
+        deepest[here] = numpy.where(is_word, nodes.numbers[here], deepest[parents])
+        length[here] = numpy.where(is_word, depth, length[parents])
+    return deepest, length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,23 +166,28 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
     `group` (int64). All have one dimension. Walks from all positions at once, one symbol per step, while any goes on.
     """
     walk = _Walk.of(writer, trie, symbol, group)
-    zero = writer.node("Sub", symbol, symbol)
-    none = writer.node("Sub", zero, writer.int32(1))
+    none = writer.node("Range", 0, writer.node("Add", walk.last, 2), 1)
+    none = writer.node("Sub", none, none)
+    ends = writer.node("ScatterElements", none, group, walk.places, axis=0, reduction="max")
+    end = writer.node("Gather", ends, group)
 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        state, alive, best, length = carried
-        state, alive, found, is_word = walk.step(inner, depth, state, alive)
-        return any_of(inner, alive), [
-            state,
-            alive,
-            inner.node("Where", is_word, found, best),
-            inner.node("Where", is_word, _size(inner, depth), length),
-        ]
+        state, alive = carried
+        ahead = inner.node("Add", walk.places, depth)
+        is_same = inner.node("LessOrEqual", ahead, end)
+        taken = inner.node("Gather", symbol, inner.node("Min", ahead, walk.last))
+        after = inner.node("Add", inner.node("Gather", walk.base, state), taken)
+        is_known = inner.node("Equal", inner.node("Gather", walk.check, after), state)
+        alive = inner.node("And", inner.node("And", alive, is_same), is_known)
+        return any_of(inner, alive), [inner.node("Where", alive, after, state), alive]
 
-    integer = ElementType.INT32
-    carried = [(root, integer), (is_alive, ElementType.BOOL), (none, integer), (zero, integer)]
-    _, _, found, length = writer.loop(trie.longest, carried, step)
-    return Match(number=found, length=length)
+    carried = [(root, ElementType.INT32), (is_alive, ElementType.BOOL)]
+    state, _ = writer.loop(trie.longest, carried, step)
+    length = writer.node("Gather", writer.constant(trie.length), state)
+    return Match(
+        number=writer.node("Gather", writer.constant(trie.deepest), state),
+        length=writer.cast(length, ElementType.INT32),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,11 +203,12 @@ class Matches:
 def all_matches(writer: Writer, trie: Trie, symbol: str, is_alive: str, group: str) -> Matches:
     """As `longest_match`, all words of the first tree."""
     walk = _Walk.of(writer, trie, symbol, group)
+    number = writer.constant(trie.number)
     root = writer.node("Sub", symbol, symbol)
 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         state, alive, length = carried
-        state, alive, found, is_word = walk.step(inner, depth, state, alive)
+        state, alive, found, is_word = walk.step(inner, number, depth, state, alive)
         found = inner.node("Where", is_word, found, inner.int32(-1))
         begin = inner.node("Sub", walk.places, depth)
         is_there = inner.node("GreaterOrEqual", begin, 0)
@@ -195,7 +228,6 @@ class _Walk:
 
     base: str
     check: str
-    number: str
     symbol: str
     group: str
     places: str
@@ -204,12 +236,12 @@ class _Walk:
 
     @classmethod
     def of(cls, writer: Writer, trie: Trie, symbol: str, group: str) -> "_Walk":
-        base, check, number = (writer.constant(each) for each in (trie.base, trie.check, trie.number))
+        base, check = (writer.constant(each) for each in (trie.base, trie.check))
         size = writer.node("Squeeze", writer.node("Shape", symbol))
         places, last = writer.node("Range", 0, size, 1), writer.node("Sub", size, 1)
-        return cls(base=base, check=check, number=number, symbol=symbol, group=group, places=places, last=last)
+        return cls(base=base, check=check, symbol=symbol, group=group, places=places, last=last)
 
-    def step(self, writer: Writer, depth: str, state: str, alive: str) -> tuple[str, str, str, str]:
+    def step(self, writer: Writer, number: str, depth: str, state: str, alive: str) -> tuple[str, str, str, str]:
         """The states after one more symbol, which walks go on, the words found, and whether there are any."""
         ahead = writer.node("Add", self.places, depth)
         there, is_same = inside(writer, ahead, self.group, self.last)
@@ -217,7 +249,7 @@ class _Walk:
         is_known = writer.node("Equal", writer.node("Gather", self.check, after), state)
         goes_on = writer.node("And", writer.node("And", alive, is_same), is_known)
         state = writer.node("Where", goes_on, after, state)
-        found = writer.node("Gather", self.number, state)
+        found = writer.node("Gather", number, state)
         is_word = writer.node("And", goes_on, writer.node("GreaterOrEqual", found, writer.int32(0)))
         return state, goes_on, found, is_word
 

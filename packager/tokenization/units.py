@@ -90,7 +90,7 @@ def _breaks(writer: Writer, model: BytePairs, points: str, is_text: str, is_unkn
     table = pairs({(symbols[a], symbols[b]): Merge(rank=0, product=0) for a, b in neighbours}, len(known) + 1)
     symbol = writer.cast(number_of(writer, points, symbols), ElementType.INT64)
     earlier = writer.node("Concat", [0], writer.node("Slice", symbol, [0], [-1], [0]), axis=0)
-    is_neighbour, _ = look_up_pairs(writer, table, earlier, symbol)
+    is_neighbour = writer.node("Less", look_up_pairs(writer, table, earlier, symbol), table.limit)
     both_unknown = writer.node("And", is_unknown, before(writer, is_unknown))
     stays = writer.node("Or", is_neighbour, both_unknown)
     inside = writer.node("And", is_text, before(writer, is_text))

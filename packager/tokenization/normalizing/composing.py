@@ -8,7 +8,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import unicode
 from packager.tokenization.pages import number_of
-from packager.tokenization.pairs import Merge, Pairs
+from packager.tokenization.pairs import Merge, Pairs, product_of
 from packager.tokenization.pairs import look_up as look_up_pairs
 from packager.tokenization.pairs import pairs as made_pairs
 from packager.tokenization.stages import everywhere
@@ -37,7 +37,6 @@ def pairs() -> Mapping[tuple[int, int], int]:
 def write(writer: Writer, found: Characters) -> Characters:
     """Each round composes every starter with the first code point that is not blocked from it, until none can."""
     table, numbers = _table()
-    products = writer.constant(table.product)
     integer = ElementType.INT64
 
     def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
@@ -47,7 +46,8 @@ def write(writer: Writer, found: Characters) -> Characters:
         owner = _starters_before(inner, classes, places)
         symbol = number_of(inner, points, numbers)
         symbol = inner.cast(symbol, integer)
-        is_pair, slot = look_up_pairs(inner, table, inner.node("Gather", symbol, owner), symbol)
+        merge = look_up_pairs(inner, table, inner.node("Gather", symbol, owner), symbol)
+        is_pair = inner.node("Less", merge, table.limit)
         can = inner.node("And", inner.node("And", is_pair, _unblocked(inner, classes, places, owner)), is_open)
         none = inner.node("Expand", [LAST], inner.node("Shape", points))
         where = inner.node("Where", can, places, LAST)
@@ -55,7 +55,7 @@ def write(writer: Writer, found: Characters) -> Characters:
         of_owner = inner.node("Gather", first, owner)
         composes = inner.node("And", can, inner.node("Equal", places, of_owner))
         target = inner.node("Compress", owner, composes, axis=0)
-        product = inner.cast(inner.node("Gather", products, inner.node("Compress", slot, composes, axis=0)), integer)
+        product = product_of(inner, table, inner.node("Compress", merge, composes, axis=0))
         points = inner.node("ScatterElements", points, target, product, axis=0)
         more = inner.node("Compress", replaced, composes, axis=0)
         replaced = inner.node("ScatterElements", replaced, target, more, axis=0, reduction="add")
