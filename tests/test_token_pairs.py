@@ -43,7 +43,7 @@ def test_few_tokens_with_nearly_all_pairs_find_their_slots(seed: int) -> None:
     tokens = chosen.randint(2, 6)
     count = chosen.randint(tokens, tokens**2)
     numbers = chosen.sample(range(tokens**2), count)
-    merges = {divmod(number, tokens): Merge(rank=number, product=0) for number in numbers}
+    merges = {divmod(number, tokens): Merge(rank=rank, product=0) for rank, number in enumerate(numbers)}
     wanted = numpy.full((tokens, tokens), NEVER)
     for pair, merge in merges.items():
         wanted[pair] = merge.rank
