@@ -13,7 +13,7 @@ from packager.graph.writer import Writer
 from packager.tokenization import byte_level, units, words
 from packager.tokenization.definition import BytePairs
 from packager.tokenization.pages import END
-from packager.tokenization.pairs import NEVER, Merge, Pairs, look_up, pairs, product_of
+from packager.tokenization.pairs import NEVER, Merge, Pairs, look_up, pairs, product_of, rank_of
 from packager.tokenization.stages import Flat, Points, before, flat
 
 LAST = 2**62
@@ -137,8 +137,9 @@ class _Rounds:
         symbol, group, _ = values
         right = writer.node("Pad", symbol, [-1, 1], writer.integer(self.table.tokens - 1))
         merge = look_up(writer, self.table, symbol, right)
-        lowest = writer.node("ScatterElements", self.highest, group, merge, axis=0, reduction="min")
-        return merge, writer.node("Equal", merge, writer.node("Gather", lowest, group))
+        rank = rank_of(writer, self.table, merge)
+        lowest = writer.node("ScatterElements", self.highest, group, rank, axis=0, reduction="min")
+        return merge, writer.node("Equal", rank, writer.node("Gather", lowest, group))
 
     def first_of_run(self, writer: Writer, flags: str, values: Sequence[str]) -> str:
         """`flags` that follow no other one; of a whole group, if some ranks need that."""

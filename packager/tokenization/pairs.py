@@ -50,6 +50,8 @@ class Pairs:
     bits: int
     """of a merge"""
     product_bits: int
+    has_ties: bool
+    """whether pairs of one rank have several products"""
 
     @property
     def limit(self) -> int:
@@ -83,7 +85,8 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset
     made = [((2 * ranks[each.rank] + (each.rank in early)) << product_bits) | each.product for each in merges.values()]
     entries = numpy.full(slots, buckets << bits, numpy.int64)
     entries[slot] = (numbers % buckets << bits) + numpy.array(made, numpy.int64)
-    return Pairs(tokens=tokens, shift=shift, entries=entries, bits=bits, product_bits=product_bits)
+    has_ties = len({(each.rank, each.product) for each in merges.values()}) > len(ranks)
+    return Pairs(tokens=tokens, shift=shift, entries=entries, bits=bits, product_bits=product_bits, has_ties=has_ties)
 
 
 def look_up(writer: Writer, table: Pairs, left: str, right: str) -> str:
@@ -97,6 +100,12 @@ def look_up(writer: Writer, table: Pairs, left: str, right: str) -> str:
     slot = writer.node("Add", number, writer.node("Gather", shift, bucket))
     entry = writer.node("Gather", entries, writer.node("BitwiseAnd", slot, len(table.entries) - 1))
     return writer.node("BitwiseXor", entry, writer.node("Mul", bucket, table.limit))
+
+
+def rank_of(writer: Writer, table: Pairs, merge: str) -> str:
+    """Numbers of `merge`, int64 [n], in the order of their ranks, equal for equal ranks; still `table.limit` or more
+    for pairs that do not merge."""
+    return writer.node("BitwiseAnd", merge, -table.early) if table.has_ties else merge
 
 
 def product_of(writer: Writer, table: Pairs, merge: str) -> str:
