@@ -65,9 +65,7 @@ def vocabulary_lines(names: list[str]) -> Iterator[str]:
 
 def with_contract() -> Model:
     """The model that takes a string and gives the mean of its tokens' vectors, divided by its norm."""
-    tables = Tables(
-        inputs={IDS: StringInput(tokenizer=vocabulary())}, outputs={TOKENS: Embedding(pooling="mean")}
-    )
+    tables = Tables(inputs={IDS: StringInput(tokenizer=vocabulary())}, outputs={TOKENS: Embedding(pooling="mean")})
     return attach(models.load(core(), "paraphrase"), tables).model
 
 
