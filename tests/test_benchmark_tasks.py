@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 from tokenizers import BertWordPieceTokenizer
 
+from benchmarks.spread import spread
 from benchmarks.tasks import TASKS, denoise, orientation, pages, pitch, scores, similarity, sounds, source_code, speech
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
@@ -75,6 +76,17 @@ def test_agreement_is_a_share_and_refuses_lists_of_two_lengths() -> None:
 def test_the_published_vocabulary_becomes_berts_own() -> None:
     names = ["[PAD]", "[UNK]", similarity.START + "play", "ing", similarity.START + "["]
     assert list(similarity.vocabulary_lines(names)) == ["[PAD]", "[UNK]", "play", "##ing", "["]
+
+
+def test_a_change_that_is_the_same_for_all_pairs_has_no_spread_and_noise_has_one() -> None:
+    numbers = numpy.random.default_rng(0)
+    ratings = numbers.random(200)
+    original = [similarity.Rated(cosines=ratings, ratings=ratings)]
+    scaled = [similarity.Rated(cosines=2 * ratings, ratings=ratings)]
+    noisy = [similarity.Rated(cosines=ratings + numbers.normal(0, 0.2, 200), ratings=ratings)]
+    assert (spread(original, scaled, 20).change, spread(original, scaled, 20).error) == pytest.approx((0, 0))
+    found = spread(original, noisy, 100)
+    assert found.low < found.change < found.high < 0 < found.error < 0.1
 
 
 def test_bytes_are_padded_behind_the_beginning_and_in_front_of_the_end() -> None:

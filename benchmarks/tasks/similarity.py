@@ -5,6 +5,7 @@ The model is scored as apps get it: with its tokenizer and its pooling in the gr
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
@@ -31,6 +32,15 @@ START = "\u2581"
 """Prefix in the published vocabulary of the first piece of a word; BERT's own files mark the other pieces, by ##."""
 PAIRS = ("wordsim353.tsv", "simlex999.txt")
 CALIBRATION_TEXTS, LONGEST_WORDS = 64, 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rated:
+    """Word pairs of a list, in its order."""
+
+    cosines: Array
+    ratings: Array
+    """what people said"""
 
 
 def model() -> Path:
@@ -83,17 +93,19 @@ def accuracy(predict: Predict) -> float:
 
 def correlations(predict: Predict) -> list[float]:
     """Spearman's correlation for each of the lists."""
+    return [spearman(each.cosines, each.ratings) for each in rated(predict)]
+
+
+def rated(predict: Predict) -> list[Rated]:
+    """The pairs of both lists."""
     given, found = text_input(), vector_output()
-
-    def embedded(text: str) -> Array:
-        return predict({given: code_points(text)})[found]
-
     results = []
     for name in PAIRS:
         pairs = [line.split("\t") for line in _test_data(name) if not line.startswith("#")]
-        vectors = {word: embedded(word) for word in sorted({word for pair in pairs for word in pair[:2]})}
-        cosines = [float(vectors[one] @ vectors[two]) for one, two, _ in pairs]
-        results.append(spearman(cosines, [float(rating) for _, _, rating in pairs]))
+        words = sorted({word for pair in pairs for word in pair[:2]})
+        vectors = {word: predict({given: code_points(word)})[found] for word in words}
+        cosines = numpy.array([float(vectors[one] @ vectors[two]) for one, two, _ in pairs])
+        results.append(Rated(cosines=cosines, ratings=numpy.array([float(rating) for _, _, rating in pairs])))
     return results
 
 
