@@ -14,7 +14,7 @@ import numpy
 from benchmarks.tasks import similarity
 from benchmarks.tasks.scores import spearman
 from benchmarks.tasks.similarity import Rated
-from benchmarks.tasks.task import predictor
+from benchmarks.tasks.task import Array, predictor
 
 SAMPLES = 1000
 
@@ -51,7 +51,7 @@ def spread(original: Sequence[Rated], quantized: Sequence[Rated], samples: int =
     return Spread(change=whole, error=float(numpy.std(changes)), low=float(low), high=float(high))
 
 
-def _change(original: Sequence[Rated], quantized: Sequence[Rated], chosen: Sequence[similarity.Array]) -> float:
+def _change(original: Sequence[Rated], quantized: Sequence[Rated], chosen: Sequence[Array]) -> float:
     each = [
         spearman(after.cosines[rows], before.ratings[rows]) - spearman(before.cosines[rows], before.ratings[rows])
         for before, after, rows in zip(original, quantized, chosen, strict=True)
