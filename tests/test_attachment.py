@@ -100,6 +100,12 @@ def test_the_core_has_a_static_shape(model: Model) -> None:
     assert shapes["x"] == [1, 3, 2, 2]
 
 
+def test_its_size_to_compare_with_includes_what_the_contract_adds(tmp_path: Path) -> None:
+    made = attached(tmp_path, {"x": IMAGE, "state": STATE}, {"logits": CLASSES})
+    assert made.model.size_bytes == made.core.size_bytes == made.core.shipped_bytes
+    assert made.model.shipped_bytes - made.core.size_bytes == len(made.model.graph) - len(made.core.graph) > 1000
+
+
 def test_without_tables_a_model_stays_as_it_is(tmp_path: Path) -> None:
     plain = loaded(tmp_path, NET_OF_OPSET_18)
     found = attachment.attach(plain, Tables(inputs={}, outputs={}))

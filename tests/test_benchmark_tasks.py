@@ -9,14 +9,16 @@ import numpy
 import onnx
 import onnxruntime
 import pytest
+from tokenizers import BertWordPieceTokenizer
 
-from benchmarks.tasks import TASKS, denoise, orientation, pages, pitch, scores, sounds, source_code, speech, wordpieces
+from benchmarks.spread import spread
+from benchmarks.tasks import TASKS, denoise, orientation, pages, pitch, scores, similarity, sounds, source_code, speech
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain.require import fetched, require
 
-pytestmark = pytest.mark.by_content("benchmarks")
+pytestmark = pytest.mark.by_content("benchmarks", "packager/tokenization/unicode")
 
 FLOAT_SCORES = {
     "orientation": 0.908,
@@ -71,12 +73,20 @@ def test_agreement_is_a_share_and_refuses_lists_of_two_lengths() -> None:
         scores.agreement([1, 2], [1])
 
 
-def test_words_are_split_into_the_longest_known_pieces() -> None:
-    known = {wordpieces.START + "play": 1, wordpieces.START + "pl": 2, "ing": 3, "i": 4, wordpieces.START: 5}
-    assert wordpieces.split(wordpieces.START + "playing", known) == [1, 3]
-    assert wordpieces.split(wordpieces.START + "pli", known) == [2, 4]
-    assert wordpieces.split(wordpieces.START + "playx", known) == []
-    assert wordpieces.split(wordpieces.START + "ing", known) == []
+def test_the_published_vocabulary_becomes_berts_own() -> None:
+    names = ["[PAD]", "[UNK]", similarity.START + "play", "ing", similarity.START + "["]
+    assert list(similarity.vocabulary_lines(names)) == ["[PAD]", "[UNK]", "play", "##ing", "["]
+
+
+def test_a_change_that_is_the_same_for_all_pairs_has_no_spread_and_noise_has_one() -> None:
+    numbers = numpy.random.default_rng(0)
+    ratings = numbers.random(200)
+    original = [similarity.Rated(cosines=ratings, ratings=ratings)]
+    scaled = [similarity.Rated(cosines=2 * ratings, ratings=ratings)]
+    noisy = [similarity.Rated(cosines=ratings + numbers.normal(0, 0.2, 200), ratings=ratings)]
+    assert (spread(original, scaled, 20).change, spread(original, scaled, 20).error) == pytest.approx((0, 0))
+    found = spread(original, noisy, 100)
+    assert found.low < found.change < found.high < 0 < found.error < 0.1
 
 
 def test_bytes_are_padded_behind_the_beginning_and_in_front_of_the_end() -> None:
@@ -195,10 +205,17 @@ def test_a_float_model_scores_what_the_documentation_says_and_never_sees_a_calib
 
 
 @pytest.mark.tool
-def test_a_sentence_gets_the_numbers_that_the_vocabularys_own_page_gives_as_an_example() -> None:
-    fetched("data-word-pieces")
-    assert wordpieces.pieces("I like strawberries") == [101, 1045, 2066, 13137, 20968, 102]
-    assert wordpieces.pieces("\U0001f600!") == [101, 100, 999, 102]
+def test_similarity_from_strings_is_that_of_hugging_faces_tokenizer_and_the_published_model() -> None:
+    for pin in ("model-paraphrase", "data-word-pieces"):
+        fetched(pin)
+    reference = BertWordPieceTokenizer(str(similarity.vocabulary()))
+    assert reference.encode("I like strawberries").ids == [101, 1045, 2066, 13137, 20968, 102]
+    published, ours = predictor(similarity.core()), predictor(similarity.model())
+    for text in ("I like strawberries", "Caf\u00e9 no. 9!", "\U0001f600!", "antidisestablishmentarianism"):
+        ids = numpy.array([reference.encode(text).ids])
+        vector = published({"input_ids": ids, "attention_mask": numpy.ones_like(ids)})["461"][0]
+        found = ours({similarity.text_input(): similarity.code_points(text)})[similarity.vector_output()]
+        numpy.testing.assert_allclose(found, vector / numpy.linalg.norm(vector), atol=1e-5)
 
 
 @pytest.mark.parametrize("path", EXPORTED, ids=lambda path: path.stem)

@@ -271,7 +271,8 @@ def _joined(model: Model, parts: Parts) -> Model:
     passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
     # inputs that the contract prepares do not count
     own = replace(made.traits, has_dynamic_shapes=not all(spec.is_static for spec in passed))
-    return replace(made, contract=contract, traits=own)
+    added_bytes = max(0, len(made.graph) - len(model.graph))
+    return replace(made, contract=contract, traits=own, contract_bytes=added_bytes)
 
 
 def _used(parts: Parts, graph: "GraphProto") -> "list[NodeProto]":

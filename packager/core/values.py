@@ -91,6 +91,13 @@ class Model:
     license_file: Path | None = None
     contract: Contract | None = None
     """inputs and outputs in an app's terms, if they are more than tensors; `graph` already contains its computations"""
+    contract_bytes: int = 0
+    """that the contract adds to the graph, tokenizers included"""
+
+    @property
+    def shipped_bytes(self) -> int:
+        """Size of the float model with its contract, which variants and compiled files are compared with."""
+        return self.size_bytes + self.contract_bytes
 
     @property
     def data_folder(self) -> Path:

@@ -40,7 +40,7 @@ def require_gain(made: BuiltVariant, store: Store, console: Console) -> None:
     if variant.weights is None:
         return
     found = latency_of(made, store, console)
-    sizes = Sizes(float_bytes=variant.model.size_bytes, quantized_bytes=variant.size_bytes)
+    sizes = Sizes(float_bytes=variant.model.shipped_bytes, quantized_bytes=variant.size_bytes)
     which = f"model '{variant.model.name}', variant '{variant.name}'"
     try:
         sentences = gate(sizes, found)

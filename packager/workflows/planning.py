@@ -161,7 +161,7 @@ def adapted(target: Target, runtime: Chosen | None) -> Target:
 
 def _note_size(compiled: Compiled, console: Console) -> None:
     """Warns if the ORT file is larger than its source although constant folding was left out."""
-    source = compiled.variant.model.size_bytes
+    source = compiled.variant.model.shipped_bytes
     if has_grown(source, compiled.size_bytes):
         console.warn(
             f"model '{compiled.variant.model.name}': the ORT file is {size(compiled.size_bytes)}, "
