@@ -131,6 +131,7 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
         model = models.load(
             table.path,
             name,
+            encoder=table.encoder,
             renamed=table.rename,
             fixed=table.shapes,
             license_file=table.license,
