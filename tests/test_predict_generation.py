@@ -1,6 +1,7 @@
 """`mobpack predict` prints a generated text as it is made."""
 
 import json
+import wave
 from pathlib import Path
 
 import onnx
@@ -8,7 +9,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from packager.cli import main
-from tests import decoders
+from tests import decoders, encoder_decoders
 from tests.generation import plain_greedy
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
@@ -62,3 +63,46 @@ def test_sampling_takes_a_seed(
     texts = [predicted(capsys, monkeypatch, "dog", "--json", "--seed", seed) for seed in ("1", "2", "1")]
     assert texts[0] != texts[1]
     assert texts[0] == texts[2]
+
+
+RECOGNIZER = """
+[package]
+name = "recognizer"
+[model.recognizer]
+path = "decoder.onnx"
+encoder = "encoder.onnx"
+[model.recognizer.inputs.input_values]
+kind = "audio"
+rate = 16000
+"""
+TEXT = """
+[model.recognizer.outputs.logits]
+kind = "generated"
+tokenizer = "tokenizer.json"
+start-tokens = ["a"]
+stop-tokens = ["<|end|>"]
+max-new-tokens = 5
+"""
+
+
+def test_it_makes_a_text_of_a_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
+    nets = {"encoder": encoder_decoders.encoder(), "decoder": encoder_decoders.decoder(known.get_vocab_size())}
+    for name, net in nets.items():
+        (tmp_path / f"{name}.onnx").write_bytes(net.SerializeToString())
+    with wave.open(str(tmp_path / "speech.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16000)
+        file.writeframes(bytes(range(160)))
+    monkeypatch.chdir(tmp_path)
+    Path("mobpack.toml").write_text(RECOGNIZER, encoding="utf-8")
+    assert main(["predict", "speech.wav"]) != 0
+    assert "an encoder needs an output that becomes a text" in capsys.readouterr().err
+    Path("mobpack.toml").write_text(RECOGNIZER + TEXT, encoding="utf-8")
+    assert main(["predict", "speech.wav"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "speech.wav"
+    assert "".join(lines[1:])

@@ -41,6 +41,8 @@ def join(decoder: "ModelProto", encoder: "ModelProto", path: Path, where: str) -
     kept = [value for value in decoder.graph.input if value.name != HIDDEN]
     _assign(decoder.graph.input, [*encoder.graph.input, *kept, past])
     decoder.graph.output.append(_renamed(hidden, PRESENT + HIDDEN))
+    known = {each.domain for each in decoder.opset_import}
+    decoder.opset_import.extend(each for each in encoder.opset_import if each.domain not in known)
     decoder.graph.initializer.extend(encoder.graph.initializer)
     decoder.graph.node.insert(0, _choice(HIDDEN, later, first))
     decoder.graph.node.append(_identity(HIDDEN, PRESENT + HIDDEN))
@@ -66,10 +68,8 @@ def _refuse_unfit(decoder: "ModelProto", encoder: "ModelProto", path: Path, wher
             f"{where}: the encoder and the decoder both take '{shared[0]}'",
             hint="only models whose encoder takes sounds or tensors of its own can be joined",
         )
-    versions = [sorted((each.domain or "ai.onnx", each.version) for each in m.opset_import) for m in (decoder, encoder)]
-    if dict(versions[0]) != dict(versions[0] + versions[1]) or dict(versions[1] + versions[0]) != dict(
-        versions[0] + versions[1]
-    ):
+    opsets = [{each.domain: each.version for each in model.opset_import} for model in (decoder, encoder)]
+    if any(opsets[0][domain] != opsets[1][domain] for domain in opsets[0].keys() & opsets[1].keys()):
         raise ConfigError(f"{where}: the files have different opsets", hint="export both with one opset_version")
     if decoder.functions or encoder.functions:
         raise ConfigError(f"{where}: models with functions cannot be joined", hint="export without functions")
@@ -125,9 +125,7 @@ def _separate_branches(decoder: "ModelProto") -> None:
 def _choice(name: str, later: "GraphProto", first: "GraphProto") -> "NodeProto":
     from onnx import helper
 
-    return helper.make_node(
-        "If", [LATER], [name], name=f"{PREFIX}{name}/choice", then_branch=later, else_branch=first
-    )
+    return helper.make_node("If", [LATER], [name], name=f"{PREFIX}{name}/choice", then_branch=later, else_branch=first)
 
 
 def _branch(name: str, nodes: "object", output: str) -> "GraphProto":
@@ -144,7 +142,7 @@ def _identity(value: str, made: str) -> "NodeProto":
 
 
 def _renamed(value: "ValueInfoProto", name: str) -> "ValueInfoProto":
-    made = type(value).FromString(value.SerializeToString())
+    made: ValueInfoProto = type(value).FromString(value.SerializeToString())
     made.name = name
     return made
 

@@ -46,8 +46,9 @@ def load(
     """The model in `path` under `name`, with its inputs, outputs and dimensions `renamed`, and with sizes for the
     dynamic dimensions in `fixed`, by their new names.
 
-    With an `encoder`, `path` is the decoder of a sequence-to-sequence model, and both become one graph. `announce` is called before something slow. No weights are read: `sha256` stays empty until `hashed`. Raises
-    ModelError for a file that is not a valid ONNX model, ConfigError for names or shapes it does not have.
+    With an `encoder`, `path` is the decoder of a sequence-to-sequence model, and both become one graph. `announce` is
+    called before something slow. No weights are read: `sha256` stays empty until `hashed`. Raises ModelError for a file
+    that is not a valid ONNX model, ConfigError for names or shapes it does not have.
     """
     proto = parse(skeleton.read_skeleton(path), path)
     functions.refuse_endless(proto, path)

@@ -92,7 +92,7 @@ class Generated:
                 f"the model takes '{HIDDEN}', which its encoder makes",
                 hint='name the encoder in the model\'s table: encoder = "encoder_model.onnx"',
             )
-        if LATER in {spec.name for spec in signature.inputs}:
+        if f"past_key_values.{HIDDEN}" in {spec.name for spec in signature.inputs}:
             return self._with_encoder(name, signature)
         if self.start_tokens:
             raise ConfigError("start-tokens has no effect on a model without an encoder", hint="remove it")
