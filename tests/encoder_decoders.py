@@ -1,12 +1,16 @@
 """A small encoder and its merged decoder with random weights, laid out as Hugging Face optimum writes them."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper
+from tokenizers import Tokenizer
 
-from tests.decoders import Net
+from tests.decoders import STOP, Net
 
 WIDTH, WINDOW = 8, 4
 """of the hidden states, and samples that each of them is made from"""
@@ -85,3 +89,26 @@ def _model(nodes: Any, weights: Any, inputs: list[tuple[Any, ...]], outputs: lis
         weights,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def opened(path: Path) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+
+def plain(folder: Path, samples: Any, start: Sequence[str], most: int) -> list[int]:
+    """Tokens of a greedy loop over the two files."""
+    known = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    first, later = (opened(folder / f"{name}.onnx") for name in ("encoder_model", "decoder_model_merged"))
+    (hidden,) = first.run(None, {"input_values": samples})
+    ids = [int(known.token_to_id(token) or 0) for token in start]
+    caches = {name: numpy.zeros((1, 0, 8), numpy.float32) for name in ("past_key_values.0.decoder.key", KEPT)}
+    made: list[int] = []
+    while len(made) < most:
+        given = {"input_ids": numpy.array([ids]), "encoder_hidden_states": hidden, **caches}
+        logits, own, kept = later.run(None, {**given, "use_cache_branch": numpy.array([bool(made)])})
+        caches = {"past_key_values.0.decoder.key": own, KEPT: caches[KEPT] if made else kept}
+        ids = [int(logits[0, -1].argmax())]
+        made += ids
+        if ids[0] == known.token_to_id(STOP):
+            break
+    return made

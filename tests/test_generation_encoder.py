@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-import onnxruntime
 import pytest
 from tokenizers import Tokenizer
 
@@ -14,7 +13,6 @@ from packager.contract.attachment import Tables
 from packager.core.errors import ConfigError
 from packager.core.values import Model
 from tests import decoders, encoder_decoders
-from tests.encoder_decoders import KEPT
 from tests.generation import DTYPES
 from tests.onnx_text import saved
 
@@ -40,35 +38,12 @@ def joined(folder: Path, encoder: str = "encoder_model.onnx", **keys: Any) -> Mo
     return attachment.attach(model, Tables(inputs={}, outputs={"logits": kind})).model
 
 
-def opened(path: Path) -> onnxruntime.InferenceSession:
-    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-
-
-def plain(folder: Path, samples: Any) -> list[int]:
-    """Tokens of a greedy loop over the two files."""
-    known = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    encoder, decoder = (opened(folder / f"{name}.onnx") for name in ("encoder_model", "decoder_model_merged"))
-    (hidden,) = encoder.run(None, {"input_values": samples})
-    ids = [int(known.token_to_id(token) or 0) for token in START]
-    caches = {name: numpy.zeros((1, 0, 8), numpy.float32) for name in ("past_key_values.0.decoder.key", KEPT)}
-    made: list[int] = []
-    while len(made) < MOST:
-        given = {"input_ids": numpy.array([ids]), "encoder_hidden_states": hidden, **caches}
-        logits, own, kept = decoder.run(None, {**given, "use_cache_branch": numpy.array([bool(made)])})
-        caches = {"past_key_values.0.decoder.key": own, KEPT: caches[KEPT] if made else kept}
-        ids = [int(logits[0, -1].argmax())]
-        made += ids
-        if ids[0] == known.token_to_id(decoders.STOP):
-            break
-    return made
-
-
 def steps(model: Model, samples: Any) -> list[int]:
     """Tokens of the joined model, which gets the samples in its first step only."""
     assert model.contract is not None
     path = model.path.with_name("joined.onnx")
     path.write_bytes(model.graph)
-    session, states = opened(path), model.contract.states
+    session, states = encoder_decoders.opened(path), model.contract.states
     given = {each.input.name: numpy.zeros(each.first_shape, DTYPES[each.input.element.value]) for each in states}
     given["input_values"] = samples
     names, tokens = [each.name for each in session.get_outputs()], []
@@ -86,7 +61,7 @@ def test_tokens_are_those_of_a_plain_loop_over_both_files(folder: Path) -> None:
     for windows in (1, 3, 20):
         samples = random.normal(0, 2, (1, 4 * windows)).astype(numpy.float32)
         tokens = steps(model, samples)
-        assert tokens == plain(folder, samples)
+        assert tokens == encoder_decoders.plain(folder, samples, START, MOST)
         seen.add(tuple(tokens))
     assert len(seen) == 3
 
