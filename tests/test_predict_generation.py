@@ -1,15 +1,18 @@
 """`mobpack predict` prints a generated text as it is made."""
 
 import json
+import wave
 from pathlib import Path
 
+import numpy
 import onnx
 import pytest
 from tokenizers import Tokenizer
 
 from packager.cli import main
-from tests import decoders
+from tests import decoders, encoder_decoders
 from tests.generation import plain_greedy
+from tests.onnx_text import saved
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
@@ -62,3 +65,56 @@ def test_sampling_takes_a_seed(
     texts = [predicted(capsys, monkeypatch, "dog", "--json", "--seed", seed) for seed in ("1", "2", "1")]
     assert texts[0] != texts[1]
     assert texts[0] == texts[2]
+
+
+RECOGNIZER = """
+[package]
+name = "recognizer"
+[model.recognizer]
+path = "decoder_model_merged.onnx"
+encoder = "encoder_model.onnx"
+[model.recognizer.inputs.input_values]
+kind = "audio"
+rate = 16000
+"""
+TEXT = """
+[model.recognizer.outputs.logits]
+kind = "generated"
+tokenizer = "tokenizer.json"
+start-tokens = ["a"]
+stop-tokens = ["<|end|>"]
+max-new-tokens = 5
+"""
+
+
+def test_it_makes_a_text_of_a_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
+    samples = (numpy.arange(160) * 7919 % 60000 - 30000).astype(numpy.int16)
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.encoder())
+    saved(tmp_path / "decoder_model_merged.onnx", encoder_decoders.decoder(known.get_vocab_size()))
+    with wave.open(str(tmp_path / "speech.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16000)
+        file.writeframes(samples.tobytes())
+    monkeypatch.chdir(tmp_path)
+    Path("mobpack.toml").write_text(RECOGNIZER + TEXT, encoding="utf-8")
+    (found,) = json.loads(predicted(capsys, monkeypatch, "speech.wav", "--json"))["predictions"]
+    wanted = encoder_decoders.plain(tmp_path, samples[None].astype(numpy.float32) / 32768, ["a"], 5)
+    assert found["generated"] == known.decode(wanted)
+
+
+def test_an_encoder_needs_a_text_as_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.encoder())
+    saved(tmp_path / "decoder_model_merged.onnx", encoder_decoders.decoder(known.get_vocab_size()))
+    monkeypatch.chdir(tmp_path)
+    Path("mobpack.toml").write_text(RECOGNIZER, encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["mobpack", "predict", "speech.wav"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "an encoder needs an output that becomes a text" in " ".join(capsys.readouterr().err.split())

@@ -13,6 +13,7 @@ def absolute(config: Config, folder: Path) -> Config:
         name: table.model_copy(
             update={
                 "path": folder / table.path,
+                "encoder": folder / table.encoder if table.encoder else None,
                 "license": folder / table.license if table.license else None,
                 "inputs": {key: kind.within(folder) for key, kind in table.inputs.items()},
                 "outputs": {key: kind.within(folder) for key, kind in table.outputs.items()},

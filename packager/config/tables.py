@@ -90,6 +90,9 @@ else:
 class ModelTable(Strict):
     path: Path
     """the .onnx file, relative to mobpack.toml"""
+    encoder: Path | None = None
+    """the encoder's .onnx file, where `path` is the decoder of a speech recognizer: `encoder_model.onnx` beside
+    `decoder_model_merged.onnx`; see docs/generation.md"""
     rename: dict[str, str] = {}
     """other names for inputs, outputs and dimensions, which generated code and all other keys use: `fetch_name_0 =
     "scores"`; `"x.0" = "batch"` for the first dimension of `x`, where it has no name"""

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.core.errors import ModelError
+from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model, data_folder
 from packager.graph import traversal
-from packager.models import functions, opsets, shapes, signature, skeleton, weights
+from packager.models import functions, joining, opsets, shapes, signature, skeleton, weights
 from packager.models.renaming import rename
 from packager.models.traits import traits
 from packager.rewriting.finishing import free_initializers
@@ -37,6 +37,7 @@ def load(
     path: Path,
     name: str,
     *,
+    encoder: Path | None = None,
     renamed: "Mapping[str, str] | None" = None,
     fixed: shapes.Shapes | None = None,
     license_file: Path | None = None,
@@ -45,14 +46,17 @@ def load(
     """The model in `path` under `name`, with its inputs, outputs and dimensions `renamed`, and with sizes for the
     dynamic dimensions in `fixed`, by their new names.
 
-    `announce` is called before something slow. No weights are read: `sha256` stays empty until `hashed`. Raises
-    ModelError for a file that is not a valid ONNX model, ConfigError for names or shapes it does not have.
+    With an `encoder`, `path` is the decoder of a sequence-to-sequence model, and both become one graph. `announce` is
+    called before something slow. No weights are read: `sha256` stays empty until `hashed`. Raises ModelError for a file
+    that is not a valid ONNX model, ConfigError for names or shapes it does not have.
     """
     proto = parse(skeleton.read_skeleton(path), path)
     functions.refuse_endless(proto, path)
     if len(proto.graph.node) > MANY:
         announce(f"{path.name} has {len(proto.graph.node):,} nodes: reading them takes a while")
     data_files = weights.resolve_external_data(proto, path)
+    if encoder:
+        data_files = tuple(sorted({*data_files, *_join(proto, encoder, path, f"model.{name}.encoder")}))
     settle(proto, data_folder(path))
     lowered = opsets.lower_ir_version(proto)
     sort_nodes(proto)
@@ -79,6 +83,19 @@ def load(
     random = ", ".join(model.random_operators)
     drawn = f"the model draws random numbers ({random}): its outputs differ from run to run" if random else ""
     return replace(model, notes=tuple(note for note in (lowered, drawn) if note))
+
+
+def _join(proto: "ModelProto", encoder: Path, path: Path, where: str) -> tuple[Path, ...]:
+    """Joins the model in the file `encoder` into `proto`, the decoder in `path`; returns the files with its weights."""
+    if data_folder(encoder) != data_folder(path):
+        raise ConfigError(
+            f"{where}: {encoder.name} is not in the folder of {path.name}", hint="put both files into one folder"
+        )
+    other = parse(skeleton.read_skeleton(encoder), encoder)
+    functions.refuse_endless(other, encoder)
+    files = weights.resolve_external_data(other, encoder)
+    joining.join(proto, other, encoder, where)
+    return (encoder.resolve(), *files)
 
 
 def data_files_of(path: Path) -> tuple[Path, ...]:

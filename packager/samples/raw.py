@@ -74,7 +74,8 @@ def _read(path: Path, wanted: RawInput, inputs: tuple[TensorSpec, ...], states: 
     import numpy
 
     given = picture(path) if wanted.kind == "images" else sound(path, _element(inputs, wanted.tensors[0]))
-    zeros = {spec.name: numpy.zeros([int(size or 0) for size in spec.shape], DTYPES[spec.element]) for spec in states}
+    shapes = {spec.name: [size if isinstance(size, int) else 0 for size in spec.shape] for spec in states}
+    zeros = {spec.name: numpy.zeros(shapes[spec.name], DTYPES[spec.element]) for spec in states}
     return {**dict(zip(wanted.tensors, given, strict=True)), **zeros}
 
 

@@ -1,13 +1,13 @@
 """Runs a model that generates a text, step by step, as apps do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.contract.results import part
-from packager.core.contract import Contract, GeneratedOutput, TextInput
+from packager.core.contract import AudioInput, Contract, GeneratedOutput, TextInput
 from packager.core.errors import ModelError
 from packager.core.values import Model, baseline
 from packager.runners import RUNNERS
@@ -26,6 +26,8 @@ class Prompt:
     """one for each text that the model takes"""
     seed: int
     """of random choices; has no effect on a model without"""
+    arrays: "Mapping[str, numpy.ndarray]" = field(default_factory=dict)
+    """values of the model's other inputs, by name"""
 
 
 def generated(model: Model, prompt: Prompt, scratch: Path) -> Iterator[str]:
@@ -53,7 +55,7 @@ def generated(model: Model, prompt: Prompt, scratch: Path) -> Iterator[str]:
                 yield found.text
             is_last = found.is_last
             states = {each.input.name: outputs[each.output.name] for each in contract.states}
-            given = given | states | _texts(contract, [""] * len(prompt.texts))
+            given = given | states | _texts(contract, [""] * len(prompt.texts)) | _further(contract, prompt)
 
 
 def _first(contract: Contract, output: GeneratedOutput, prompt: Prompt) -> "dict[str, numpy.ndarray]":
@@ -64,7 +66,13 @@ def _first(contract: Contract, output: GeneratedOutput, prompt: Prompt) -> "dict
         each.input.name: numpy.zeros(each.first_shape, numpy_type(each.input.element)) for each in contract.states
     }
     seed = {output.seed.name: numpy.array([prompt.seed], numpy.int64)} if output.seed else {}
-    return zeros | seed | _texts(contract, prompt.texts)
+    return zeros | seed | _texts(contract, prompt.texts) | dict(prompt.arrays)
+
+
+def _further(contract: Contract, prompt: Prompt) -> "dict[str, numpy.ndarray]":
+    """Recordings of further steps, which do not count: one frame, so that nothing long is resampled again."""
+    names = [each.samples.name for each in contract.parameters if isinstance(each, AudioInput)]
+    return {name: prompt.arrays[name][:1] for name in names}
 
 
 def _texts(contract: Contract, texts: "tuple[str, ...] | list[str]") -> "dict[str, numpy.ndarray]":

@@ -10,6 +10,7 @@ from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.console import Console, size
 from packager.core.decision import Weighed
+from packager.core.errors import ConfigError
 from packager.core.findings import Partition
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
 from packager.files.store import Store
@@ -131,12 +132,18 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
         model = models.load(
             table.path,
             name,
+            encoder=table.encoder,
             renamed=table.rename,
             fixed=table.shapes,
             license_file=table.license,
             announce=console.say,
         )
         models.refuse_blocked(model)
+        if table.encoder and not any(kind.KIND == "generated" for kind in table.outputs.values()):
+            raise ConfigError(
+                f"model.{name}: an encoder needs an output that becomes a text",
+                hint=f'describe it: [model.{name}.outputs.logits] with kind = "generated"; see docs/generation.md',
+            )
         attached = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
         evidence.refuse_changed(attached, store)
         model = attached.model

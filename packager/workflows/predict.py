@@ -10,6 +10,7 @@ from packager.contract.results import Answer, answer
 from packager.core.console import Console
 from packager.core.contract import SpansOutput
 from packager.core.errors import ConfigError, ModelError, nearest
+from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
@@ -55,6 +56,9 @@ def predict(
         )
     wanted = len(taken_texts(model))
     if model.contract.generated:
+        if not wanted:
+            yield from (_recognized(model, Path(each), seed, store) for each in given)
+            return
         if len(given) != wanted:
             raise ConfigError(
                 f"{len(given)} texts for a model that takes {wanted}", hint='pass a prompt: mobpack predict "some text"'
@@ -77,6 +81,23 @@ def predict(
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
         yield Prediction(file=file, answers=answers)
+
+
+def _recognized(model: Model, file: Path, seed: int, store: Store) -> Prediction:
+    """The text that a model makes of a recording or of tensors in `file`."""
+    assert model.contract is not None
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such file", hint=HINT)
+    names = {
+        tensor.name
+        for each in model.contract.parameters
+        for tensor in vars(each).values()
+        if isinstance(tensor, TensorSpec)
+    }
+    with store.scratch() as scratch:
+        read = arrays_of(samples.given(model, file, scratch).paths[0])
+        arrays = {name: array for name, array in read.items() if name in names}
+    return Prediction(file=file, answers={}, parts=_generated(model, Prompt(texts=(), seed=seed, arrays=arrays), store))
 
 
 def _generated(model: Model, prompt: Prompt, store: Store) -> Iterator[str]:

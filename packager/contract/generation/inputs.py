@@ -121,6 +121,35 @@ class Prompt:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Start:
+    """Token ids of a decoder with an encoder: the start tokens in the first step, then the last token."""
+
+    KIND: ClassVar[str] = "start"
+
+    names: Names
+    tokens: tuple[int, ...]
+    later: str
+    """input, bool [1]: whether this is a further step"""
+
+    def within(self, folder: Path) -> Self:
+        return self
+
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, Sizes]:
+        return {spec.name: _open_row(spec.name, spec)}
+
+    def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
+        first = is_first(writer, self.names)
+        (ids,) = writer.branch(
+            first,
+            lambda inner: [inner.integers(*self.tokens)],
+            lambda inner: [progress_of(inner, self.names, LAST)],
+            [ElementType.INT64],
+        )
+        later = writer.node("Reshape", writer.node("Not", first), [1])
+        return AttachedInput(typed=(), value=_row(writer, ids, spec), filled={self.later: later})
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cache:
     """The part of earlier tokens that attention keeps: nothing before the first step."""
 

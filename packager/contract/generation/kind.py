@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 from packager import tokenization
 from packager.contract.generation import caches
 from packager.contract.generation.choosing import Sampling
-from packager.contract.generation.inputs import Cache, Names, Prompt
+from packager.contract.generation.inputs import Cache, Names, Prompt, Start
 from packager.contract.generation.step import Step
 from packager.contract.kind import Expanded, InputKind, Tokenizing
 from packager.core.errors import ConfigError, SettingError, nearest
@@ -18,6 +18,10 @@ from packager.tokenization.decoder import Decoding
 
 MASK, POSITIONS = "attention_mask", "position_ids"
 """names that exporters give to these inputs"""
+IDS, LATER = "input_ids", "use_cache_branch"
+"""inputs of a decoder with an encoder: token ids, and whether this is a further step"""
+HIDDEN = "encoder_hidden_states"
+"""input of a decoder whose encoder is not in the graph"""
 OF_SAMPLING = ("temperature", "top_k", "top_p")
 
 
@@ -37,6 +41,9 @@ class Generated:
     stop_tokens: tuple[str, ...] = ()
     """tokens that end the text and are no part of it, as in `["<|endoftext|>"]`; `generation_config.json` beside the
     model often names their ids"""
+    start_tokens: tuple[str, ...] = ()
+    """for a model with an `encoder`: tokens that the decoder begins with, as in `["<s>"]`; `decoder_start_token_id` in
+    `generation_config.json` beside the model is the id of the first"""
     max_new_tokens: int = 128
     """number of tokens after which the text ends in any case"""
     strategy: Literal["greedy", "sample"] = "greedy"
@@ -80,6 +87,15 @@ class Generated:
         return replace(self, tokenizer=folder / self.tokenizer) if self.tokenizer else self
 
     def expanded(self, name: str, inputs: Mapping[str, InputKind], signature: Signature) -> Expanded:
+        if HIDDEN in {spec.name for spec in signature.inputs}:
+            raise ConfigError(
+                f"the model takes '{HIDDEN}', which its encoder makes",
+                hint='name the encoder in the model\'s table: encoder = "encoder_model.onnx"',
+            )
+        if f"past_key_values.{HIDDEN}" in {spec.name for spec in signature.inputs}:
+            return self._with_encoder(name, signature)
+        if self.start_tokens:
+            raise ConfigError("start-tokens has no effect on a model without an encoder", hint="remove it")
         prompts = {each: kind for each, kind in inputs.items() if isinstance(kind, Tokenizing)}
         if len(prompts) != 1:
             raise ConfigError(
@@ -102,20 +118,31 @@ class Generated:
             positions=self._filled(signature, "positions", POSITIONS),
             start=stops[0],
         )
-        step = Step(
+        return _expanded(ids, prompt, found, self._step(names, ids, decoding, takes_all=not found))
+
+    def _with_encoder(self, name: str, signature: Signature) -> Expanded:
+        """The tables of a decoder that begins with start tokens, and whose encoder is in the graph."""
+        if self.tokenizer is None:
+            raise ConfigError("tokenizer is missing", hint='name the file that makes text of tokens: "tokenizer.json"')
+        if not self.start_tokens:
+            raise ConfigError("start-tokens is missing", hint='name the tokens that the decoder begins with: ["<s>"]')
+        decoding = tokenization.read_decoder(self.tokenizer)
+        names, found = Names(output=name), caches.caches_of(signature, self.caches)
+        start = Start(names=names, tokens=_numbers(decoding, "start-tokens", self.start_tokens), later=LATER)
+        return _expanded(IDS, start, found, self._step(names, IDS, decoding, takes_all=False))
+
+    def _step(self, names: Names, ids: str, decoding: Decoding, *, takes_all: bool) -> Step:
+        return Step(
             names=names,
             ids=ids,
-            takes_all=not found,
-            stops=stops,
+            takes_all=takes_all,
+            stops=self._stops(decoding),
             decoder=decoding.decoder,
             most=self.max_new_tokens,
             penalty=self.repetition_penalty,
             sampling=Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p)
             if self.strategy == "sample"
             else None,
-        )
-        return Expanded(
-            inputs={ids: prompt, **{each: Cache(output=after) for each, after in found.items()}}, output=step
         )
 
     def _stops(self, decoding: Decoding) -> tuple[int, ...]:
@@ -124,12 +151,7 @@ class Generated:
             special = [token for token, number in decoding.tokens.items() if number in decoding.special]
             known = f"; special ones of the tokenizer: {', '.join(special)}" if special else ""
             raise ConfigError("stop-tokens is missing", hint=f"name the tokens that end a text{known}")
-        for token in self.stop_tokens:
-            if token not in decoding.tokens:
-                raise ConfigError(
-                    f"stop-tokens: the tokenizer has no '{token}'", hint=nearest(token, list(decoding.tokens))
-                )
-        return tuple(decoding.tokens[token] for token in self.stop_tokens)
+        return _numbers(decoding, "stop-tokens", self.stop_tokens)
 
     def _filled(self, signature: Signature, key: str, usual: str) -> str:
         """Name of the input for `key`; empty if the model has none."""
@@ -138,3 +160,15 @@ class Generated:
         if given and given not in known:
             raise ConfigError(f"{key}: the model has no input '{given}'", hint=nearest(given, known))
         return given or (usual if usual in known else "")
+
+
+def _numbers(decoding: Decoding, key: str, tokens: tuple[str, ...]) -> tuple[int, ...]:
+    """Ids of `tokens`, the value of `key`. Raises ConfigError for one that the tokenizer does not have."""
+    for token in tokens:
+        if token not in decoding.tokens:
+            raise ConfigError(f"{key}: the tokenizer has no '{token}'", hint=nearest(token, list(decoding.tokens)))
+    return tuple(decoding.tokens[token] for token in tokens)
+
+
+def _expanded(ids: str, kind: InputKind, found: Mapping[str, str], step: Step) -> Expanded:
+    return Expanded(inputs={ids: kind, **{each: Cache(output=after) for each, after in found.items()}}, output=step)

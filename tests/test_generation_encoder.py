@@ -1,0 +1,105 @@
+"""An encoder and a decoder in two files become one model, which makes the tokens of a plain loop over both files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from tokenizers import Tokenizer
+
+from packager import models
+from packager.contract import OUTPUT_KINDS, attachment
+from packager.contract.attachment import Tables
+from packager.core.errors import ConfigError
+from packager.core.values import Model
+from tests import decoders, encoder_decoders
+from tests.generation import DTYPES
+from tests.onnx_text import saved
+
+MOST = 12
+START = ("a", "d")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("encoder")
+    decoders.tokenizer(made)
+    saved(made / "encoder_model.onnx", encoder_decoders.encoder())
+    size = Tokenizer.from_file(str(made / "tokenizer.json")).get_vocab_size()
+    saved(made / "decoder_model_merged.onnx", encoder_decoders.decoder(size))
+    return made
+
+
+def joined(folder: Path, encoder: str = "encoder_model.onnx", **keys: Any) -> Model:
+    model = models.load(folder / "decoder_model_merged.onnx", "m", encoder=folder / encoder if encoder else None)
+    table: Any = OUTPUT_KINDS["generated"]
+    given = {"stop_tokens": (decoders.STOP,), "start_tokens": START, "tokenizer": folder / "tokenizer.json"} | keys
+    kind = table(max_new_tokens=MOST, **given)
+    return attachment.attach(model, Tables(inputs={}, outputs={"logits": kind})).model
+
+
+def steps(model: Model, samples: Any) -> list[int]:
+    """Tokens of the joined model, which gets the samples in its first step only."""
+    assert model.contract is not None
+    path = model.path.with_name("joined.onnx")
+    path.write_bytes(model.graph)
+    session, states = encoder_decoders.opened(path), model.contract.states
+    given = {each.input.name: numpy.zeros(each.first_shape, DTYPES[each.input.element.value]) for each in states}
+    given["input_values"] = samples
+    names, tokens = [each.name for each in session.get_outputs()], []
+    while True:
+        made = dict(zip(names, session.run(None, given), strict=True))
+        tokens.append(int(made["logits.next progress"][1]))
+        if made["logits.finished"][0]:
+            return tokens
+        given = {each.input.name: made[each.output.name] for each in states} | {"input_values": samples[:, :0]}
+
+
+def test_tokens_are_those_of_a_plain_loop_over_both_files(folder: Path) -> None:
+    model, random = joined(folder), numpy.random.default_rng(0)
+    seen = set()
+    for windows in (1, 3, 20):
+        samples = random.normal(0, 2, (1, 4 * windows)).astype(numpy.float32)
+        tokens = steps(model, samples)
+        assert tokens == encoder_decoders.plain(folder, samples, START, MOST)
+        seen.add(tuple(tokens))
+    assert len(seen) == 3
+
+
+def test_apps_pass_what_the_encoder_takes(folder: Path) -> None:
+    contract = joined(folder).contract
+    assert contract is not None
+    assert [each.identifier for each in contract.parameters] == ["inputValues"]
+    assert contract.verb == "generate"
+
+
+def test_both_files_count_as_the_model(folder: Path) -> None:
+    model = joined(folder)
+    assert [each.name for each in model.data_files] == ["encoder_model.onnx"]
+
+
+@pytest.mark.parametrize(
+    ("encoder", "keys", "words"),
+    [
+        ("", {}, "which its encoder makes"),
+        ("encoder_model.onnx", {"start_tokens": ()}, "start-tokens is missing"),
+        ("encoder_model.onnx", {"start_tokens": ("<s>",)}, "start-tokens: the tokenizer has no '<s>'"),
+        ("encoder_model.onnx", {"tokenizer": None}, "tokenizer is missing"),
+    ],
+)
+def test_what_is_missing_is_named(folder: Path, encoder: str, keys: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        joined(folder, encoder, **keys)
+
+
+def test_an_encoder_of_another_export_is_refused(folder: Path) -> None:
+    saved(folder / "other.onnx", encoder_decoders.encoder(width=6))
+    with pytest.raises(ConfigError, match="but the decoder takes 'encoder_hidden_states'"):
+        joined(folder, "other.onnx")
+
+
+def test_a_model_without_use_cache_branch_cannot_have_an_encoder(folder: Path) -> None:
+    net = decoders.decoder(300, kind="llama")
+    saved(folder / "alone.onnx", net)
+    with pytest.raises(ConfigError, match="the decoder has no input 'encoder_hidden_states'"):
+        models.load(folder / "alone.onnx", "m", encoder=folder / "encoder_model.onnx")
