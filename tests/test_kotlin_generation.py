@@ -12,7 +12,7 @@ from packager.targets.android import Android
 from tests import decoders
 from tests.toolchain import generation_models, jvm
 from tests.toolchain.device import device, library
-from tests.toolchain.generation_models import PROMPT, SEEDS, Made, shown
+from tests.toolchain.generation_models import PROMPT, SEEDS, Heard, Made, shown
 
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
@@ -24,15 +24,21 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Made]:
 
 
 @pytest.fixture(scope="module")
+def scribe(tmp_path_factory: pytest.TempPathFactory) -> Heard:
+    return generation_models.heard(tmp_path_factory.mktemp("models"), Store(cache_folder() / "store"))
+
+
+@pytest.fixture(scope="module")
 def facts(
     models: Mapping[str, Made],
+    scribe: Heard,
     kotlin_compiler: None,
     onnxruntime_android: jvm.AndroidRuntime,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[str, str]:
     folder = tmp_path_factory.mktemp("generation")
     target, store = Android(), Store(cache_folder() / "store")
-    plans = tuple(each.plan for each in models.values())
+    plans = (*(each.plan for each in models.values()), scribe.plan)
     view = target.view(Package(name="models", version="1.0.0", license=""), plans, Report(parities=()))
     aar = target.assemble(view, target.render(view), store)[0].path
     phone = device(library(aar, folder, apps="generation/*"), folder)
@@ -64,3 +70,7 @@ def test_a_seed_chooses_what_it_chooses_in_python(models: Mapping[str, Made], fa
     assert len(set(wanted)) == len(SEEDS)
     assert facts["sampled"] == "/".join(wanted)
     assert facts["sampled by default"] == wanted[0]
+
+
+def test_the_text_of_a_recording_is_that_of_python(scribe: Heard, facts: Mapping[str, str]) -> None:
+    assert facts["text of a recording"] == shown(scribe.text)

@@ -30,7 +30,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("generation")
     (folder / "models").mkdir()
     made = list(generation_models.made(folder / "models", Store(cache_folder() / "store")))
-    plans = tuple(each.plan for each in made)
+    scribe = generation_models.heard(folder / "models", Store(cache_folder() / "store"))
+    plans = (*(each.plan for each in made), scribe.plan)
     case = Wrapped(
         target=ReactNative(),
         android=Case(package=PACKAGE, target=Android(providers=()), plans=plans, report=Report(parities=()), golden={}),
@@ -45,7 +46,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_sources(case.sources(), folder / "package")
     node.link(node.project("react_native"), folder / "package")
     teller, sampler = (each.steps for each in made)
-    texts = {"text": teller.text(PROMPT), "nothing": teller.text(""), "dog": teller.text("a dog")}
+    texts = {"text": teller.text(PROMPT), "nothing": teller.text(""), "dog": teller.text("a dog"), "heard": scribe.text}
     texts |= {f"seed {seed}": sampler.text("a dog", seed) for seed in SEEDS}
     (folder / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
     return folder / "package"
@@ -60,4 +61,4 @@ def test_texts_are_those_of_python(package: Path) -> None:
 
     assert done.returncode == 0, done.output
     assert "# fail 0" in done.stdout
-    assert "# pass 6" in done.stdout
+    assert "# pass 7" in done.stdout

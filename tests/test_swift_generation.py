@@ -40,15 +40,16 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
         each.plan.model.name: each
         for each in generation_models.made(folder / "models", Store(cache_folder() / "store"))
     }
+    scribe = generation_models.heard(folder / "models", Store(cache_folder() / "store"))
     target = Ios(providers=())
-    plans = tuple(shipped(each.plan) for each in models.values())
+    plans = tuple(shipped(each.plan) for each in (*models.values(), scribe))
     view = target.view(Package(name="tales", version="1.0.0", license=""), plans, Report(parities=()))
     made = folder / "package" / "tales"
     write_sources(target.render(view), made)
     write_runtime(view, folder / "package")
     shutil.copy(TESTS, made / "Tests" / f"{MODULE}Tests")
     teller, sampler = models["teller"].steps, models["sampler"].steps
-    texts = {"text": teller.text(PROMPT), "nothing": teller.text(""), "dog": teller.text("a dog")}
+    texts = {"text": teller.text(PROMPT), "nothing": teller.text(""), "dog": teller.text("a dog"), "heard": scribe.text}
     texts |= {f"seed {seed}": sampler.text("a dog", seed) for seed in SEEDS}
     arrays = {name: numpy.array(list(map(ord, text)), numpy.int32) for name, text in texts.items()}
     values = write_values(folder / "values", arrays)

@@ -186,6 +186,8 @@ class GeneratedOutput:
     """int32 [1]: 1 in the last run, otherwise 0"""
     seed: TensorSpec | None
     """int64 [1]: input that random choices depend on; None if there are none"""
+    has_encoder: bool
+    """whether what apps pass is for an encoder, which only the first run takes"""
 
 
 @dataclass(frozen=True, kw_only=True)

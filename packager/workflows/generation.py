@@ -70,7 +70,9 @@ def _first(contract: Contract, output: GeneratedOutput, prompt: Prompt) -> "dict
 
 
 def _further(contract: Contract, prompt: Prompt) -> "dict[str, numpy.ndarray]":
-    """Recordings of further steps, which do not count: one frame, so that nothing long is resampled again."""
+    """Recordings of further steps that do not count: one frame, so that nothing long is resampled again."""
+    if contract.generated is None or not contract.generated.has_encoder:
+        return {}
     names = [each.samples.name for each in contract.parameters if isinstance(each, AudioInput)]
     return {name: prompt.arrays[name][:1] for name in names}
 

@@ -554,7 +554,9 @@ PARTS = specs(
     ("logits.characters", ElementType.INT32, ("logits.new characters",)),
     ("logits.finished", ElementType.INT32, (1,)),
 )
-GENERATED = GeneratedOutput(identifier="logits", code_points=PARTS[0], is_finished=PARTS[1], seed=SEED[0])
+GENERATED = GeneratedOutput(
+    identifier="logits", code_points=PARTS[0], is_finished=PARTS[1], seed=SEED[0], has_encoder=False
+)
 CONTRACTS = (
     *CONTRACTS[:-1],
     typed(

@@ -1,4 +1,4 @@
-"""Models that generate texts, small ones with random weights, and their texts in Python."""
+"""Models that generate texts of texts and recordings, small ones with random weights, and their texts in Python."""
 
 import json
 from collections.abc import Iterator
@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy
 import onnx
 from tokenizers import Tokenizer
 
+from packager import models
 from packager.compile.compile import compile_variant
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS, attachment
+from packager.contract.attachment import Tables
 from packager.core import names
-from packager.core.values import Choice, Plan, baseline
+from packager.core.values import Choice, Model, Plan, baseline
 from packager.environments.runtime import Runtime
 from packager.files.store import Store
-from tests import decoders
+from tests import decoders, encoder_decoders
 from tests.generation import TABLE, Steps, generating
+from tests.onnx_text import saved
 
 PROMPT = "the quick"
 SEEDS = (0, 7, 2**40, -5)
@@ -29,6 +34,13 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 class Made:
     plan: Plan
     steps: Steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    plan: Plan
+    text: str
+    """of the recording whose sample n is ((n * 7919) % 60000 - 30000) / 32768, 160 in all, 16000 a second"""
 
 
 def nets(folder: Path) -> Iterator[tuple[str, onnx.ModelProto]]:
@@ -48,13 +60,35 @@ def made(folder: Path, store: Store) -> Iterator[Made]:
         own.mkdir()
         decoders.tokenizer(own)
         model = generating(own, net, name=name, **KINDS[name][1])
-        plan = Plan(
-            model=model,
-            target="android",
-            environment=Runtime.NAME,
-            choices=(Choice(provider="cpu", compiled=compile_variant(baseline(model), store), reason=""),),
-        )
-        yield Made(plan=plan, steps=Steps.of(model))
+        yield Made(plan=_plan(model, store), steps=Steps.of(model))
+
+
+def heard(folder: Path, store: Store) -> Heard:
+    """The model `scribe`, an encoder of sounds and a decoder, written to `folder` and converted for the CPU."""
+    own = folder / "scribe"
+    own.mkdir()
+    tokens = decoders.tokenizer(own)
+    known = Tokenizer.from_file(str(tokens))
+    encoder = saved(own / "encoder_model.onnx", encoder_decoders.encoder())
+    decoder = saved(own / "decoder_model_merged.onnx", encoder_decoders.decoder(known.get_vocab_size()))
+    kinds: Any = INPUT_KINDS | OUTPUT_KINDS
+    made = kinds["generated"](
+        stop_tokens=(decoders.STOP,), start_tokens=("a", "d"), tokenizer=tokens, max_new_tokens=12
+    )
+    tables = Tables(inputs={"input_values": kinds["audio"](rate=16000)}, outputs={"logits": made})
+    model = attachment.attach(models.load(decoder, "scribe", encoder=encoder), tables).model
+    samples = (numpy.arange(160) * 7919 % 60000 - 30000).astype(numpy.float32)[None] / 32768
+    text = str(known.decode(encoder_decoders.plain(own, samples, ("a", "d"), 12)))
+    return Heard(plan=_plan(model, store), text=text)
+
+
+def _plan(model: Model, store: Store) -> Plan:
+    return Plan(
+        model=model,
+        target="android",
+        environment=Runtime.NAME,
+        choices=(Choice(provider="cpu", compiled=compile_variant(baseline(model), store), reason=""),),
+    )
 
 
 def project(folder: Path) -> str:

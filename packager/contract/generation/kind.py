@@ -129,7 +129,8 @@ class Generated:
         decoding = tokenization.read_decoder(self.tokenizer)
         names, found = Names(output=name), caches.caches_of(signature, self.caches)
         start = Start(names=names, tokens=_numbers(decoding, "start-tokens", self.start_tokens), later=LATER)
-        return _expanded(IDS, start, found, self._step(names, IDS, decoding, takes_all=False))
+        step = replace(self._step(names, IDS, decoding, takes_all=False), has_encoder=True)
+        return _expanded(IDS, start, found, step)
 
     def _step(self, names: Names, ids: str, decoding: Decoding, *, takes_all: bool) -> Step:
         return Step(

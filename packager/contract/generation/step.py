@@ -40,6 +40,8 @@ class Step:
     penalty: float
     sampling: Sampling | None
     """None for the likeliest token"""
+    has_encoder: bool = False
+    """whether an encoder, which only the first step runs, takes what apps pass"""
 
     def within(self, folder: Path) -> Self:
         return self
@@ -75,6 +77,7 @@ class Step:
             ),
             is_finished=writer.output(writer.cast(is_last, ElementType.INT32), "finished", ElementType.INT32, (1,)),
             seed=seed,
+            has_encoder=self.has_encoder,
         )
         return AttachedOutput(
             typed=typed,

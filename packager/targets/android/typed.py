@@ -134,9 +134,16 @@ def _generation(
     return GenerationView(
         finished=results.output(contract.generated.is_finished.name, view).identifier,
         later=tuple(
-            '""' if isinstance(passed.get(each.identifier), TextInput) else each.identifier for each in parameters
+            _in_further_runs(each.identifier, passed.get(each.identifier), contract.generated) for each in parameters
         ),
     )
+
+
+def _in_further_runs(name: str, given: Given | None, generated: GeneratedOutput) -> str:
+    """The argument of a parameter in every run but the first: nothing of what only the first one reads."""
+    if isinstance(given, TextInput):
+        return '""'
+    return f"{name}.firstFrame()" if generated.has_encoder and isinstance(given, AudioInput) else name
 
 
 def _seed(contract: Contract, passed: Mapping[str, Given]) -> str:

@@ -9,6 +9,7 @@ from packager.core.contract import (
     AudioInput,
     ClassesOutput,
     Contract,
+    GeneratedOutput,
     ImageInput,
     StateInput,
     TensorInput,
@@ -132,11 +133,19 @@ def _generation(
 ) -> GenerationView | None:
     if contract.generated is None:
         return None
-    values = (f'{first} ? {each.identifier} : ""' if each.type == "String" else each.identifier for each in parameters)
+    values = (_in_each_run(each, contract.generated, first) for each in parameters)
     return GenerationView(
         finished=tensors.outputs[contract.generated.is_finished.name].identifier,
         passed="".join(f"{each}, " for each in values),
     )
+
+
+def _in_each_run(parameter: Parameter, generated: GeneratedOutput, first: str) -> str:
+    """The argument of each run: further ones get nothing of what only the first one reads."""
+    name = parameter.identifier
+    if parameter.type == "String":
+        return f'{first} ? {name} : ""'
+    return f"{first} ? {name} : {name}.firstFrame" if generated.has_encoder and parameter.type == "Sound" else name
 
 
 def typed_example(class_name: str, contract: Contract, tensors: Tensors) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from packager.core.contract import (
     ClassesOutput,
     Contract,
     EmbeddingOutput,
+    GeneratedOutput,
     ImageInput,
     SpansOutput,
     StateInput,
@@ -61,9 +62,9 @@ PREDICTION = "Prediction"
 """suffix of a class's name: the type of several results"""
 RESERVED = frozenset(
     """
-    android classified descriptor detected entitiesOf firstState generated given ios isFirst isLast loadAs nextState
-    options outputs pcmTensors pictureTensors rankedBy resultOf run scoreOf seedTensor segmented signal soundTensors
-    spelled state tensors tensorsOf textOf textTensor top topOf useModel
+    android classified descriptor detected entitiesOf firstFrame firstState generated given ios isFirst isLast loadAs
+    nextState options outputs pcmTensors pictureTensors rankedBy resultOf run scoreOf seedTensor segmented signal
+    soundTensors spelled state tensors tensorsOf textOf textTensor top topOf useModel
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
@@ -178,12 +179,19 @@ def _generation(contract: Contract, parameters: Mapping[str, Parameter], seed: s
     if contract.generated is None:
         return None
     return GenerationView(
-        given=tuple(
-            f"isFirst ? {name} : ''" if isinstance(each, TextInput) else name for name, each in parameters.items()
-        ),
+        given=tuple(_in_each_run(name, each, contract.generated) for name, each in parameters.items()),
         finished=contract.generated.is_finished.identifier,
         seed=seed,
     )
+
+
+def _in_each_run(name: str, parameter: Parameter, generated: GeneratedOutput) -> str:
+    """An argument over `isFirst`: further runs get nothing of what only the first one reads."""
+    if isinstance(parameter, TextInput):
+        return f"isFirst ? {name} : ''"
+    if generated.has_encoder and isinstance(parameter, AudioInput):
+        return f"isFirst ? {name} : firstFrame({name})"
+    return name
 
 
 def _free(wanted: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
@@ -257,6 +265,8 @@ def _imports(
         module.values.add(_function(parameter))
         if known.is_own:
             module.types.add(known.type)
+        if isinstance(parameter, AudioInput) and contract.generated and contract.generated.has_encoder:
+            module.values.add("firstFrame")
     for each in results:
         if each.module:
             module = asked.setdefault(each.module, Asked())

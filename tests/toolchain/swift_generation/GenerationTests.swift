@@ -63,6 +63,17 @@ final class GenerationTests: XCTestCase {
         }
     }
 
+    func testTheTextOfARecordingIsThatOfPython() async throws {
+        let model = try await Scribe.load(options: onCPU)
+        defer { model.close() }
+        let samples = (0..<160).map { Float($0 * 7919 % 60000 - 30000) / 32768 }
+        let text = try await whole(model.generate(Sound(samples, rate: 16000)))
+        XCTAssertEqual(Array(text.unicodeScalars), Array(try wanted("heard").unicodeScalars))
+        let stereo = try Sound([Int16](arrayLiteral: 1, 2, 3, 4), rate: 8000, channels: 2).firstFrame
+        XCTAssertEqual(stereo.integers, [1, 2])
+        XCTAssertEqual(stereo.frames, 1)
+    }
+
     func testACancelledTextEndsAndTheNextOneIsWhole() async throws {
         let model = try await Teller.load(options: onCPU)
         defer { model.close() }

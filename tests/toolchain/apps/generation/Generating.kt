@@ -1,6 +1,8 @@
 package apps
 
 import com.example.models.Sampler
+import com.example.models.Scribe
+import com.example.models.Sound
 import com.example.models.Teller
 import device.report
 import kotlinx.coroutines.Dispatchers
@@ -25,6 +27,10 @@ fun main(arguments: Array<String>) {
         Sampler.loadBlocking(task.app, task.options).use { model ->
             report("sampled", listOf(0L, 7L, 1L shl 40, -5L).map { model.generate("a dog", it).shown() }.joinToString("/"))
             report("sampled by default", model.generate("a dog").shown())
+        }
+        Scribe.loadBlocking(task.app, task.options).use { model ->
+            val samples = FloatArray(160) { (it * 7919 % 60000 - 30000) / 32768f }
+            report("text of a recording", model.generate(Sound(samples, 16000)).shown())
         }
     }
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { bytesOf, load, ort } from './package.mjs';
 
-const { ModelError, Sampler, Teller } = await load('index.web.js');
+const { ModelError, Sampler, Scribe, Teller } = await load('index.web.js');
 const { setOnnxRuntime } = await load('runtime/onnxruntime.js');
 setOnnxRuntime(ort, { read: bytesOf });
 
@@ -84,6 +84,21 @@ test('a seed chooses what it chooses in Python', async () => {
     }
     assert.equal(await whole(model.generate('a dog')), wanted['seed 0']);
     await assert.rejects(model.generate('a dog', { seed: 0.5 }).next(), /seed is 0\.5, which is no whole number/);
+  });
+});
+
+test('the text of a recording is that of Python, and only the first run gets all of the recording', async () => {
+  const samples = Float32Array.from({ length: 160 }, (_, index) => (((index * 7919) % 60000) - 30000) / 32768);
+  await withModel(Scribe, async (model) => {
+    const frames = [];
+    const run = model.run.bind(model);
+    model.run = (inputs, options) => {
+      frames.push(inputs.inputValuesSamples.shape[0]);
+      return run(inputs, options);
+    };
+    assert.equal(await whole(model.generate({ samples, rate: 16000 })), wanted.heard);
+    assert.equal(frames[0], 160);
+    assert.ok(frames.length > 2 && frames.slice(1).every((count) => count === 1));
   });
 });
 

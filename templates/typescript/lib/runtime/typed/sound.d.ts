@@ -22,3 +22,5 @@ export interface SoundTensors<Type extends 'float32' | 'int16'> {
 export declare function soundTensors(what: string, sound: Sound): SoundTensors<'float32'>;
 /** The tensors of a sound, for a model that takes whole numbers of 16 bits; what is too loud is cut off. */
 export declare function pcmTensors(what: string, sound: Sound): SoundTensors<'int16'>;
+/** The first frame of a sound that has been checked: for runs that take a sound and do not read it. */
+export declare function firstFrame({ samples, rate, channels }: Sound): Sound;

@@ -19,6 +19,10 @@ export function pcmTensors(what, sound) {
     const { samples, shape, rate } = checked(what, sound);
     return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate };
 }
+/** The first frame of a sound that has been checked: for runs that take a sound and do not read it. */
+export function firstFrame({ samples, rate, channels = 1 }) {
+    return { samples: samples.slice(0, channels), rate, channels };
+}
 function checked(what, sound) {
     const given = sound;
     if (typeof given !== 'object' || given === null || !('samples' in given)) {

@@ -41,6 +41,11 @@ export function pcmTensors(what: string, sound: Sound): SoundTensors<'int16'> {
   return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate };
 }
 
+/** The first frame of a sound that has been checked: for runs that take a sound and do not read it. */
+export function firstFrame({ samples, rate, channels = 1 }: Sound): Sound {
+  return { samples: samples.slice(0, channels), rate, channels };
+}
+
 interface Checked {
   readonly samples: Float32Array | Int16Array;
   readonly shape: readonly [number, number];
