@@ -1,6 +1,6 @@
 """A small encoder and its merged decoder with random weights, laid out as Hugging Face optimum writes them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,31 @@ def encoder(width: int = WIDTH) -> onnx.ModelProto:
     )
 
 
-def decoder(vocabulary: int) -> onnx.ModelProto:
-    """The branch for further steps gives an empty cache of cross-attention, as optimum's do."""
+def text_encoder(vocabulary: int) -> onnx.ModelProto:
+    """Its sizes have the names of the decoder's, as in translators."""
+    net = Net(3)
+    rows = net.op("Gather", net.weight(vocabulary, WIDTH), "input_ids")
+    mask = net.op("Unsqueeze", net.op("Cast", "attention_mask", to=FLOAT), [2])
+    mean = net.op("Div", net.op("ReduceSum", net.op("Mul", rows, mask), [1]), net.op("ReduceSum", mask, [1]))
+    net.nodes.append(helper.make_node("Tanh", [net.op("Add", rows, mean)], ["last_hidden_state"]))
+    row = ["batch_size", "encoder_sequence_length"]
+    return _model(
+        net.nodes,
+        net.weights,
+        [("input_ids", INT64, row), ("attention_mask", INT64, row)],
+        [("last_hidden_state", FLOAT, [*row, WIDTH])],
+    )
+
+
+def decoder(vocabulary: int, *, is_masked: bool = False) -> onnx.ModelProto:
+    """The branch for further steps gives an empty cache of cross-attention, as optimum's do; `is_masked` ones take
+    `encoder_attention_mask`."""
     net = Net(2)
     weights = [net.weight(vocabulary, WIDTH), net.weight(WIDTH, WIDTH), net.weight(WIDTH, vocabulary)]
     branches = {}
     for name, is_first in (("then_branch", False), ("else_branch", True)):
         net.nodes = []
-        outputs = _branch(net, weights, is_first=is_first)
+        outputs = _branch(net, weights, is_first=is_first, is_masked=is_masked)
         infos = [helper.make_tensor_value_info(each, FLOAT, None) for each in outputs]
         branches[name] = helper.make_graph(net.nodes, name, [], infos)
     outputs = ["logits", "present.0.decoder.key", "present.0.encoder.key"]
@@ -55,6 +72,7 @@ def decoder(vocabulary: int) -> onnx.ModelProto:
             ("past_key_values.0.decoder.key", FLOAT, past),
             (KEPT, FLOAT, kept),
             ("use_cache_branch", BOOL, [1]),
+            *([("encoder_attention_mask", INT64, ["batch_size", "encoder_sequence_length"])] if is_masked else []),
         ],
         [
             ("logits", FLOAT, ["batch_size", "decoder_sequence_length", vocabulary]),
@@ -64,13 +82,17 @@ def decoder(vocabulary: int) -> onnx.ModelProto:
     )
 
 
-def _branch(net: Net, weights: list[str], *, is_first: bool) -> list[str]:
+def _branch(net: Net, weights: list[str], *, is_first: bool, is_masked: bool) -> list[str]:
     table, key, scores = weights
     new = net.op("Mul", net.op("Gather", table, "input_ids"), 3.0)
     own = new if is_first else net.op("Concat", "past_key_values.0.decoder.key", new, axis=1)
     hidden = net.op("MatMul", "encoder_hidden_states", key) if is_first else KEPT
     query = net.op("Add", new, net.op("ReduceMean", own, [1], keepdims=1))
-    shares = net.op("Softmax", net.op("MatMul", query, net.op("Transpose", hidden, perm=[0, 2, 1])), axis=-1)
+    fit = net.op("MatMul", query, net.op("Transpose", hidden, perm=[0, 2, 1]))
+    if is_masked:
+        unseen = net.op("Sub", net.op("Cast", "encoder_attention_mask", to=FLOAT), 1.0)
+        fit = net.op("Add", fit, net.op("Unsqueeze", net.op("Mul", unseen, 1e4), [1]))
+    shares = net.op("Softmax", fit, axis=-1)
     mixed = net.op("Add", query, net.op("Mul", net.op("MatMul", shares, hidden), 4.0))
     results = [net.op("MatMul", mixed, scores), own, hidden if is_first else numpy.zeros((1, 0, WIDTH))]
     names = ["logits", "present.0.decoder.key", "present.0.encoder.key"]
@@ -96,16 +118,23 @@ def opened(path: Path) -> onnxruntime.InferenceSession:
 
 
 def plain(folder: Path, samples: Any, start: Sequence[str], most: int) -> list[int]:
-    """Tokens of a greedy loop over the two files."""
+    """Tokens of a greedy loop over the two files, whose encoder takes sounds."""
+    return plain_of(folder, {"input_values": samples}, {}, start, most)
+
+
+def plain_of(
+    folder: Path, given: Mapping[str, Any], always: Mapping[str, Any], start: Sequence[str], most: int
+) -> list[int]:
+    """Tokens of a greedy loop over the two files: the encoder takes `given`, the decoder `always` in each step."""
     known = Tokenizer.from_file(str(folder / "tokenizer.json"))
     first, later = (opened(folder / f"{name}.onnx") for name in ("encoder_model", "decoder_model_merged"))
-    (hidden,) = first.run(None, {"input_values": samples})
+    (hidden,) = first.run(None, dict(given))
     ids = [int(known.token_to_id(token) or 0) for token in start]
     caches = {name: numpy.zeros((1, 0, 8), numpy.float32) for name in ("past_key_values.0.decoder.key", KEPT)}
     made: list[int] = []
     while len(made) < most:
-        given = {"input_ids": numpy.array([ids]), "encoder_hidden_states": hidden, **caches}
-        logits, own, kept = later.run(None, {**given, "use_cache_branch": numpy.array([bool(made)])})
+        fed = {"input_ids": numpy.array([ids]), "encoder_hidden_states": hidden, **caches, **always}
+        logits, own, kept = later.run(None, {**fed, "use_cache_branch": numpy.array([bool(made)])})
         caches = {"past_key_values.0.decoder.key": own, KEPT: caches[KEPT] if made else kept}
         ids = [int(logits[0, -1].argmax())]
         made += ids

@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from packager import models
-from packager.contract import OUTPUT_KINDS, attachment
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS, attachment
 from packager.contract.attachment import Tables
 from packager.core.errors import ConfigError
 from packager.core.values import Model
@@ -38,21 +38,44 @@ def joined(folder: Path, encoder: str = "encoder_model.onnx", **keys: Any) -> Mo
     return attachment.attach(model, Tables(inputs={}, outputs={"logits": kind})).model
 
 
-def steps(model: Model, samples: Any) -> list[int]:
-    """Tokens of the joined model, which gets the samples in its first step only."""
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of a model whose encoder takes texts."""
+    made = tmp_path_factory.mktemp("translator")
+    size = Tokenizer.from_file(str(decoders.tokenizer(made))).get_vocab_size()
+    saved(made / "encoder_model.onnx", encoder_decoders.text_encoder(size))
+    saved(made / "decoder_model_merged.onnx", encoder_decoders.decoder(size, is_masked=True))
+    return made
+
+
+def translating(folder: Path, **keys: Any) -> Model:
+    model = models.load(folder / "decoder_model_merged.onnx", "m", encoder=folder / "encoder_model.onnx")
+    inputs: Any = INPUT_KINDS
+    outputs: Any = OUTPUT_KINDS
+    made = outputs["generated"](max_new_tokens=MOST, stop_tokens=(decoders.STOP,), start_tokens=START)
+    text = inputs["text"](tokenizer=folder / "tokenizer.json", **keys)
+    return attachment.attach(model, Tables(inputs={"input_ids": text}, outputs={"logits": made})).model
+
+
+def points_of(text: str) -> Any:
+    return numpy.array([ord(each) for each in text] or [-1], numpy.int32)
+
+
+def steps(model: Model, name: str, first: Any, further: Any) -> list[int]:
+    """Tokens of the joined model, which gets `first` in its first step only."""
     assert model.contract is not None
     path = model.path.with_name("joined.onnx")
     path.write_bytes(model.graph)
     session, states = encoder_decoders.opened(path), model.contract.states
     given = {each.input.name: numpy.zeros(each.first_shape, DTYPES[each.input.element.value]) for each in states}
-    given["input_values"] = samples
+    given[name] = first
     names, tokens = [each.name for each in session.get_outputs()], []
     while True:
         made = dict(zip(names, session.run(None, given), strict=True))
         tokens.append(int(made["logits.next progress"][1]))
         if made["logits.finished"][0]:
             return tokens
-        given = {each.input.name: made[each.output.name] for each in states} | {"input_values": samples[:, :0]}
+        given = {each.input.name: made[each.output.name] for each in states} | {name: further}
 
 
 def test_tokens_are_those_of_a_plain_loop_over_both_files(folder: Path) -> None:
@@ -60,10 +83,40 @@ def test_tokens_are_those_of_a_plain_loop_over_both_files(folder: Path) -> None:
     seen = set()
     for windows in (1, 3, 20):
         samples = random.normal(0, 2, (1, 4 * windows)).astype(numpy.float32)
-        tokens = steps(model, samples)
+        tokens = steps(model, "input_values", samples, samples[:, :0])
         assert tokens == encoder_decoders.plain(folder, samples, START, MOST)
         seen.add(tuple(tokens))
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("length", [None, 40])
+def test_a_translation_is_that_of_a_plain_loop_over_both_files(translator: Path, length: int | None) -> None:
+    model, known, seen = translating(translator, length=length), decoders.tokenizer(translator), set()
+    for text in ("a dog", "the quick brown fox", decoders.EMOJI):
+        ids = Tokenizer.from_file(str(known)).encode(text).ids
+        padding = [0] * ((length or len(ids)) - len(ids))
+        mask = numpy.array([[1] * len(ids) + padding])
+        fed = {"input_ids": numpy.array([ids + padding]), "attention_mask": mask}
+        wanted = encoder_decoders.plain_of(translator, fed, {"encoder_attention_mask": mask}, START, MOST)
+        assert steps(model, "input_ids.text", points_of(text), points_of("")) == wanted
+        seen.add(tuple(wanted))
+    assert len(seen) == 3
+
+
+def test_a_decoder_that_takes_a_mask_gets_ones_for_a_recording(tmp_path: Path) -> None:
+    size = Tokenizer.from_file(str(decoders.tokenizer(tmp_path))).get_vocab_size()
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.encoder())
+    saved(tmp_path / "decoder_model_merged.onnx", encoder_decoders.decoder(size, is_masked=True))
+    samples = numpy.random.default_rng(0).normal(0, 2, (1, 12)).astype(numpy.float32)
+    ones = {"encoder_attention_mask": numpy.ones((1, 3), numpy.int64)}
+    wanted = encoder_decoders.plain_of(tmp_path, {"input_values": samples}, ones, START, MOST)
+    assert steps(joined(tmp_path), "input_values", samples, samples[:, :0]) == wanted
+
+
+def test_apps_pass_a_text_to_a_translator(translator: Path) -> None:
+    contract = translating(translator).contract
+    assert contract is not None
+    assert [each.identifier for each in contract.parameters] == ["text"]
 
 
 def test_apps_pass_what_the_encoder_takes(folder: Path) -> None:

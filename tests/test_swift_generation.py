@@ -42,7 +42,7 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     }
     scribe = generation_models.heard(folder / "models", Store(cache_folder() / "store"))
     target = Ios(providers=())
-    plans = tuple(shipped(each.plan) for each in (*models.values(), scribe))
+    plans = tuple(map(shipped, (*(each.plan for each in models.values()), scribe.plan)))
     view = target.view(Package(name="tales", version="1.0.0", license=""), plans, Report(parities=()))
     made = folder / "package" / "tales"
     write_sources(target.render(view), made)

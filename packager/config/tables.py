@@ -91,7 +91,7 @@ class ModelTable(Strict):
     path: Path
     """the .onnx file, relative to mobpack.toml"""
     encoder: Path | None = None
-    """the encoder's .onnx file, where `path` is the decoder of a speech recognizer: `encoder_model.onnx` beside
+    """the encoder's .onnx file, where `path` is the decoder of a recognizer or translator: `encoder_model.onnx` beside
     `decoder_model_merged.onnx`; see docs/generation.md"""
     rename: dict[str, str] = {}
     """other names for inputs, outputs and dimensions, which generated code and all other keys use: `fetch_name_0 =

@@ -5,6 +5,7 @@ one for further steps. In the joined graph the encoder is in a branch that only 
 and the caches of cross-attention, are carried from there.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ HIDDEN = "encoder_hidden_states"
 """input of the decoder with the encoder's output"""
 LATER = "use_cache_branch"
 """input of the decoder, bool [1]: whether this is a further step"""
+IDS, DECODER_IDS = "input_ids", "decoder_input_ids"
+"""input of the decoder with token ids, which the encoder's may be called as well, and its name in the joined graph"""
+MASK, HIDDEN_MASK = "attention_mask", "encoder_attention_mask"
+"""input of an encoder of texts, and that of the decoder with the same values"""
 PAST, PRESENT, OF_ENCODER = "past_key_values.", "present.", ".encoder."
 PREFIX = "encoder/"
 """begins names of the encoder's own values and nodes"""
@@ -27,25 +32,73 @@ def join(decoder: "ModelProto", encoder: "ModelProto", path: Path, where: str) -
     """Adds `encoder`, which was read from `path`, to `decoder`, in place.
 
     The decoder's input `encoder_hidden_states` becomes a cache: `past_key_values.encoder_hidden_states` goes in, and
-    `present.encoder_hidden_states` comes out. `where` names the table in messages. Raises ConfigError for files that do
-    not go together.
+    `present.encoder_hidden_states` comes out; so does `encoder_attention_mask`. Its `input_ids` are called
+    `decoder_input_ids`, so that the encoder may have some, too. `where` names the table in messages. Raises ConfigError
+    for files that do not go together.
     """
+    _rename_ids(decoder)
     _refuse_unfit(decoder, encoder, path, where)
-    hidden = next(value for value in decoder.graph.input if value.name == HIDDEN)
+    _separate_dimensions(encoder, decoder)
     _prefix(encoder, {*names.all_names(decoder), HIDDEN, PAST + HIDDEN, PRESENT + HIDDEN})
-    output = encoder.graph.output[0].name
     _keep_caches(decoder)
-    past = _renamed(hidden, PAST + HIDDEN)
-    first = _branch("first", encoder.graph.node, output)
-    later = _branch("later", [_identity(past.name, f"{PREFIX}kept")], f"{PREFIX}kept")
-    kept = [value for value in decoder.graph.input if value.name != HIDDEN]
-    _assign(decoder.graph.input, [*encoder.graph.input, *kept, past])
-    decoder.graph.output.append(_renamed(hidden, PRESENT + HIDDEN))
+    _carry(decoder, HIDDEN_MASK, *_masking(encoder, decoder))
+    _carry(decoder, HIDDEN, encoder.graph.node, encoder.graph.output[0].name)
+    _assign(decoder.graph.input, [*encoder.graph.input, *decoder.graph.input])
     known = {each.domain for each in decoder.opset_import}
     decoder.opset_import.extend(each for each in encoder.opset_import if each.domain not in known)
     decoder.graph.initializer.extend(encoder.graph.initializer)
-    decoder.graph.node.insert(0, _choice(HIDDEN, later, first))
-    decoder.graph.node.append(_identity(HIDDEN, PRESENT + HIDDEN))
+
+
+def _rename_ids(decoder: "ModelProto") -> None:
+    inputs = {value.name: value for value in decoder.graph.input}
+    if IDS not in inputs or DECODER_IDS in names.all_names(decoder):
+        return
+    inputs[IDS].name = DECODER_IDS
+    for node in traversal.all_nodes(decoder):
+        node.input[:] = [DECODER_IDS if name == IDS else name for name in node.input]
+    for graph in traversal.all_graphs(decoder):
+        for value in graph.output:
+            value.name = DECODER_IDS if value.name == IDS else value.name
+
+
+def _carry(decoder: "ModelProto", name: str, nodes: "Iterable[NodeProto]", output: str) -> None:
+    """Makes a cache of the decoder's input `name`, if it has it: `output` of `nodes` in the first step."""
+    value = next((each for each in decoder.graph.input if each.name == name), None)
+    if value is None:
+        return
+    past, kept = _renamed(value, PAST + name), f"{PREFIX}{name}/kept"
+    later = _branch("later", [_identity(past.name, kept)], kept, _type(value))
+    others = [each for each in decoder.graph.input if each.name != name]
+    decoder.graph.output.append(_renamed(value, PRESENT + name))
+    decoder.graph.node.insert(0, _choice(name, later, _branch("first", nodes, output, _type(value))))
+    decoder.graph.node.append(_identity(name, PRESENT + name))
+    _assign(decoder.graph.input, [*others, past])
+
+
+def _masking(encoder: "ModelProto", decoder: "ModelProto") -> "tuple[list[NodeProto], str]":
+    """Nodes that make the mask of the encoder's result, and the name of that: its own mask, or ones without any."""
+    from onnx import TensorProto, helper
+
+    made = f"{PREFIX}{HIDDEN_MASK}"
+    own, sizes, ones = (f"{made}/{each}" for each in ("own", "sizes", "ones"))
+    element = next((_type(value) for value in decoder.graph.input if value.name == HIDDEN_MASK), TensorProto.INT64)
+    if MASK in {value.name for value in encoder.graph.input}:
+        return [helper.make_node("Cast", [MASK], [made], name=own, to=element)], made
+    one = helper.make_tensor("one", element, [1], [1])
+    return [
+        helper.make_node("Shape", [HIDDEN], [sizes], name=sizes, start=0, end=2),
+        helper.make_node("ConstantOfShape", [sizes], [made], name=ones, value=one),
+    ], made
+
+
+def _separate_dimensions(encoder: "ModelProto", decoder: "ModelProto") -> None:
+    """Renames open sizes of the encoder's inputs, after the batch, that are called as sizes of the decoder's: one is of
+    the first step, the other of what is carried."""
+    known = {size for value in decoder.graph.input for size in _sizes(value)}
+    for value in encoder.graph.input:
+        for each in value.type.tensor_type.shape.dim[1:]:
+            if each.dim_param in known:
+                each.dim_param = f"{PREFIX}{each.dim_param}"
 
 
 def _refuse_unfit(decoder: "ModelProto", encoder: "ModelProto", path: Path, where: str) -> None:
@@ -63,10 +116,10 @@ def _refuse_unfit(decoder: "ModelProto", encoder: "ModelProto", path: Path, wher
             f"{where}: {path.name} gives {given}, but the decoder takes '{HIDDEN}' {_sizes(inputs[HIDDEN])}",
             hint="use the encoder and the decoder of one export",
         )
-    if shared := sorted({value.name for value in encoder.graph.input} & inputs.keys()):
+    if shared := sorted({value.name for value in encoder.graph.input} & names.all_names(decoder)):
         raise ConfigError(
-            f"{where}: the encoder and the decoder both take '{shared[0]}'",
-            hint="only models whose encoder takes sounds or tensors of its own can be joined",
+            f"{where}: the encoder takes '{shared[0]}', and the decoder has a value of that name",
+            hint=f"of the decoder's inputs only {IDS}, {HIDDEN_MASK} and caches can be filled",
         )
     opsets = [{each.domain: each.version for each in model.opset_import} for model in (decoder, encoder)]
     if any(opsets[0][domain] != opsets[1][domain] for domain in opsets[0].keys() & opsets[1].keys()):
@@ -98,15 +151,17 @@ def _prefix(encoder: "ModelProto", taken: set[str]) -> None:
 def _keep_caches(decoder: "ModelProto") -> None:
     """Carries the caches of cross-attention: the branch for further steps gives none, or empty ones."""
     inputs = {value.name for value in decoder.graph.input}
-    pasts = {value.name: value.name.replace(PRESENT, PAST, 1) for value in decoder.graph.output}
+    outputs = {value.name: value for value in decoder.graph.output}
+    pasts = {name: name.replace(PRESENT, PAST, 1) for name in outputs}
     kept = {name: past for name, past in pasts.items() if OF_ENCODER in name and past in inputs}
     made = {name: f"{PREFIX}{name}" for name in kept}
     _separate_branches(decoder)
     for node in decoder.graph.node:
         node.output[:] = [made.get(name, name) for name in node.output]
     for name, past in kept.items():
-        later = _branch("later", [_identity(past, f"{made[name]}/past")], f"{made[name]}/past")
-        first = _branch("first", [_identity(made[name], f"{made[name]}/first")], f"{made[name]}/first")
+        element, kept_name, first_name = _type(outputs[name]), f"{made[name]}/past", f"{made[name]}/first"
+        later = _branch("later", [_identity(past, kept_name)], kept_name, element)
+        first = _branch("first", [_identity(made[name], first_name)], first_name, element)
         decoder.graph.node.append(_choice(name, later, first))
 
 
@@ -128,11 +183,10 @@ def _choice(name: str, later: "GraphProto", first: "GraphProto") -> "NodeProto":
     return helper.make_node("If", [LATER], [name], name=f"{PREFIX}{name}/choice", then_branch=later, else_branch=first)
 
 
-def _branch(name: str, nodes: "object", output: str) -> "GraphProto":
-    from onnx import TensorProto, helper
+def _branch(name: str, nodes: "Iterable[NodeProto]", output: str, element: int) -> "GraphProto":
+    from onnx import helper
 
-    info = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
-    return helper.make_graph(list(nodes), name, [], [info])  # type: ignore[call-overload]
+    return helper.make_graph(list(nodes), name, [], [helper.make_tensor_value_info(output, element, None)])
 
 
 def _identity(value: str, made: str) -> "NodeProto":

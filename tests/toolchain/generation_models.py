@@ -70,16 +70,18 @@ def heard(folder: Path, store: Store) -> Heard:
     tokens = decoders.tokenizer(own)
     known = Tokenizer.from_file(str(tokens))
     encoder = saved(own / "encoder_model.onnx", encoder_decoders.encoder())
-    decoder = saved(own / "decoder_model_merged.onnx", encoder_decoders.decoder(known.get_vocab_size()))
-    kinds: Any = INPUT_KINDS | OUTPUT_KINDS
-    made = kinds["generated"](
+    decoder = saved(own / "decoder_model_merged.onnx", encoder_decoders.decoder(known.get_vocab_size(), is_masked=True))
+    inputs: Any = INPUT_KINDS
+    outputs: Any = OUTPUT_KINDS
+    made = outputs["generated"](
         stop_tokens=(decoders.STOP,), start_tokens=("a", "d"), tokenizer=tokens, max_new_tokens=12
     )
-    tables = Tables(inputs={"input_values": kinds["audio"](rate=16000)}, outputs={"logits": made})
+    tables = Tables(inputs={"input_values": inputs["audio"](rate=16000)}, outputs={"logits": made})
     model = attachment.attach(models.load(decoder, "scribe", encoder=encoder), tables).model
     samples = (numpy.arange(160) * 7919 % 60000 - 30000).astype(numpy.float32)[None] / 32768
-    text = str(known.decode(encoder_decoders.plain(own, samples, ("a", "d"), 12)))
-    return Heard(plan=_plan(model, store), text=text)
+    ones = {"encoder_attention_mask": numpy.ones((1, samples.size // encoder_decoders.WINDOW), numpy.int64)}
+    tokens_made = encoder_decoders.plain_of(own, {"input_values": samples}, ones, ("a", "d"), 12)
+    return Heard(plan=_plan(model, store), text=str(known.decode(tokens_made)))
 
 
 def _plan(model: Model, store: Store) -> Plan:

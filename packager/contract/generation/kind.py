@@ -18,7 +18,7 @@ from packager.tokenization.decoder import Decoding
 
 MASK, POSITIONS = "attention_mask", "position_ids"
 """names that exporters give to these inputs"""
-IDS, LATER = "input_ids", "use_cache_branch"
+IDS, LATER = "decoder_input_ids", "use_cache_branch"
 """inputs of a decoder with an encoder: token ids, and whether this is a further step"""
 HIDDEN = "encoder_hidden_states"
 """input of a decoder whose encoder is not in the graph"""
@@ -93,7 +93,7 @@ class Generated:
                 hint='name the encoder in the model\'s table: encoder = "encoder_model.onnx"',
             )
         if f"past_key_values.{HIDDEN}" in {spec.name for spec in signature.inputs}:
-            return self._with_encoder(name, signature)
+            return self._with_encoder(name, inputs, signature)
         if self.start_tokens:
             raise ConfigError("start-tokens has no effect on a model without an encoder", hint="remove it")
         prompts = {each: kind for each, kind in inputs.items() if isinstance(kind, Tokenizing)}
@@ -120,13 +120,15 @@ class Generated:
         )
         return _expanded(ids, prompt, found, self._step(names, ids, decoding, takes_all=not found))
 
-    def _with_encoder(self, name: str, signature: Signature) -> Expanded:
+    def _with_encoder(self, name: str, inputs: Mapping[str, InputKind], signature: Signature) -> Expanded:
         """The tables of a decoder that begins with start tokens, and whose encoder is in the graph."""
-        if self.tokenizer is None:
+        of_texts = [kind.tokenizer for kind in inputs.values() if isinstance(kind, Tokenizing)]
+        tokenizer = self.tokenizer or (of_texts[0] if len(of_texts) == 1 else None)
+        if tokenizer is None:
             raise ConfigError("tokenizer is missing", hint='name the file that makes text of tokens: "tokenizer.json"')
         if not self.start_tokens:
             raise ConfigError("start-tokens is missing", hint='name the tokens that the decoder begins with: ["<s>"]')
-        decoding = tokenization.read_decoder(self.tokenizer)
+        decoding = tokenization.read_decoder(tokenizer)
         names, found = Names(output=name), caches.caches_of(signature, self.caches)
         start = Start(names=names, tokens=_numbers(decoding, "start-tokens", self.start_tokens), later=LATER)
         step = replace(self._step(names, IDS, decoding, takes_all=False), has_encoder=True)
