@@ -48,6 +48,18 @@ public struct Sound: Sendable {
         self.channels = channels
     }
 
+    private init(firstFrameOf sound: Sound) {
+        switch sound.samples {
+        case .floats(let floats): samples = .floats(Array(floats.prefix(sound.channels)))
+        case .integers(let integers): samples = .integers(Array(integers.prefix(sound.channels)))
+        }
+        rate = sound.rate
+        channels = sound.channels
+    }
+
+    /// The first frame: for runs that take a recording and do not read it.
+    var firstFrame: Sound { Sound(firstFrameOf: self) }
+
     /// From -1 to 1.
     var floats: [Float] {
         switch samples {

@@ -73,6 +73,13 @@ public class Sound private constructor(
         return target.whole()
     }
 
+    /** The first frame: for runs that take a recording and do not read it. */
+    internal fun firstFrame(): Sound = when (samples) {
+        is FloatBuffer -> Sound(FloatArray(channels, samples::get), rate, channels)
+        is ShortBuffer -> Sound(ShortArray(channels, samples::get), rate, channels)
+        else -> this
+    }
+
     private fun short(sample: Float): Short = when {
         sample.isNaN() -> 0
         else -> Math.rint((sample * FULL_SCALE).toDouble()).coerceIn(-32768.0, 32767.0).toInt().toShort()
