@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 from tokenizers import BertWordPieceTokenizer
 
+from benchmarks import accuracy
 from benchmarks.spread import spread
 from benchmarks.tasks import TASKS, denoise, orientation, pages, pitch, scores, similarity, sounds, source_code, speech
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
@@ -65,6 +66,28 @@ def test_signal_to_distortion_is_the_ratio_of_powers_at_any_volume() -> None:
     clean, disturbance = numpy.array([3.0, 0, 0, 1]), numpy.array([0.0, 1, 0, 0])
     assert scores.signal_to_distortion_db(clean + disturbance, clean) == pytest.approx(10)
     assert scores.signal_to_distortion_db(7 * (clean + disturbance), clean) == pytest.approx(10)
+
+
+def test_word_errors_are_the_fewest_changes_of_words_whatever_case_and_punctuation() -> None:
+    assert scores.word_errors("Please, open the window!", "please open the window") == 0
+    assert scores.word_errors("please open a window", "please open the window") == 1
+    assert scores.word_errors("open the window window", "please open the window") == 2
+    assert scores.word_errors("the cat", "") == scores.word_errors("", "the cat") == 2
+    assert scores.word_errors("it's ill", "its ill") == 1
+    assert scores.word_error_rate(["a b c", "e f g"], ["a b c d", "e"]) == pytest.approx(3 / 5)
+    assert scores.word_error_rate(["", "one two three"], ["a", "b"]) == 2
+
+
+def test_rows_of_a_task_that_is_measured_again_replace_its_own_alone() -> None:
+    known = {name: [f"| **{name}**: a model | float |", "|  | auto |"] for name in ("digits", "speech")}
+    text = accuracy.with_rows(f"before\n\n{accuracy.BEGIN}\n{accuracy.END}\n\nafter\n", known)
+    assert accuracy.with_rows(text, {}) == text
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    row = "| **digits**: another | float |"
+    assert accuracy.with_rows(text, {"digits": [row]}) == text.replace("\n".join(known["digits"]), row)
+    added = accuracy.with_rows(text, {"pitch": [row]}).splitlines()
+    assert added.index(row) == added.index(known["speech"][0]) - 1
 
 
 def test_agreement_is_a_share_and_refuses_lists_of_two_lengths() -> None:
