@@ -1,12 +1,14 @@
 """Accuracy of quantized real models on real tasks: `python -m benchmarks.accuracy [TASK...]`.
 
 For every task and every quantizer that fits it `mobpack quantize MODEL --json` runs as a user would run it, with the
-task's accuracy as its metric. The result is the table in docs/quantization.md, between its two marks; `--print` leaves
-the page alone. An hour on two cores for all of it; figures of a run that was broken off are kept.
+task's accuracy as its metric. The result is the table in docs/quantization.md, between its two marks, where rows of
+other tasks stay; `--print` leaves the page alone. An hour on two cores for all of it; figures of a run that was broken
+off are kept.
 """
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,17 @@ QUANTIZED = Step(name="quantized", caller=__name__, computed_by=("packager.cli.q
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "quantization.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+TITLES = (
+    "task",
+    "quantizer",
+    "metric",
+    "change",
+    "size",
+    "of float",
+    "latency",
+    "emulated ARM64",
+    "SQNR of layers",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,33 +82,27 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", metavar="TASK", choices=[[], *PLANS], help=f"default: {', '.join(PLANS)}")
     parser.add_argument("--print", action="store_true", dest="is_printed", help="print the table, leave the page")
     arguments = parser.parse_args()
-    lines = list(table(arguments.tasks or list(PLANS)))
+    measured = {name: list(rows(name)) for name in arguments.tasks or PLANS}
     if arguments.is_printed:
-        print("\n".join(lines))
+        print("\n".join(table(measured)))
     else:
-        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), lines), encoding="utf-8")
+        PAGE.write_text(with_rows(PAGE.read_text(encoding="utf-8"), measured), encoding="utf-8", newline="\n")
 
 
-def table(tasks: Sequence[str]) -> Iterator[str]:
-    titles = (
-        "task",
-        "quantizer",
-        "metric",
-        "change",
-        "size",
-        "of float",
-        "latency",
-        "emulated ARM64",
-        "SQNR of layers",
-    )
-    yield f"| {' | '.join(titles)} |"
-    yield "|---|---|" + "--:|" * (len(titles) - 2)
-    for name in tasks:
-        plan = PLANS[name]
-        auto = Recipe(name="auto", options=("-q", "auto", "--max-drop", f"{plan.max_drop:g}"), has_samples=True)
-        reports = [(recipe, quantized(name, recipe)) for recipe in (*plan.recipes, auto)]
-        yield float_row(name, next(report for _, report in reports if "error" not in report))
-        yield from (row(recipe, report) for recipe, report in reports)
+def table(rows_of: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The rows of each task, in the order of the plans."""
+    yield f"| {' | '.join(TITLES)} |"
+    yield "|---|---|" + "--:|" * (len(TITLES) - 2)
+    for name in PLANS:
+        yield from rows_of.get(name, ())
+
+
+def rows(name: str) -> Iterator[str]:
+    plan = PLANS[name]
+    auto = Recipe(name="auto", options=("-q", "auto", "--max-drop", f"{plan.max_drop:g}"), has_samples=True)
+    reports = [(recipe, quantized(name, recipe)) for recipe in (*plan.recipes, auto)]
+    yield float_row(name, next(report for _, report in reports if "error" not in report))
+    yield from (row(recipe, report) for recipe, report in reports)
 
 
 def quantized(task: str, recipe: Recipe) -> dict[str, Any]:
@@ -179,10 +186,23 @@ def megabytes(count: int) -> str:
     return f"{count / 1e6:.2f} MB"
 
 
-def with_table(page: str, lines: Sequence[str]) -> str:
+def with_rows(page: str, measured: Mapping[str, Sequence[str]]) -> str:
+    """`page` with new rows of the tasks that were measured; rows of others stay as they are."""
     before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return "\n".join([before + BEGIN, *lines, END + after])
+    known, _, after = rest.partition(END)
+    return "\n".join([before + BEGIN, *table({**rows_by_task(known), **measured}), END + after])
+
+
+def rows_by_task(text: str) -> dict[str, list[str]]:
+    """The rows of a table on the page: those of a task begin with the one that has its name."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in text.splitlines():
+        first = re.match(r"\| \*\*(\w+)\*\*: ", line)
+        name = first[1] if first else name
+        if name:
+            found.setdefault(name, []).append(line)
+    return found
 
 
 if __name__ == "__main__":

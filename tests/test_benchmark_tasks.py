@@ -11,8 +11,21 @@ import onnxruntime
 import pytest
 from tokenizers import BertWordPieceTokenizer
 
+from benchmarks import accuracy, speech_to_text
 from benchmarks.spread import spread
-from benchmarks.tasks import TASKS, denoise, orientation, pages, pitch, scores, similarity, sounds, source_code, speech
+from benchmarks.tasks import (
+    TASKS,
+    denoise,
+    orientation,
+    pages,
+    pitch,
+    scores,
+    similarity,
+    sounds,
+    source_code,
+    speech,
+    synthesizer,
+)
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
 from tests.onnx_text import onnx_model, saved
@@ -65,6 +78,55 @@ def test_signal_to_distortion_is_the_ratio_of_powers_at_any_volume() -> None:
     clean, disturbance = numpy.array([3.0, 0, 0, 1]), numpy.array([0.0, 1, 0, 0])
     assert scores.signal_to_distortion_db(clean + disturbance, clean) == pytest.approx(10)
     assert scores.signal_to_distortion_db(7 * (clean + disturbance), clean) == pytest.approx(10)
+
+
+def test_word_errors_are_the_fewest_changes_of_words_whatever_case_and_punctuation() -> None:
+    assert scores.word_errors("Please, open the window!", "please open the window") == 0
+    assert scores.word_errors("please open a window", "please open the window") == 1
+    assert scores.word_errors("open the window window", "please open the window") == 2
+    assert scores.word_errors("the cat", "") == scores.word_errors("", "the cat") == 2
+    assert scores.word_errors("it's ill", "its ill") == 1
+    assert scores.word_error_rate(["a b c", "e f g"], ["a b c d", "e"]) == pytest.approx(3 / 5)
+    assert scores.word_error_rate(["", "one two three"], ["a", "b"]) == 2
+
+
+def test_a_recognizers_row_counts_word_errors_and_texts_that_are_the_same() -> None:
+    said = ["one two three four", "five six"]
+    written = speech_to_text.Written(
+        sentences=said, reference=said, ours=["One two three.", "five six"], ours_resampled=["", "five six"]
+    )
+    *_, row = speech_to_text.table({"en-us": written})
+    cells = [each.strip() for each in row.strip("|").split("|")]
+    assert cells[1:3] == ["6", "0.0 \u00b1 0.0 %"]
+    assert cells[3].startswith("16.7 \u00b1 ")
+    assert cells[4:6] == ["1 of 2", "0"]
+    assert cells[7].startswith("+50.0 \u00b1 ")
+
+
+def test_the_spread_of_word_errors_is_that_of_a_share_where_sentences_have_one_word() -> None:
+    errors = numpy.array([0, 1] * 50)
+    assert speech_to_text.standard_error(errors, ["word"] * 100) == pytest.approx(0.05, rel=0.1)
+    assert speech_to_text.standard_error(errors * 0 + 1, ["word"] * 100) == 0
+
+
+def test_a_tone_keeps_its_pitch_and_volume_at_another_rate() -> None:
+    time = numpy.arange(synthesizer.RATE) / synthesizer.RATE
+    found = synthesizer.resampled((1000 * numpy.sin(2 * numpy.pi * 440 * time)).astype(numpy.int16), 16000)
+    assert (len(found), found.dtype) == (16000, numpy.int16)
+    assert numpy.abs(numpy.fft.rfft(found)).argmax() == 440
+    assert numpy.abs(found).max() == pytest.approx(1000, abs=2)
+
+
+def test_rows_of_a_task_that_is_measured_again_replace_its_own_alone() -> None:
+    known = {name: [f"| **{name}**: a model | float |", "|  | auto |"] for name in ("digits", "speech")}
+    text = accuracy.with_rows(f"before\n\n{accuracy.BEGIN}\n{accuracy.END}\n\nafter\n", known)
+    assert accuracy.with_rows(text, {}) == text
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    row = "| **digits**: another | float |"
+    assert accuracy.with_rows(text, {"digits": [row]}) == text.replace("\n".join(known["digits"]), row)
+    added = accuracy.with_rows(text, {"pitch": [row]}).splitlines()
+    assert added.index(row) == added.index(known["speech"][0]) - 1
 
 
 def test_agreement_is_a_share_and_refuses_lists_of_two_lengths() -> None:

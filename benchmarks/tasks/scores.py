@@ -1,5 +1,6 @@
 """Scores that tasks share; each takes numbers and gives one."""
 
+import re
 from collections.abc import Sequence
 
 import numpy
@@ -38,3 +39,25 @@ def signal_to_distortion_db(found: Array, clean: Array) -> float:
     """Scale-invariant signal-to-distortion ratio in dB (arXiv:1811.02508)."""
     target = (found @ clean) / (clean @ clean) * clean
     return float(10 * numpy.log10((target @ target) / ((found - target) @ (found - target))))
+
+
+def words(text: str) -> list[str]:
+    """The words that a word error rate compares: in lower case, without punctuation."""
+    return re.findall(r"[a-z0-9']+", text.lower())
+
+
+def word_errors(found: str, expected: str) -> int:
+    """The fewest words to put in, leave out or replace that make `expected` of `found` (Levenshtein's distance)."""
+    wanted = words(expected)
+    row = list(range(len(wanted) + 1))
+    for count, word in enumerate(words(found), 1):
+        above, row = row, [count]
+        for place, other in enumerate(wanted):
+            row.append(min(above[place] + (word != other), above[place + 1] + 1, row[place] + 1))
+    return row[-1]
+
+
+def word_error_rate(found: Sequence[str], expected: Sequence[str]) -> float:
+    """Errors in all texts together for each word that was said: 0 is perfect, and more than 1 is possible."""
+    errors = sum(word_errors(one, other) for one, other in zip(found, expected, strict=True))
+    return errors / sum(len(words(each)) for each in expected)
