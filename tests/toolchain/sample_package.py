@@ -73,3 +73,4 @@ class SamplePackage:
 
 
 VISION = SamplePackage(name="vision", sources=("make", "mobpack.toml", "classifier.py", "models.txt"))
+NOTES = SamplePackage(name="notes", sources=("make", "mobpack.toml", "vocabulary.py", "models.txt"))
