@@ -4,14 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import onnxruntime
 import pytest
 from tokenizers import Tokenizer
 
 from packager import models
+from packager.compile.compile import compile_variant
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, attachment
 from packager.contract.attachment import Tables
 from packager.core.errors import ConfigError
-from packager.core.values import Model
+from packager.core.values import Model, baseline
+from packager.files.store import Store
+from packager.session import exact
 from tests import decoders, encoder_decoders
 from tests.generation import DTYPES
 from tests.onnx_text import saved
@@ -111,6 +115,19 @@ def test_a_decoder_that_takes_a_mask_gets_ones_for_a_recording(tmp_path: Path) -
     ones = {"encoder_attention_mask": numpy.ones((1, 3), numpy.int64)}
     wanted = encoder_decoders.plain_of(tmp_path, {"input_values": samples}, ones, START, MOST)
     assert steps(joined(tmp_path), "input_values", samples, samples[:, :0]) == wanted
+
+
+def test_sizes_of_a_text_and_of_what_is_carried_differ(translator: Path) -> None:
+    files = [translator / f"{each}.onnx" for each in ("decoder_model_merged", "encoder_model")]
+    shapes = {spec.name: spec.shape for spec in models.load(files[0], "m", encoder=files[1]).signature.inputs}
+    assert shapes["input_ids"] == shapes["attention_mask"] == ("batch_size", "given_encoder_sequence_length")
+    assert shapes["past_key_values.encoder_attention_mask"] == ("batch_size", "encoder_sequence_length")
+
+
+def test_the_file_that_ships_opens_where_results_are_exact(translator: Path, tmp_path: Path) -> None:
+    compiled = compile_variant(baseline(translating(translator)), Store(tmp_path))
+    names = {each.name for each in exact.opened(compiled.path, "", onnxruntime.SessionOptions).get_outputs()}
+    assert "present.encoder_attention_mask" in names
 
 
 def test_apps_pass_a_text_to_a_translator(translator: Path) -> None:
