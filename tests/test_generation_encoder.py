@@ -1,5 +1,6 @@
 """An encoder and a decoder in two files become one model, which makes the tokens of a plain loop over both files."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,17 @@ from packager.compile.compile import compile_variant
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, attachment
 from packager.contract.attachment import Tables
 from packager.core.errors import ConfigError
-from packager.core.values import Model, baseline
+from packager.core.findings import Report
+from packager.core.values import Model, Package, baseline
 from packager.files.store import Store
+from packager.render import write_sources
 from packager.session import exact
+from packager.targets.android import Android
+from packager.targets.ios import Ios
 from tests import decoders, encoder_decoders
 from tests.generation import DTYPES
 from tests.onnx_text import saved
+from tests.toolchain import generation_models
 
 MOST = 12
 START = ("a", "d")
@@ -173,3 +179,22 @@ def test_a_model_without_use_cache_branch_cannot_have_an_encoder(folder: Path) -
     saved(folder / "alone.onnx", net)
     with pytest.raises(ConfigError, match="the decoder has no input 'encoder_hidden_states'"):
         models.load(folder / "alone.onnx", "m", encoder=folder / "encoder_model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("target", "file", "passed"),
+    [
+        (Android(providers=()), "Scribe.kt", "input = inputOf(inputValues.firstFrame(), carried)"),
+        (
+            Ios(providers=()),
+            "Scribe.swift",
+            "self.step(first ? inputValues : inputValues.firstFrame, carried, until: $0)",
+        ),
+    ],
+)
+def test_apps_pass_one_frame_to_further_runs(tmp_path: Path, target: Any, file: str, passed: str) -> None:
+    plan = replace(generation_models.heard(tmp_path, Store(tmp_path / "store")).plan, target=target.NAME)
+    package = Package(name="tales", version="1.0.0", license="")
+    write_sources(target.render(target.view(package, (plan,), Report(parities=()))), tmp_path / "made")
+    (found,) = (tmp_path / "made").rglob(file)
+    assert passed in found.read_text(encoding="utf-8")
