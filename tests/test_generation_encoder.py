@@ -1,20 +1,30 @@
 """An encoder and a decoder in two files become one model, which makes the tokens of a plain loop over both files."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy
+import onnxruntime
 import pytest
 from tokenizers import Tokenizer
 
 from packager import models
+from packager.compile.compile import compile_variant
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, attachment
 from packager.contract.attachment import Tables
 from packager.core.errors import ConfigError
-from packager.core.values import Model
+from packager.core.findings import Report
+from packager.core.values import Model, Package, baseline
+from packager.files.store import Store
+from packager.render import write_sources
+from packager.session import exact
+from packager.targets.android import Android
+from packager.targets.ios import Ios
 from tests import decoders, encoder_decoders
 from tests.generation import DTYPES
 from tests.onnx_text import saved
+from tests.toolchain import generation_models
 
 MOST = 12
 START = ("a", "d")
@@ -113,6 +123,19 @@ def test_a_decoder_that_takes_a_mask_gets_ones_for_a_recording(tmp_path: Path) -
     assert steps(joined(tmp_path), "input_values", samples, samples[:, :0]) == wanted
 
 
+def test_sizes_of_a_text_and_of_what_is_carried_differ(translator: Path) -> None:
+    files = [translator / f"{each}.onnx" for each in ("decoder_model_merged", "encoder_model")]
+    shapes = {spec.name: spec.shape for spec in models.load(files[0], "m", encoder=files[1]).signature.inputs}
+    assert shapes["input_ids"] == shapes["attention_mask"] == ("batch_size", "given_encoder_sequence_length")
+    assert shapes["past_key_values.encoder_attention_mask"] == ("batch_size", "encoder_sequence_length")
+
+
+def test_the_file_that_ships_opens_where_results_are_exact(translator: Path, tmp_path: Path) -> None:
+    compiled = compile_variant(baseline(translating(translator)), Store(tmp_path))
+    names = {each.name for each in exact.opened(compiled.path, "", onnxruntime.SessionOptions).get_outputs()}
+    assert "present.encoder_attention_mask" in names
+
+
 def test_apps_pass_a_text_to_a_translator(translator: Path) -> None:
     contract = translating(translator).contract
     assert contract is not None
@@ -156,3 +179,22 @@ def test_a_model_without_use_cache_branch_cannot_have_an_encoder(folder: Path) -
     saved(folder / "alone.onnx", net)
     with pytest.raises(ConfigError, match="the decoder has no input 'encoder_hidden_states'"):
         models.load(folder / "alone.onnx", "m", encoder=folder / "encoder_model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("target", "file", "passed"),
+    [
+        (Android(providers=()), "Scribe.kt", "input = inputOf(inputValues.firstFrame(), carried)"),
+        (
+            Ios(providers=()),
+            "Scribe.swift",
+            "self.step(first ? inputValues : inputValues.firstFrame, carried, until: $0)",
+        ),
+    ],
+)
+def test_apps_pass_one_frame_to_further_runs(tmp_path: Path, target: Any, file: str, passed: str) -> None:
+    plan = replace(generation_models.heard(tmp_path, Store(tmp_path / "store")).plan, target=target.NAME)
+    package = Package(name="tales", version="1.0.0", license="")
+    write_sources(target.render(target.view(package, (plan,), Report(parities=()))), tmp_path / "made")
+    (found,) = (tmp_path / "made").rglob(file)
+    assert passed in found.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from packager.core.characters import in_one_line, toml_string
 
 if TYPE_CHECKING:
     from packager.cli.sizes import Sizes
-    from packager.cli.text_tables import Table
+    from packager.cli.text_tables import Table, Value
     from packager.core.values import Model
 
 LABELS = "labels.txt"
@@ -24,9 +24,9 @@ LABELS = "labels.txt"
 @click.option("--out", "-o", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The file to write.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def init(model: Path, out: Path, force: bool) -> None:
-    """Write a commented mobpack.toml for MODEL.onnx."""
+    """Write a commented mobpack.toml for MODEL.onnx, or for a folder with an encoder and its decoder."""
     from packager import models
-    from packager.cli import text_tables
+    from packager.cli import encoder_tables, text_tables
     from packager.cli.sizes import Sizes, found_sizes
     from packager.core import names
     from packager.core.console import Console
@@ -35,15 +35,19 @@ def init(model: Path, out: Path, force: bool) -> None:
 
     if out.exists() and not force:
         raise ConfigError(f"{out} already exists", hint="replace it with --force, or choose another file with --out")
-    loaded = models.load(model, names.model_name(model))
+    model = encoder_tables.decoder_in(model) or model
+    encoder = encoder_tables.encoder_of(model)
+    named = encoder_tables.folder_of(model) if encoder else model
+    loaded = models.load(model, names.model_name(named), encoder=encoder)
     console = Console()
     stops = models.blockers(loaded)
-    sizes = Sizes() if stops else found_sizes(loaded, console)
-    tables = [] if stops else text_tables.proposals(loaded)
+    sizes = Sizes() if stops or encoder else found_sizes(loaded, console)
+    propose = encoder_tables.proposals if encoder else text_tables.proposals
+    tables = [] if stops else propose(loaded)
     if labels := _write_labels(tables, out, force=force):
         console.say(f"wrote {labels}")
     with atomic_file(out) as file:
-        file.write(project_file(loaded, names.package_name(model), out, sizes, tables).encode())
+        file.write(project_file(loaded, names.package_name(named), out, sizes, tables, encoder=encoder).encode())
     console.say(f"wrote {out}")
     for table in tables:
         if table.doubt:
@@ -83,7 +87,15 @@ def _relative(file: Path, out: Path) -> str:
         return file.absolute().as_posix()
 
 
-def project_file(model: "Model", package: str, out: Path, sizes: "Sizes", tables: "Sequence[Table]") -> str:
+def project_file(
+    model: "Model",
+    package: str,
+    out: Path,
+    sizes: "Sizes",
+    tables: "Sequence[Table]",
+    *,
+    encoder: Path | None = None,
+) -> str:
     """The text of mobpack.toml: common keys, each with a comment; optional ones are commented out at their defaults."""
     lines = [
         "# Build with: mobpack build",
@@ -96,9 +108,10 @@ def project_file(model: "Model", package: str, out: Path, sizes: "Sizes", tables
         "",
         _line(f"[model.{model.name}]", "the class name derives from this key"),
         f"path = {toml_string(_relative(model.path, out))}",
+        *([_line(f"encoder = {toml_string(_relative(encoder, out))}", "docs/generation.md")] if encoder else []),
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
         *_rename(model),
-        *_shapes(model, sizes),
+        *([] if encoder else _shapes(model, sizes)),
         *(_texts(model, out, tables) or _contract(model)),
         "",
         _line("# [variant.small]", "smaller numbers: docs/quantization.md"),
@@ -180,13 +193,17 @@ def _texts(model: "Model", out: Path, tables: "Sequence[Table]") -> list[str]:
         lines.append(_commented(head, table.comments.get(table.name, "")))
         keys = {**table.keys, **({"labels": LABELS} if table.labels else {})}
         for key, value in keys.items():
-            shown = str(value) if isinstance(value, int) else toml_string(_shown(value, out))
-            lines.append(_commented(f"{mark}{key} = {shown}", table.comments.get(key, "")))
+            lines.append(_commented(f"{mark}{key} = {_shown(value, out)}", table.comments.get(key, "")))
     return lines
 
 
-def _shown(value: str | Path, out: Path) -> str:
-    return _relative(value, out) if isinstance(value, Path) else value
+def _shown(value: "Value", out: Path) -> str:
+    """As TOML has it."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_string, value))}]"
+    if isinstance(value, int):
+        return str(value)
+    return toml_string(_relative(value, out) if isinstance(value, Path) else value)
 
 
 def _commented(text: str, comment: str) -> str:

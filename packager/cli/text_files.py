@@ -25,6 +25,10 @@ class Beside:
     config: Mapping[str, Any]
     settings: Mapping[str, Any]
     """tokenizer_config.json"""
+    generation: Mapping[str, Any]
+    """generation_config.json"""
+    preprocessor: Mapping[str, Any]
+    """preprocessor_config.json, of sounds and pictures"""
     sentences: Mapping[str, Any]
     """sentence_bert_config.json"""
     similarity: str
@@ -47,6 +51,8 @@ class Beside:
             content=_object(tokenizer) if tokenizer and tokenizer.suffix == ".json" else {},
             config=_object(home / "config.json"),
             settings=_object(home / "tokenizer_config.json"),
+            generation=_object(home / "generation_config.json"),
+            preprocessor=_object(home / "preprocessor_config.json"),
             sentences=_object(home / "sentence_bert_config.json"),
             similarity=str(_object(home / "config_sentence_transformers.json").get("similarity_fn_name") or ""),
             poolings=tuple(key.removeprefix("pooling_mode_") for key, value in pooling.items() if value is True),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from packager.core.values import Model
 
 Kind = TypeVar("Kind")
+Value = str | int | Path | list[str]
+"""of a key"""
 
 IDS = ("input_ids", "token_ids", "ids", "tokens")
 """names that exporters give to token ids"""
@@ -38,7 +40,7 @@ class Table:
     side: str
     """`inputs` or `outputs`"""
     name: str
-    keys: Mapping[str, str | int | Path]
+    keys: Mapping[str, Value]
     comments: Mapping[str, str] = field(default_factory=dict)
     """by key; that of the table itself by its name"""
     doubt: str = ""
@@ -57,7 +59,7 @@ def proposals(model: "Model") -> list[Table]:
         return []
     others = [spec.name for spec in model.signature.inputs if spec.name not in (ids.name, *FILLED)]
     tables = [_input(ids, about, others), *_output(model.signature.outputs, about)]
-    return _proved(model, tables, about)
+    return proved(model, tables, about)
 
 
 def _ids(inputs: "Sequence[TensorSpec]") -> "TensorSpec | None":
@@ -69,7 +71,7 @@ def _ids(inputs: "Sequence[TensorSpec]") -> "TensorSpec | None":
 
 
 def _input(ids: "TensorSpec", about: Beside, others: Sequence[str]) -> Table:
-    keys: dict[str, str | int | Path] = {"kind": "text", "tokenizer": about.tokenizer or "tokenizer.json"}
+    keys: dict[str, Value] = {"kind": "text", "tokenizer": about.tokenizer or "tokenizer.json"}
     comments = {ids.name: "apps pass strings: docs/text.md"}
     limit, file = about.limit
     fixed = ids.shape[-1] if isinstance(ids.shape[-1], int) else None
@@ -162,7 +164,7 @@ def _classes(logits: "TensorSpec", about: Beside) -> Table:
     )
 
 
-def _proved(model: "Model", tables: Sequence[Table], about: Beside) -> list[Table]:
+def proved(model: "Model", tables: Sequence[Table], about: Beside) -> list[Table]:
     """`tables` with a doubt wherever the model cannot have them."""
     first, *others = tables
     reason = first.doubt or _refusal(model, [each for each in tables if not each.doubt], about)

@@ -98,7 +98,7 @@ def _separate_dimensions(encoder: "ModelProto", decoder: "ModelProto") -> None:
     for value in encoder.graph.input:
         for each in value.type.tensor_type.shape.dim[1:]:
             if each.dim_param in known:
-                each.dim_param = f"{PREFIX}{each.dim_param}"
+                each.dim_param = f"given_{each.dim_param}"
 
 
 def _refuse_unfit(decoder: "ModelProto", encoder: "ModelProto", path: Path, where: str) -> None:

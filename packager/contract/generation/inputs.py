@@ -138,14 +138,12 @@ class Start:
         return {spec.name: _open_row(spec.name, spec)}
 
     def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
-        first = is_first(writer, self.names)
-        (ids,) = writer.branch(
-            first,
-            lambda inner: [inner.integers(*self.tokens)],
-            lambda inner: [progress_of(inner, self.names, LAST)],
-            [ElementType.INT64],
-        )
-        later = writer.node("Reshape", writer.node("Not", first), [1])
+        later = writer.node("Reshape", writer.node("Not", is_first(writer, self.names)), [1])
+        # no branch: ONNX Runtime loses the result of one that is a constant when it writes an optimized graph
+        further, size = writer.cast(later, ElementType.INT64), len(self.tokens)
+        known = writer.node("Concat", writer.integers(*self.tokens), progress_of(writer, self.names, LAST), axis=0)
+        start, end = writer.node("Mul", further, size), writer.node("Add", further, size)
+        ids = writer.node("Slice", known, start, end, [0])
         return AttachedInput(typed=(), value=_row(writer, ids, spec), filled={self.later: later})
 
 
