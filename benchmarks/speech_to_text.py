@@ -51,7 +51,7 @@ max-new-tokens = {most}
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What was made of a voice's sentences, in their order."""
+    """Texts that were made of a voice's sentences, in their order."""
 
     sentences: Sequence[str]
     reference: Sequence[str]
@@ -97,7 +97,7 @@ def measured(folder: Path) -> dict[str, Written]:
 
 
 def predicted(sounds: Sequence[Array], rate: int, folder: Path) -> list[str]:
-    """What `mobpack predict` makes of recordings with `rate` samples a second; files go to `folder`."""
+    """The texts that `mobpack predict` makes of recordings with `rate` samples a second; files go to `folder`."""
     folder.mkdir()
     files = [_recording(each, rate, folder / f"{number}.wav") for number, each in enumerate(sounds)]
     tokens = folder / "tokenizer.json"

@@ -112,7 +112,8 @@ def test_the_spread_of_word_errors_is_that_of_a_share_where_sentences_have_one_w
 def test_a_tone_keeps_its_pitch_and_volume_at_another_rate() -> None:
     time = numpy.arange(synthesizer.RATE) / synthesizer.RATE
     found = synthesizer.resampled((1000 * numpy.sin(2 * numpy.pi * 440 * time)).astype(numpy.int16), 16000)
-    assert (len(found), found.dtype) == (16000, numpy.int16)
+    assert found.dtype == numpy.int16
+    assert len(found) == 16000
     assert numpy.abs(numpy.fft.rfft(found)).argmax() == 440
     assert numpy.abs(found).max() == pytest.approx(1000, abs=2)
 
