@@ -13,7 +13,8 @@ import numpy
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
 
 from benchmarks.tasks.packages import content, unpacked
-from benchmarks.tasks.task import Array, predictor
+from benchmarks.tasks.task import Array, Predict, predictor
+from packager.session.exact.opening import opened
 
 RATE, MOST_TOKENS = 16000, 60
 START, END = 1, 2
@@ -57,9 +58,24 @@ def _constant(script: str, name: str) -> bytes:
     return base64.b64decode(found[1])
 
 
-def reference() -> Callable[[Array], str]:
+def exact_predictor(model: Path) -> Predict:
+    """Runs `model` as `mobpack predict` does: without optimizers, and alike on every x86 processor."""
+    import onnxruntime
+
+    def options() -> onnxruntime.SessionOptions:
+        made = onnxruntime.SessionOptions()
+        made.intra_op_num_threads = 1
+        made.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        return made
+
+    session = opened(model, "", options)
+    names = [output.name for output in session.get_outputs()]
+    return lambda inputs: dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def reference(runs: Callable[[Path], Predict] = predictor) -> Callable[[Array], str]:
     """Text of samples float32[n] at 16 kHz: a plain loop over both files, as they are published."""
-    encode, decode, names = predictor(encoder()), predictor(decoder()), tokenizer()
+    encode, decode, names = runs(encoder()), runs(decoder()), tokenizer()
     caches = [f"past_key_values.{layer}.{side}.{each}" for layer in range(LAYERS) for side in SIDES for each in KINDS]
 
     def text(samples: Array) -> str:

@@ -14,7 +14,8 @@ from packager.processes import downloads
 RATE = 22050
 RETRIEVAL, CHARACTERS, UTF_8 = 2, 1, 1
 """AUDIO_OUTPUT_SYNCHRONOUS, POS_CHARACTER and espeakCHARS_UTF8 of speak_lib.h"""
-BUFFER_MS = 1000
+BUFFER_MS, SEED = 1000, 1
+"""without a seed of ours, its random numbers begin with the time"""
 Heard = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)
 
 
@@ -33,6 +34,7 @@ def spoken(texts: Sequence[tuple[str, str]]) -> Iterator[Array]:
         rate = library.espeak_Initialize(RETRIEVAL, BUFFER_MS, str(home / "espeak-ng-data").encode(), 0)
         if rate != RATE:
             raise RuntimeError(f"eSpeak NG did not start: {rate} instead of {RATE} samples per second")
+        library.espeak_ng_SetRandSeed(SEED)
         library.espeak_SetSynthCallback(heard)
         for voice, text in texts:
             parts.clear()
