@@ -76,13 +76,18 @@ def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
     return tuple(sorted(needed | {SHARED_FILE})) if known else ()
 
 
+RANKS = ("kotlinx.coroutines.currentCoroutineContext", "kotlinx.coroutines.ensureActive")
+"""imports of methods that rank documents"""
+
+
 def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
     """Adds the contract to `view`. Raises ModelError for labels that are not lines of text."""
     if contract is None:
         return view
     bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
     flow = ("kotlinx.coroutines.flow.flow",) if contract.generated else ()
-    return replace(view, typed=_typed(contract, view), imports=tuple(sorted((*view.imports, *bitmap, *flow))))
+    ranks = RANKS if contract.ranks else ()
+    return replace(view, typed=_typed(contract, view), imports=tuple(sorted((*view.imports, *bitmap, *flow, *ranks))))
 
 
 def _typed(contract: Contract, view: ModelView) -> TypedView:

@@ -9,6 +9,8 @@ import android.content.Context
 import java.io.File
 import java.nio.FloatBuffer
 import java.nio.IntBuffer
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.flow.map
@@ -80,7 +82,13 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun rankAsync(query: String, documents: List<String>): List<Ranked> =
-        ranked(documents.map { scoreAsync(query, it) })
+        ranked(
+            documents.map {
+                // a run that ends before it is waited for does not see that its coroutine was cancelled
+                currentCoroutineContext().ensureActive()
+                scoreAsync(query, it)
+            },
+        )
 
     /**
      * Runs the model on [input], writes the result to [output] and returns it.
