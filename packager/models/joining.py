@@ -43,7 +43,7 @@ def join(decoder: "ModelProto", encoder: "ModelProto", path: Path, where: str) -
     _keep_caches(decoder)
     _carry(decoder, HIDDEN_MASK, *_masking(encoder, decoder))
     _carry(decoder, HIDDEN, encoder.graph.node, encoder.graph.output[0].name)
-    _assign(decoder.graph.input, [*encoder.graph.input, *decoder.graph.input])
+    _set_inputs(decoder.graph, [*encoder.graph.input, *decoder.graph.input])
     known = {each.domain for each in decoder.opset_import}
     decoder.opset_import.extend(each for each in encoder.opset_import if each.domain not in known)
     decoder.graph.initializer.extend(encoder.graph.initializer)
@@ -72,7 +72,7 @@ def _carry(decoder: "ModelProto", name: str, nodes: "Iterable[NodeProto]", outpu
     decoder.graph.output.append(_renamed(value, PRESENT + name))
     decoder.graph.node.insert(0, _choice(name, later, _branch("first", nodes, output, _type(value))))
     decoder.graph.node.append(_identity(name, PRESENT + name))
-    _assign(decoder.graph.input, [*others, past])
+    _set_inputs(decoder.graph, [*others, past])
 
 
 def _masking(encoder: "ModelProto", decoder: "ModelProto") -> "tuple[list[NodeProto], str]":
@@ -201,10 +201,11 @@ def _renamed(value: "ValueInfoProto", name: str) -> "ValueInfoProto":
     return made
 
 
-def _assign(values: "object", kept: "list[ValueInfoProto]") -> None:
-    copies = [type(value).FromString(value.SerializeToString()) for value in kept]
-    del values[:]  # type: ignore[attr-defined]
-    values.extend(copies)  # type: ignore[attr-defined]
+def _set_inputs(graph: "GraphProto", inputs: "Iterable[ValueInfoProto]") -> None:
+    """Makes `inputs`, which may be some of its own, the inputs of `graph`."""
+    copies = [_renamed(value, value.name) for value in inputs]
+    del graph.input[:]
+    graph.input.extend(copies)
 
 
 def _type(value: "ValueInfoProto") -> int:
