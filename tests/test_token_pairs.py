@@ -13,10 +13,11 @@ pytestmark = pytest.mark.by_content
 def ranks(table: Pairs) -> numpy.ndarray[tuple[int, int], numpy.dtype[numpy.int64]]:
     """The rank of every pair of tokens, looked up as the graph does."""
     numbers = numpy.arange(table.tokens**2)
-    bucket = numbers % len(table.shift)
-    entry = table.entries[(numbers + table.shift[bucket]) & (len(table.entries) - 1)]
-    merge = entry ^ bucket * table.limit
-    rank = numpy.where(merge < table.limit, merge >> table.product_bits + 1, NEVER)
+    known = table.shift[numbers % len(table.shift)]
+    slot = (numbers + known) & (len(table.entries) - 1)
+    rank = table.entries[slot] ^ known
+    below = table.place_bits + (table.products is not None)
+    rank = numpy.where(rank < table.limit, rank >> below, NEVER)
     return rank.reshape(table.tokens, -1)
 
 

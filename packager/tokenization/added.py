@@ -5,29 +5,30 @@ from dataclasses import dataclass
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization import chains, unicode
+from packager.tokenization import chains, stages, unicode
 from packager.tokenization.definition import Added
 from packager.tokenization.pages import END, is_member, number_of
-from packager.tokenization.stages import Points, ahead, before
-from packager.tokenization.tries import any_of, longest_match, trie
+from packager.tokenization.stages import Points, ahead, before, kept_only
+from packager.tokenization.tries import longest_match, trie
 
 
 def split(writer: Writer, text: Points, tokens: Mapping[str, Added]) -> Points:
     """`text` with END + 1 + id in place of each of `tokens`, by their text."""
     if not tokens:
         return text
+    may_begin = is_member(writer, text.points, {ord(content[0]) for content in tokens})
+    return stages.if_any(writer, may_begin, lambda inner: _with_tokens(inner, text, tokens, may_begin), lambda _: text)
+
+
+def _with_tokens(writer: Writer, text: Points, tokens: Mapping[str, Added], may_begin: str) -> Points:
     known = trie([(content, number) for number, content in enumerate(tokens)])
     symbol = number_of(writer, text.points, known.symbols)
     root = writer.node("Sub", symbol, symbol)
-    group = writer.cast(root, ElementType.INT64)
-    match = longest_match(writer, known, symbol, root, writer.node("Greater", symbol, writer.int32(0)), group)
-    points, starts, ends = writer.branch(
-        any_of(writer, match.length),
-        lambda inner: _replaced(inner, text, match.number, match.length, tuple(tokens.values())),
-        lambda inner: (text.points, text.starts, text.ends),
-        [ElementType.INT64] * 3,
+    match = longest_match(writer, known, symbol, root, may_begin)
+    found = tuple(tokens.values())
+    return stages.if_any(
+        writer, match.length, lambda inner: _replaced(inner, text, match.number, match.length, found), lambda _: text
     )
-    return Points(points=points, starts=starts, ends=ends)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class _Tokens:
     """int64: the last position of the token"""
 
 
-def _replaced(writer: Writer, text: Points, number: str, length: str, tokens: Sequence[Added]) -> tuple[str, str, str]:
+def _replaced(writer: Writer, text: Points, number: str, length: str, tokens: Sequence[Added]) -> Points:
     found = _found(writer, text, writer.cast(number, ElementType.INT64), writer.cast(length, ElementType.INT64), tokens)
     ids = writer.integers(*(END + 1 + each.id for each in tokens))
     points = writer.node("Where", found.begins, writer.node("Gather", ids, found.number), text.points)
@@ -54,8 +55,7 @@ def _replaced(writer: Writer, text: Points, number: str, length: str, tokens: Se
         begin, end, is_stripped = _stripped(writer, text, found, tokens)
         kept = writer.node("And", kept, writer.node("Not", is_stripped))
     starts, ends = writer.node("Gather", text.starts, begin), writer.node("Gather", text.ends, end)
-    points, starts, ends = (writer.node("Compress", each, kept, axis=0) for each in (points, starts, ends))
-    return points, starts, ends
+    return kept_only(writer, Points(points=points, starts=starts, ends=ends), kept)
 
 
 def _places(writer: Writer, text: Points) -> str:

@@ -1,12 +1,17 @@
 """Texts as bytes of UTF-8, which a vocabulary writes with one printable character each."""
 
-from packager.core.signature import ElementType
+from itertools import pairwise
+
 from packager.graph.writer import Writer
-from packager.tokenization.pages import END
+from packager.tokenization.pages import END, look_up
 from packager.tokenization.stages import Points
 
 LIMITS = (0x80, 0x800, 0x10000)
 """code points from these on have another byte"""
+WIDTH = len(LIMITS) + 1
+"""bytes of the longest"""
+WHOLE = 2**62
+"""modulus of numbers that stay"""
 
 
 def _characters() -> str:
@@ -29,32 +34,42 @@ def decoded(token: str) -> str:
 
 def write(writer: Writer, text: Points) -> Points:
     """The bytes of `text`; END and numbers above stay."""
-    rows, count = rows_of(writer, text.points)
-    return laid(writer, text, rows, count)
-
-
-def laid(writer: Writer, text: Points, rows: str, count: str) -> Points:
-    """The last `count`, int64 [n], of each of `rows`, int64 [n, 4], as positions that come from the same part."""
-    column = writer.node("Sub", writer.node("Unsqueeze", count, [1]), [4, 3, 2, 1])
-    found = writer.positions(writer.flattened(writer.node("GreaterOrEqual", column, 0)))
-    source = writer.node("Div", found, 4)
+    roles = writer.flattened(roles_of(writer, text.points))
+    found = writer.positions(roles)
+    source = writer.node("Div", found, WIDTH)
     return Points(
-        points=writer.node("Gather", writer.flattened(rows), found),
+        points=values(writer, writer.node("Gather", text.points, source), writer.node("Gather", roles, found)),
         starts=writer.node("Gather", text.starts, source),
         ends=writer.node("Gather", text.ends, source),
     )
 
 
-def rows_of(writer: Writer, points: str) -> tuple[str, str]:
-    """The bytes of each code point at the end of a row, int64 [n, 4], and their number; END and numbers above stay."""
-    sizes = [writer.cast(writer.node("GreaterOrEqual", points, limit), ElementType.INT64) for limit in LIMITS]
-    is_text = writer.node("Less", points, END)
-    more = writer.node("Add", writer.node("Add", sizes[0], sizes[1]), sizes[2])
-    more = writer.node("Mul", more, writer.cast(is_text, ElementType.INT64))
-    shifted = [writer.node("Div", points, 64**power) for power in (3, 2, 1, 0)]
-    rows = writer.node("Concat", *(writer.node("Unsqueeze", each, [1]) for each in shifted), axis=1)
-    is_lead = writer.node("Equal", writer.node("Unsqueeze", more, [1]), [3, 2, 1, 0])
-    continued = writer.node("Add", writer.node("Mod", rows, 64), 0x80)
-    lead = writer.node("Gather", writer.integers(0, 0xC0, 0xE0, 0xF0), more)
-    lead = writer.node("Add", rows, writer.node("Unsqueeze", lead, [1]))
-    return writer.node("Where", is_lead, lead, continued), writer.node("Add", more, 1)
+def roles_of(writer: Writer, points: str) -> str:
+    """int32 [n, WIDTH]: which byte of a code point each is, a number of `_parts`, at the end of a row; 0 for none. END
+    and numbers above have one byte."""
+    import numpy
+
+    table = numpy.zeros((END + 1, WIDTH), numpy.int32)
+    role = 1
+    for size, (begin, end) in enumerate(pairwise((0, *LIMITS, END)), 1):
+        table[begin:end, WIDTH - size :] = range(role, role + size)
+        role += size
+    table[END, -1] = 1
+    return look_up(writer, points, table)
+
+
+def values(writer: Writer, points: str, roles: str) -> str:
+    """int64: the bytes of code points in their `roles`, of the same shape or one that goes with it."""
+    divisor, modulus, added = (
+        writer.node("Gather", writer.integers(*each), roles) for each in zip(*_parts(), strict=True)
+    )
+    return writer.node("Add", writer.node("Mod", writer.node("Div", points, divisor), modulus), added)
+
+
+def _parts() -> list[tuple[int, int, int]]:
+    """Of each role, what a code point is divided by, the modulus, and what is added; first of no byte."""
+    parts = [(1, 1, 0)]
+    for size, lead in enumerate((0, 0xC0, 0xE0, 0xF0), 1):
+        parts.append((64 ** (size - 1), WHOLE, lead))
+        parts += [(64**power, 64, 0x80) for power in reversed(range(size - 1))]
+    return parts

@@ -1,7 +1,8 @@
 """Byte-pair encoding (arXiv:1508.07909) of all pieces of a text at once.
 
-Each round merges, in every piece, the pairs of the lowest rank there. One at a time would give the same: what a merge
-makes takes part only in merges of higher ranks. Ranks for which this is not so merge the leftmost pair only.
+Each round merges a pair in every piece: the first one of the lowest rank there. Long texts merge all pairs of that rank
+at once, which gives the same: what a merge makes takes part only in merges of higher ranks. Ranks for which this is not
+so, early ones, merge the first pair alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,8 @@ from packager.graph.writer import Writer
 from packager.tokenization import byte_level, units, words
 from packager.tokenization.definition import BytePairs
 from packager.tokenization.pages import END
-from packager.tokenization.pairs import NEVER, Merge, Pairs, look_up, pairs, product_of, rank_of
-from packager.tokenization.stages import Flat, Points, before, flat
+from packager.tokenization.pairs import NEVER, Found, Merge, Pairs, look_up, pairs, product_of
+from packager.tokenization.stages import Flat, Points, flat
 
 LAST = 2**62
 """beyond all positions"""
@@ -88,35 +89,37 @@ def _early(merges: Mapping[tuple[int, int], Merge]) -> frozenset[int]:
 def _merged(writer: Writer, table: Pairs, units: _Units, *, has_early: bool) -> tuple[str, str]:
     """The tokens of all pieces, with borders, and the first unit of each, int64 [tokens].
 
-    The first rounds leave pairs that overlap, as in `aaaa`, to the rounds after them. Only a text that needs many of
-    them comes to the rounds that merge all of these at once.
+    The first rounds merge one pair of each piece. Only a text that needs many of them comes to the rounds that merge
+    all pairs of the lowest rank at once.
     """
     integer = ElementType.INT64
-    count = writer.node("Add", writer.node("Squeeze", writer.node("Shape", units.groups)), 1)
+    size = writer.node("Size", units.groups)
+    count = writer.node("Unsqueeze", writer.node("Add", size, 1), [0])
     rounds = _Rounds(
         table=table,
-        highest=writer.node("Expand", [table.limit - 1], writer.node("Unsqueeze", count, [0])),
-        nowhere=writer.node("Expand", [LAST], writer.node("Unsqueeze", count, [0])),
+        highest=writer.node("Expand", [table.limit - 1], count),
+        nowhere=writer.node("Expand", [LAST], count),
         has_early=has_early,
     )
 
     def quick(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         values: Sequence[str] = carried[:-1]
         for _round in range(UNROLLED):
-            merge, flags = rounds.lowest(inner, values)
-            merges = rounds.first_of_run(inner, flags, values)
-            values = rounds.merged(inner, merge, merges, values)
-        goes_on = rounds.goes_on(inner, merge)
+            found, stays = rounds.leftmost(inner, values)
+            values = rounds.merged(inner, found, stays, values)
+        goes_on = rounds.goes_on(inner, found)
         return goes_on, [*values, inner.node("Identity", goes_on)]
 
     def thorough(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        merge, flags = rounds.lowest(inner, carried)
-        merges = rounds.apart(inner, merge, flags, carried)
-        return rounds.goes_on(inner, merge), rounds.merged(inner, merge, merges, carried)
+        found, flags = rounds.lowest(inner, carried)
+        merges = rounds.apart(inner, found, flags, carried)
+        return rounds.goes_on(inner, found), rounds.merged(inner, found, inner.node("Not", merges), carried)
 
-    first = writer.node("Range", 0, writer.node("Sub", count, 1), 1)
+    first = writer.node("Range", 0, size, 1)
     start = [(units.symbols, integer), (units.groups, integer), (first, integer)]
-    *values, goes_on = writer.loop(QUICK, [*start, (writer.cast(1, ElementType.BOOL), ElementType.BOOL)], quick)
+    start.append((writer.cast(1, ElementType.BOOL), ElementType.BOOL))
+    has_room = writer.node("Less", size, table.places)
+    *values, goes_on = writer.loop(QUICK, start, quick, begins=has_room)
     symbols, _, first = writer.loop("", [(each, integer) for each in values], thorough, begins=goes_on)
     return symbols, first
 
@@ -132,46 +135,52 @@ class _Rounds:
     """int64 [groups]: beyond all positions"""
     has_early: bool
 
-    def lowest(self, writer: Writer, values: Sequence[str]) -> tuple[str, str]:
-        """The merge of each token and the next one, and whether it is the lowest of its group."""
-        symbol, group, _ = values
+    def leftmost(self, writer: Writer, values: Sequence[str]) -> tuple[Found, str]:
+        """The merges of tokens and the next ones, and whether each is not the first of the lowest rank in its group.
+
+        The first unit of a token, added to its rank, makes it a number that no other one has.
+        """
+        _, group, first = values
+        found = self._looked_up(writer, values)
+        rank = writer.node("Add", found.ranks, first)
+        return found, writer.node("Less", self._lowest_of_group(writer, self.highest, rank, group), rank)
+
+    def lowest(self, writer: Writer, values: Sequence[str]) -> tuple[Found, str]:
+        """The merges of tokens and the next ones, and whether each has the lowest rank of its group."""
+        _, group, _ = values
+        found = self._looked_up(writer, values)
+        return found, writer.node("Equal", found.ranks, self._lowest_of_group(writer, self.highest, found.ranks, group))
+
+    def _looked_up(self, writer: Writer, values: Sequence[str]) -> Found:
+        symbol, _, _ = values
         right = writer.node("Pad", symbol, [-1, 1], writer.integer(self.table.tokens - 1))
-        merge = look_up(writer, self.table, symbol, right)
-        rank = rank_of(writer, self.table, merge)
-        lowest = writer.node("ScatterElements", self.highest, group, rank, axis=0, reduction="min")
-        return merge, writer.node("Equal", rank, writer.node("Gather", lowest, group))
+        return look_up(writer, self.table, symbol, right)
 
-    def first_of_run(self, writer: Writer, flags: str, values: Sequence[str]) -> str:
-        """`flags` that follow no other one; of a whole group, if some ranks need that."""
-        if self.has_early:
-            return self._first_of_group(writer, flags, values)
-        return writer.node("And", flags, writer.node("Not", before(writer, flags)))
+    def _lowest_of_group(self, writer: Writer, most: str, value: str, group: str) -> str:
+        """int64 [n]: the lowest `value` of each one's group, or `most`, int64 [groups]."""
+        lowest = writer.node("ScatterElements", most, group, value, axis=0, reduction="min")
+        return writer.node("Gather", lowest, group)
 
-    def apart(self, writer: Writer, merge: str, flags: str, values: Sequence[str]) -> str:
+    def apart(self, writer: Writer, found: Found, flags: str, values: Sequence[str]) -> str:
         """`flags` of pairs that can merge in one round."""
         merges = _apart(writer, flags)
         if not self.has_early:
             return merges
-        is_early = writer.node("BitwiseAnd", merge, self.table.early)
-        is_other = writer.node("Equal", is_early, 0)
-        first = self._first_of_group(writer, merges, values)
-        return writer.node("Or", first, writer.node("And", merges, is_other))
-
-    def _first_of_group(self, writer: Writer, flags: str, values: Sequence[str]) -> str:
         _, group, first = values
-        place = writer.node("Where", flags, first, LAST)
-        lowest = writer.node("ScatterElements", self.nowhere, group, place, axis=0, reduction="min")
-        return writer.node("And", flags, writer.node("Equal", place, writer.node("Gather", lowest, group)))
+        place = writer.node("Where", merges, first, LAST)
+        is_first = writer.node("Equal", place, self._lowest_of_group(writer, self.nowhere, place, group))
+        is_early = writer.node("BitwiseAnd", found.ranks, self.table.early)
+        return writer.node("And", merges, writer.node("Or", is_first, writer.node("Equal", is_early, 0)))
 
-    def merged(self, writer: Writer, merge: str, merges: str, values: Sequence[str]) -> list[str]:
-        """The values after merging each token where `merges` with the next one."""
+    def merged(self, writer: Writer, found: Found, stays: str, values: Sequence[str]) -> list[str]:
+        """The values after merging each token with the next one, but for those that `stays`."""
         symbol, *others = values
-        made = writer.node("Where", merges, product_of(writer, self.table, merge), symbol)
-        kept = writer.node("Not", before(writer, merges))
+        made = writer.node("Where", stays, symbol, product_of(writer, self.table, found))
+        kept = writer.node("Pad", stays, [1, -1], writer.cast(1, ElementType.BOOL))
         return [writer.node("Compress", value, kept, axis=0) for value in (made, *others)]
 
-    def goes_on(self, writer: Writer, merge: str) -> str:
-        return writer.node("Less", writer.node("ReduceMin", merge, keepdims=0), self.table.limit)
+    def goes_on(self, writer: Writer, found: Found) -> str:
+        return writer.node("Less", writer.node("ReduceMin", found.ranks, keepdims=0), self.table.limit)
 
 
 def _apart(writer: Writer, flags: str) -> str:

@@ -20,13 +20,13 @@ def reached_anywhere(writer: Writer, jumps: str, starts: str) -> str:
     """As `reached`, for chains of any length."""
     size = writer.node("Squeeze", writer.node("Shape", jumps))
     real = writer.node("Log", writer.cast(size, ElementType.FLOAT))
-    # two doublings in a step: half of 2 more than the logarithm, rounded up
-    steps = writer.cast(writer.node("Add", writer.node("Mul", real, 0.72135), 2.0), ElementType.INT64)
+    # two doublings in a step: half of the binary logarithm, rounded up
+    steps = writer.cast(writer.node("Add", writer.node("Mul", real, 0.72135), 1.0), ElementType.INT64)
 
-    def step(inner: Writer, number: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+    def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         jumps, starts = carried
         found, further = reached(inner, jumps, starts, 2)
-        return inner.node("Less", number, steps), [further, found]
+        return inner.cast(1, ElementType.BOOL), [further, found]
 
     kept = [(jumps, ElementType.INT64), (starts, ElementType.INT32)]
     return writer.loop(steps, kept, step)[1]

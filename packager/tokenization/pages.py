@@ -29,31 +29,32 @@ def filled(rows: Mapping[int, Sequence[int]], usual: int, end: int) -> "numpy.nd
 
 
 def look_up(writer: Writer, points: str, table: "numpy.ndarray") -> str:
-    """[points, width]: the rows of `table`, [END + 1, width], at `points`, int64 [points]; END's for all above."""
+    """[points, ...]: the rows of `table`, [END + 1, ...], at `points`, int64 [points]; END's for all above."""
     import numpy
 
-    width = table.shape[1]
-    full = numpy.zeros((END + PAGE, width), table.dtype)
+    shape = table.shape[1:]
+    full = numpy.zeros((END + PAGE, *shape), table.dtype)
     full[: len(table)] = table
     numbers: dict[bytes, int] = {}
-    places = numpy.array([numbers.setdefault(page.tobytes(), len(numbers)) for page in full.reshape(-1, PAGE * width)])
+    rows = [numbers.setdefault(page.tobytes(), len(numbers)) for page in full.reshape(-1, PAGE, *shape)]
     pages = numpy.frombuffer(b"".join(numbers), table.dtype)
+    # how far the page of a code point is from its place among all code points
+    shifts = (numpy.array(rows) - numpy.arange(len(rows))) * PAGE
     known = writer.node("Min", points, END)
-    page = writer.node("Gather", writer.constant(places * PAGE), writer.node("Div", known, PAGE))
-    place = writer.node("Add", page, writer.node("Mod", known, PAGE))
-    return writer.node("Gather", writer.constant(pages.reshape(-1, width)), place)
+    shift = writer.node("Gather", writer.constant(shifts), writer.node("Div", known, PAGE))
+    return writer.node("Gather", writer.constant(pages.reshape(-1, *shape)), writer.node("Add", known, shift))
 
 
 def number_of(writer: Writer, points: str, numbers: Mapping[int, int]) -> str:
     """int32 [points]: the number of each of `points`, int64 [points]; 0 for those that have none."""
     table = filled({point: [number] for point, number in numbers.items()}, 0, 0)
-    return writer.node("Squeeze", look_up(writer, points, table), [1])
+    return look_up(writer, points, table.reshape(-1))
 
 
 def is_member(writer: Writer, points: str, members: Collection[int]) -> str:
     """bool [points]: whether each of `points`, int64 [points], is one of `members`."""
     import numpy
 
-    table = numpy.zeros((END + 1, 1), bool)
+    table = numpy.zeros(END + 1, bool)
     table[list(members)] = True
-    return writer.node("Squeeze", look_up(writer, points, table), [1])
+    return look_up(writer, points, table)

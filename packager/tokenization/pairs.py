@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError
+from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 
 if TYPE_CHECKING:
@@ -20,48 +22,64 @@ TRIES = 1000
 """shifts to try for a bucket, before there are twice as many slots"""
 MOST_BITS = 62
 """of an entry"""
+PLACE_BITS = range(20, 33)
+"""below the rank of a merge, for positions: as many of these as there is room for"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Merge:
     rank: int
     product: int
-    """token that the pair becomes"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
     """The pair of tokens a, b has the number `a * tokens + b`, the bucket `number mod buckets`, and the slot
-    `(number + shift[bucket]) mod slots`, if `bucket` is its bucket there.
+    `(number + shift of bucket) mod slots`, if `bucket` is its bucket there.
 
     Shifts are chosen so that no two pairs have the same slot (hash and displace: Belazzougui and others, 2009,
     doi:10.1007/978-3-642-04128-0_61). Bucket and slot together give the number back, as `buckets` is odd, `slots` is a
     power of two, and their product is larger than all numbers (Chinese remainder theorem).
 
-    An entry has the bucket above `bits`, and below them the merge: the rank's place among all ranks, whether it is an
-    early one, and the product.
+    An entry has the bucket above `bits`; below them `shift` has the shift, and an entry the exclusive or of the shift
+    and the rank. The exclusive or of both numbers is the rank, if the buckets are the same, else above all ranks.
     """
 
     tokens: int
     shift: "numpy.ndarray"
-    """int64 [buckets]"""
+    """int64 [buckets]: the bucket and its shift"""
     entries: "numpy.ndarray"
-    """int64 [slots]; those without a pair have a bucket that does not exist"""
+    """int64 [slots]: bucket and rank; those without a pair have a bucket that does not exist"""
+    products: "numpy.ndarray | None"
+    """int32 [slots]; None if the ranks are the products"""
     bits: int
-    """of a merge"""
-    product_bits: int
-    has_ties: bool
-    """whether pairs of one rank have several products"""
+    """of a rank, with those below it"""
+    place_bits: int
+    """0 below the rank"""
 
     @property
     def limit(self) -> int:
-        """Above all merges, by more than one."""
+        """Above all ranks, by more than one."""
         return 1 << self.bits
 
     @property
+    def places(self) -> int:
+        """Numbers below this one can be added to ranks, and leave them in order."""
+        return 1 << self.place_bits
+
+    @property
     def early(self) -> int:
-        """The bit of a merge that marks early ranks."""
-        return 1 << self.product_bits
+        """The bit of a rank that marks early ones."""
+        return self.places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a table says of pairs. Names of values, int64 [n]."""
+
+    ranks: str
+    """in the order of the merges' ranks; the table's `limit` or more for pairs that do not merge"""
+    slots: str
 
 
 def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset[int] = frozenset()) -> Pairs:
@@ -76,41 +94,55 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset
     numbers = numpy.array([first * tokens + second for first, second in merges], numpy.int64)
     while (shift := _shifts(numbers, buckets, slots)) is None:
         slots *= 2
-    slot = (numbers + shift[numbers % buckets]) % slots
-    ranks = {rank: place for place, rank in enumerate(sorted({each.rank for each in merges.values()}))}
-    product_bits = max((each.product for each in merges.values()), default=0).bit_length()
-    bits = product_bits + 1 + (len(ranks) + 1).bit_length()
-    if bits + buckets.bit_length() > MOST_BITS:
+    bucket = numbers % buckets
+    slot = (numbers + shift[bucket]) % slots
+    follows = not early and _products_follow(merges)
+    ranks = _ranks(merges, early, follows=follows)
+    rank_bits = (int(ranks.max(initial=0)) + 2).bit_length()
+    place_bits = min(MOST_BITS - buckets.bit_length() - rank_bits, PLACE_BITS[-1])
+    if place_bits not in PLACE_BITS:
         raise ConfigError(f"{len(merges)} merges of {tokens} tokens are too many", hint="use a smaller vocabulary")
-    made = [((2 * ranks[each.rank] + (each.rank in early)) << product_bits) | each.product for each in merges.values()]
+    bits = rank_bits + place_bits
     entries = numpy.full(slots, buckets << bits, numpy.int64)
-    entries[slot] = (numbers % buckets << bits) + numpy.array(made, numpy.int64)
-    has_ties = len({(each.rank, each.product) for each in merges.values()}) > len(ranks)
-    return Pairs(tokens=tokens, shift=shift, entries=entries, bits=bits, product_bits=product_bits, has_ties=has_ties)
+    entries[slot] = (bucket << bits) + ((ranks << place_bits) ^ shift[bucket])
+    products = None
+    if not follows:
+        products = numpy.zeros(slots, numpy.int32)
+        products[slot] = [each.product for each in merges.values()]
+    shift += numpy.arange(buckets, dtype=numpy.int64) << bits
+    return Pairs(tokens=tokens, shift=shift, entries=entries, products=products, bits=bits, place_bits=place_bits)
 
 
-def look_up(writer: Writer, table: Pairs, left: str, right: str) -> str:
-    """The merge of each pair of tokens, int64 [n], from int64 [n]; `table.limit` or more for those that have none.
+def _products_follow(merges: Mapping[tuple[int, int], Merge]) -> bool:
+    """Whether each merge of a higher rank makes a token of a higher number, as in the files of most tokenizers."""
+    made = sorted((each.rank, each.product) for each in merges.values())
+    return all(rank < later and product < following for (rank, product), (later, following) in pairwise(made))
 
-    Merges are in the order of their ranks.
-    """
+
+def _ranks(merges: Mapping[tuple[int, int], Merge], early: frozenset[int], *, follows: bool) -> "numpy.ndarray":
+    """int64 [merges]: numbers in the order of ranks: products if `follows`, else with a bit for those in `early`."""
+    import numpy
+
+    if follows:
+        return numpy.array([each.product for each in merges.values()], numpy.int64)
+    places = {rank: place for place, rank in enumerate(sorted({each.rank for each in merges.values()}))}
+    return numpy.array([2 * places[each.rank] + (each.rank in early) for each in merges.values()], numpy.int64)
+
+
+def look_up(writer: Writer, table: Pairs, left: str, right: str) -> Found:
+    """The merge of each pair of tokens, int64 [n], from int64 [n]."""
     shift, entries = writer.constant(table.shift), writer.constant(table.entries)
     number = writer.node("Add", writer.node("Mul", left, table.tokens), right)
-    bucket = writer.node("Mod", number, len(table.shift))
-    slot = writer.node("Add", number, writer.node("Gather", shift, bucket))
-    entry = writer.node("Gather", entries, writer.node("BitwiseAnd", slot, len(table.entries) - 1))
-    return writer.node("BitwiseXor", entry, writer.node("Mul", bucket, table.limit))
+    known = writer.node("Gather", shift, writer.node("Mod", number, len(table.shift)))
+    slot = writer.node("BitwiseAnd", writer.node("Add", number, known), len(table.entries) - 1)
+    return Found(ranks=writer.node("BitwiseXor", writer.node("Gather", entries, slot), known), slots=slot)
 
 
-def rank_of(writer: Writer, table: Pairs, merge: str) -> str:
-    """Numbers of `merge`, int64 [n], in the order of their ranks, equal for equal ranks; still `table.limit` or more
-    for pairs that do not merge."""
-    return writer.node("BitwiseAnd", merge, -table.early) if table.has_ties else merge
-
-
-def product_of(writer: Writer, table: Pairs, merge: str) -> str:
-    """The token that each of `merge`, int64 [n], makes."""
-    return writer.node("BitwiseAnd", merge, table.early - 1)
+def product_of(writer: Writer, table: Pairs, found: Found) -> str:
+    """int64 [n]: the token that each merge makes; any number for pairs that do not merge."""
+    if table.products is None:
+        return writer.node("Div", found.ranks, table.places)
+    return writer.cast(writer.node("Gather", writer.constant(table.products), found.slots), ElementType.INT64)
 
 
 def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarray | None":

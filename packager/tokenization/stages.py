@@ -1,10 +1,10 @@
 """Values that pass from one stage of a tokenizer to the next: positions of texts, then tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from packager.core.signature import ElementType
-from packager.graph.writer import Writer
+from packager.graph.writer import Branch, Writer
 from packager.tokenization.pages import END
 
 BREAK = 2**40
@@ -83,6 +83,28 @@ def kept_only(writer: Writer, text: Points, flags: str) -> Points:
         writer.node("Compress", value, flags, axis=0) for value in (text.points, text.starts, text.ends)
     )
     return Points(points=points, starts=starts, ends=ends)
+
+
+def if_any(writer: Writer, flags: str, then: "Stage", otherwise: "Stage") -> Points:
+    """The text of `then` if any of `flags`, bool or int32 [n], is true or above 0, else that of `otherwise`."""
+
+    def of(stage: Stage) -> Branch:
+        def values(inner: Writer) -> Sequence[str]:
+            made = stage(inner)
+            return made.points, made.starts, made.ends
+
+        return values
+
+    points, starts, ends = writer.branch(any_of(writer, flags), of(then), of(otherwise), [ElementType.INT64] * 3)
+    return Points(points=points, starts=starts, ends=ends)
+
+
+Stage = Callable[[Writer], Points]
+
+
+def any_of(writer: Writer, flags: str) -> str:
+    """bool: whether any of `flags`, bool or int32 [n], is true or above 0."""
+    return writer.cast(writer.node("ReduceMax", writer.cast(flags, ElementType.INT32), keepdims=0), ElementType.BOOL)
 
 
 def sums(writer: Writer, value: str, group: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization.packing import LARGEST_WINDOW, room
+from packager.tokenization.stages import any_of
 
 if TYPE_CHECKING:
     import numpy
@@ -31,6 +32,11 @@ class Trie:
     """symbols of code points, from 1 on"""
     longest: int
     """code points of the longest word"""
+
+    @property
+    def dead(self) -> int:
+        """A state that no symbol leads from."""
+        return len(self.base) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,26 +165,23 @@ def inside(writer: Writer, places: str, group: str, last: str) -> tuple[str, str
     return there, writer.node("And", is_same, writer.node("Equal", places, there))
 
 
-def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: str, group: str) -> Match:
+def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: str, group: str | None = None) -> Match:
     """The longest word that begins at each position, and stays in its group.
 
     `symbol` and `root` are int32, `is_alive` bool, whether a word may begin; words stay within positions of one
-    `group` (int64). All have one dimension. Walks from all positions at once, one symbol per step, while any goes on.
+    `group` (int64), if there are groups. All have one dimension. 0 is the symbol of no word. Walks from all positions
+    at once, one symbol per step, while any goes on.
     """
-    walk = _Walk.of(writer, trie, symbol, group)
-    none = writer.node("Range", 0, writer.node("Add", walk.last, 2), 1)
-    none = writer.node("Sub", none, none)
-    ends = writer.node("ScatterElements", none, group, walk.places, axis=0, reduction="max")
-    end = writer.node("Gather", ends, group)
+    walk = _Walk.of(writer, trie, symbol)
+    end = None if group is None else _ends(writer, group, walk)
 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         state, alive = carried
         ahead = inner.node("Add", walk.places, depth)
-        is_same = inner.node("LessOrEqual", ahead, end)
-        taken = inner.node("Gather", symbol, inner.node("Min", ahead, walk.last))
-        after = inner.node("Add", inner.node("Gather", walk.base, state), taken)
-        is_known = inner.node("Equal", inner.node("Gather", walk.check, after), state)
-        alive = inner.node("And", inner.node("And", alive, is_same), is_known)
+        after, is_known = walk.step(inner, state, ahead)
+        if end is not None:
+            is_known = inner.node("And", is_known, inner.node("LessOrEqual", ahead, end))
+        alive = inner.node("And", alive, is_known)
         return any_of(inner, alive), [inner.node("Where", alive, after, state), alive]
 
     carried = [(root, ElementType.INT32), (is_alive, ElementType.BOOL)]
@@ -188,6 +191,14 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
         number=writer.node("Gather", writer.constant(trie.deepest), state),
         length=writer.cast(length, ElementType.INT32),
     )
+
+
+def _ends(writer: Writer, group: str, walk: "_Walk") -> str:
+    """int64 [n]: the last position of each one's group."""
+    none = writer.node("Range", 0, writer.node("Add", writer.node("Size", group), 1), 1)
+    none = writer.node("Sub", none, none)
+    ends = writer.node("ScatterElements", none, group, walk.places, axis=0, reduction="max")
+    return writer.node("Gather", ends, group)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,26 +211,31 @@ class Matches:
     """int64 [n]: length of the longest word that begins at each position; 0 for none"""
 
 
-def all_matches(writer: Writer, trie: Trie, symbol: str, is_alive: str, group: str) -> Matches:
-    """As `longest_match`, all words of the first tree."""
-    walk = _Walk.of(writer, trie, symbol, group)
-    number = writer.constant(trie.number)
-    root = writer.node("Sub", symbol, symbol)
+def all_matches(writer: Writer, trie: Trie, symbol: str) -> Matches:
+    """As `longest_match`, all words of the first tree that `symbol`, int32 [n], spells; 0 is the symbol of no word."""
+    walk = _Walk.of(writer, trie, symbol)
 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        state, alive, length = carried
-        state, alive, found, is_word = walk.step(inner, number, depth, state, alive)
-        found = inner.node("Where", is_word, found, inner.int32(-1))
-        begin = inner.node("Sub", walk.places, depth)
-        is_there = inner.node("GreaterOrEqual", begin, 0)
-        ending = inner.node("Gather", found, inner.node("Max", begin, 0))
-        ending = inner.node("Where", is_there, ending, inner.int32(-1))
-        return any_of(inner, alive), [state, alive, inner.node("Where", is_word, _size(inner, depth), length), ending]
+        (state,) = carried
+        after, is_known = walk.step(inner, state, inner.node("Add", walk.places, depth))
+        state = inner.node("Where", is_known, after, inner.int32(trie.dead))
+        return any_of(inner, is_known), [state, inner.node("Identity", state)]
 
+    root = writer.node("Sub", symbol, symbol)
     integer = ElementType.INT32
-    carried = [(root, integer), (is_alive, ElementType.BOOL), (root, integer)]
-    _, _, length, numbers = writer.loop(max(trie.longest, 1), carried, step, scanned=[integer])
-    return Matches(numbers=numbers, length=writer.cast(length, ElementType.INT64))
+    _, states = writer.loop(max(trie.longest, 1), [(root, integer)], step, scanned=[integer])
+    words = writer.node("Gather", writer.constant(trie.number), states)
+    size = writer.node("Squeeze", writer.node("Shape", words, end=1))
+    depths = writer.node("Unsqueeze", writer.node("Range", 0, size, 1), [1])
+    is_word = writer.node("GreaterOrEqual", words, writer.int32(0))
+    lengths = writer.node("Where", is_word, writer.node("Add", depths, 1), 0)
+    begins = writer.node("Sub", walk.places, depths)
+    none = writer.node("Less", begins, 0)
+    ending = writer.node("GatherElements", words, writer.node("Max", begins, 0), axis=1)
+    return Matches(
+        numbers=writer.node("Where", none, writer.int32(-1), ending),
+        length=writer.node("ReduceMax", lengths, [0], keepdims=0),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,35 +245,17 @@ class _Walk:
     base: str
     check: str
     symbol: str
-    group: str
+    """int32: of each position, and 0 as often as a word has symbols"""
     places: str
     """int64 [n]: 0, 1, and so on"""
-    last: str
 
     @classmethod
-    def of(cls, writer: Writer, trie: Trie, symbol: str, group: str) -> "_Walk":
+    def of(cls, writer: Writer, trie: Trie, symbol: str) -> "_Walk":
         base, check = (writer.constant(each) for each in (trie.base, trie.check))
-        size = writer.node("Squeeze", writer.node("Shape", symbol))
-        places, last = writer.node("Range", 0, size, 1), writer.node("Sub", size, 1)
-        return cls(base=base, check=check, symbol=symbol, group=group, places=places, last=last)
+        places = writer.node("Range", 0, writer.node("Size", symbol), 1)
+        return cls(base=base, check=check, symbol=writer.node("Pad", symbol, [0, trie.longest]), places=places)
 
-    def step(self, writer: Writer, number: str, depth: str, state: str, alive: str) -> tuple[str, str, str, str]:
-        """The states after one more symbol, which walks go on, the words found, and whether there are any."""
-        ahead = writer.node("Add", self.places, depth)
-        there, is_same = inside(writer, ahead, self.group, self.last)
-        after = writer.node("Add", writer.node("Gather", self.base, state), writer.node("Gather", self.symbol, there))
-        is_known = writer.node("Equal", writer.node("Gather", self.check, after), state)
-        goes_on = writer.node("And", writer.node("And", alive, is_same), is_known)
-        state = writer.node("Where", goes_on, after, state)
-        found = writer.node("Gather", number, state)
-        is_word = writer.node("And", goes_on, writer.node("GreaterOrEqual", found, writer.int32(0)))
-        return state, goes_on, found, is_word
-
-
-def any_of(writer: Writer, flags: str) -> str:
-    """bool: whether any of `flags` is true."""
-    return writer.cast(writer.node("ReduceMax", writer.cast(flags, ElementType.INT32), keepdims=0), ElementType.BOOL)
-
-
-def _size(writer: Writer, depth: str) -> str:
-    return writer.node("Add", writer.cast(depth, ElementType.INT32), writer.int32(1))
+    def step(self, writer: Writer, state: str, ahead: str) -> tuple[str, str]:
+        """The states after the symbols at the positions `ahead`, and whether each of them is one."""
+        after = writer.node("Add", writer.node("Gather", self.base, state), writer.node("Gather", self.symbol, ahead))
+        return after, writer.node("Equal", writer.node("Gather", self.check, after), state)

@@ -4,7 +4,7 @@ Viterbi's algorithm goes from character to character. Where no token of the voca
 boundary, the best tokens before it and behind it are independent: these stretches take their steps together.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
@@ -12,7 +12,7 @@ from packager.graph.writer import Writer
 from packager.tokenization import chains, units
 from packager.tokenization.definition import Unigram
 from packager.tokenization.pages import END, number_of
-from packager.tokenization.stages import Flat, Points, ahead, before, chosen, flat
+from packager.tokenization.stages import Flat, Points, ahead, before, chosen, flat, if_any, kept_only
 from packager.tokenization.tries import all_matches, trie
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lat
     )
     symbol = number_of(writer, text.points, known.symbols)
     begins = writer.node("Not", writer.node("And", is_text, before(writer, is_text)))
-    piece = writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0)
-    found = all_matches(writer, known, symbol, is_text, piece)
+    found = all_matches(writer, known, symbol)
     scores, real = _scores(model)
     table = writer.constant(scores)
     index = writer.node("Add", writer.cast(found.numbers, ElementType.INT64), 1)
@@ -208,20 +207,40 @@ def _steps(writer: Writer, lattice: _Lattice, base: str, window: str, last: str,
 def _tokens(writer: Writer, model: Unigram, text: Points, is_end: str, number: str, first: str) -> Flat:
     is_unknown = writer.node("And", is_end, writer.node("Less", number, 0))
     border = writer.node("GreaterOrEqual", text.points, END)
-    kept = writer.node("Or", border, writer.node("And", is_end, writer.node("Not", is_unknown)))
     point = writer.node("Where", border, text.points, writer.node("Add", number, END + 1))
-    # unknown characters side by side are one part of the text
+    made = Points(points=point, starts=writer.node("Gather", text.starts, first), ends=text.ends)
+    kept = writer.node("Or", border, is_end)
+
+    def with_unknown(inner: Writer) -> Points:
+        return _with_unknown(inner, model, replace(made, points=text.points), _Ends(point, kept, is_unknown))
+
+    return flat(writer, if_any(writer, is_unknown, with_unknown, lambda inner: kept_only(inner, made, kept)))
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Ends of tokens, and borders. Names of values, [n]."""
+
+    points: str
+    """int64: the token that ends at each position"""
+    kept: str
+    """bool: whether one does"""
+    is_unknown: str
+    """bool: whether it is an unknown character"""
+
+
+def _with_unknown(writer: Writer, model: Unigram, text: Points, found: _Ends) -> Points:
+    """The tokens in a text with unknown characters; those side by side are one part of it. `text` has the first start
+    of each token."""
+    is_unknown = found.is_unknown
+    kept = writer.node("And", found.kept, writer.node("Not", is_unknown))
     is_first = writer.node("Not", writer.node("And", is_unknown, before(writer, is_unknown)))
     is_last = writer.node("Not", writer.node("And", is_unknown, ahead(writer, is_unknown)))
     run = writer.node("Sub", writer.node("CumSum", writer.cast(is_first, ElementType.INT64), 0), 1)
-    first = writer.node("Gather", writer.node("Compress", first, is_first, axis=0), run)
+    starts = writer.node("Gather", writer.node("Compress", text.starts, is_first, axis=0), run)
     ends = writer.node("Compress", text.ends, is_last, axis=0)
     number_of_run = writer.node("CumSum", writer.cast(is_last, ElementType.INT64), 0, exclusive=1)
-    made = Points(
-        points=text.points,
-        starts=writer.node("Gather", text.starts, first),
-        ends=writer.node("Gather", ends, number_of_run),
-    )
+    made = Points(points=text.points, starts=starts, ends=writer.node("Gather", ends, number_of_run))
     if model.falls_back:
         vocabulary = {token: id_ for id_, (token, _) in enumerate(model.vocabulary)}
         columns = [
@@ -230,4 +249,4 @@ def _tokens(writer: Writer, model: Unigram, text: Points, is_end: str, number: s
         ]
     else:
         columns = [(writer.integer(END + 1 + model.unknown), writer.node("And", is_unknown, is_last))]
-    return flat(writer, chosen(writer, made, [*columns, (point, kept)]))
+    return chosen(writer, made, [*columns, (found.points, kept)])

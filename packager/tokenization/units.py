@@ -1,6 +1,7 @@
 """Tokens that byte-pair encoding begins with: one for each character of a piece, or for each of its bytes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from packager.core.signature import ElementType
@@ -10,42 +11,70 @@ from packager.tokenization.definition import BytePairs
 from packager.tokenization.pages import END, filled, look_up, number_of
 from packager.tokenization.pairs import Merge, pairs
 from packager.tokenization.pairs import look_up as look_up_pairs
-from packager.tokenization.stages import BREAK, Points, ahead, before, chosen, everywhere
+from packager.tokenization.stages import BREAK, Points, ahead, before, chosen, everywhere, if_any
 
 BYTES = tuple(f"<0x{each:02X}>" for each in range(256))
-"""tokens of bytes"""
+"""tokens of bytes that no character stands for"""
+BYTE_TOKENS = frozenset(byte_level.CHARACTERS)
+"""tokens of bytes of a model of bytes"""
 NONE = -1
 
 
 def write(writer: Writer, model: BytePairs, text: Points) -> Points:
     """`text` with a token's id in place of each character or byte; END and numbers above stay."""
+    has_ends = bool(model.prefix or model.suffix)
+    if model.is_bytes and not has_ends and model.vocabulary.keys() >= BYTE_TOKENS:
+        return _bytes(writer, model, text)
     is_text = writer.node("Less", text.points, END)
     number = _numbers(writer, model, text.points, is_text)
     is_unknown = writer.node("And", is_text, writer.node("Equal", number, NONE))
     columns = []
-    if not model.is_bytes and not model.prefix and not model.suffix:
+    if not model.is_bytes and not has_ends:
         columns.append((writer.integer(BREAK), _breaks(writer, model, text.points, is_text, is_unknown)))
     last = writer.node("Where", is_text, number, text.points)
     kept = everywhere(writer, text.points)
     if model.falls_back:
-        *leading, (byte, _) = byte_columns(writer, model.vocabulary, text.points, is_unknown)
-        columns += leading
-        last = writer.node("Where", is_unknown, byte, last)
-    elif model.unknown is not None:
+        return if_any(
+            writer,
+            is_unknown,
+            lambda inner: _fallen_back(inner, model, text, columns, (last, is_unknown)),
+            lambda inner: chosen(inner, text, [*columns, (last, kept)]),
+        )
+    if model.unknown is not None:
         last = writer.node("Where", is_unknown, model.unknown, last)
     else:
         kept = writer.node("Not", is_unknown)
     return chosen(writer, text, [*columns, (last, kept)])
 
 
+def _bytes(writer: Writer, model: BytePairs, text: Points) -> Points:
+    """`text`, of bytes that all have a token."""
+    numbers = writer.integers(*(model.vocabulary[each] for each in byte_level.CHARACTERS), 0)
+    number = writer.node("Gather", numbers, writer.node("Min", text.points, len(byte_level.CHARACTERS)))
+    points = writer.node("Where", writer.node("Less", text.points, END), number, text.points)
+    return replace(text, points=points)
+
+
+def _fallen_back(
+    writer: Writer, model: BytePairs, text: Points, columns: Sequence[tuple[str, str]], last: tuple[str, str]
+) -> Points:
+    """`last`: the points of known characters and of what is no text, and which others are unknown."""
+    points, is_unknown = last
+    *leading, (byte, _) = byte_columns(writer, model.vocabulary, text.points, is_unknown)
+    kept = everywhere(writer, text.points)
+    return chosen(writer, text, [*columns, *leading, (writer.node("Where", is_unknown, byte, points), kept)])
+
+
 def byte_columns(writer: Writer, vocabulary: Mapping[str, int], points: str, is_wanted: str) -> list[tuple[str, str]]:
     """For `chosen`: the tokens of the four possible bytes of each code point, as far as they exist and are wanted."""
-    rows, count = byte_level.rows_of(writer, points)
+    roles = byte_level.roles_of(writer, points)
+    values = byte_level.values(writer, writer.node("Unsqueeze", points, [1]), roles)
     ids = writer.integers(*(vocabulary[each] for each in BYTES))
-    found = writer.node("Gather", ids, writer.node("Min", writer.node("Max", rows, 0), len(BYTES) - 1))
+    found = writer.node("Gather", ids, writer.node("Min", values, len(BYTES) - 1))
+    is_byte = writer.node("Greater", roles, writer.int32(0))
     columns = []
-    for column in range(4):
-        is_there = writer.node("And", is_wanted, writer.node("Greater", count, 3 - column))
+    for column in range(byte_level.WIDTH):
+        is_there = writer.node("And", is_wanted, writer.node("Gather", is_byte, column, axis=1))
         columns.append((writer.node("Gather", found, column, axis=1), is_there))
     return columns
 
@@ -90,7 +119,7 @@ def _breaks(writer: Writer, model: BytePairs, points: str, is_text: str, is_unkn
     table = pairs({(symbols[a], symbols[b]): Merge(rank=0, product=0) for a, b in neighbours}, len(known) + 1)
     symbol = writer.cast(number_of(writer, points, symbols), ElementType.INT64)
     earlier = writer.node("Concat", [0], writer.node("Slice", symbol, [0], [-1], [0]), axis=0)
-    is_neighbour = writer.node("Less", look_up_pairs(writer, table, earlier, symbol), table.limit)
+    is_neighbour = writer.node("Less", look_up_pairs(writer, table, earlier, symbol).ranks, table.limit)
     both_unknown = writer.node("And", is_unknown, before(writer, is_unknown))
     stays = writer.node("Or", is_neighbour, both_unknown)
     inside = writer.node("And", is_text, before(writer, is_text))

@@ -21,7 +21,7 @@ def write(writer: Writer, text: Points, tokens: Mapping[str, int], unknown: int 
     begins = writer.node("Not", goes_on)
     group = writer.node("Sub", writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0), 1)
     is_piece = writer.node("And", begins, is_text)
-    match = longest_match(writer, known, symbol, writer.node("Sub", symbol, symbol), is_piece, group)
+    match = longest_match(writer, known, symbol, writer.node("Sub", symbol, symbol), is_piece)
     one = writer.node("Add", writer.node("Mul", group, 0), 1)
     size = sums(writer, one, group)
     is_whole = writer.node("Equal", writer.cast(match.length, ElementType.INT64), size)

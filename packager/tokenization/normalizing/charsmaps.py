@@ -1,5 +1,6 @@
 """Tables of SentencePiece that replace texts by others, such as `nmt_nfkc`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,8 +9,8 @@ from packager.graph.writer import Writer
 from packager.tokenization import matching
 from packager.tokenization.normalizing import alignment, graphemes
 from packager.tokenization.normalizing.steps import Charsmap
-from packager.tokenization.pages import END, number_of
-from packager.tokenization.stages import Points
+from packager.tokenization.pages import END, is_member, number_of
+from packager.tokenization.stages import Points, if_any
 from packager.tokenization.tries import longest_match, trie
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ def write(writer: Writer, text: Points, step: Charsmap) -> Points:
     texts = {before: after for before, after in step.texts.items() if before != after}
     if not texts:
         return text
+    may_begin = is_member(writer, text.points, {ord(each[0]) for each in texts})
+    return if_any(writer, may_begin, lambda inner: _changed(inner, text, step, tuple(texts)), lambda _: text)
+
+
+def _changed(writer: Writer, text: Points, step: Charsmap, texts: Sequence[str]) -> Points:
+    """`texts` are those that others replace."""
     if not step.in_graphemes:
         found = _from_left(writer, text, tuple(step.texts))
         return _replaced(writer, text, found, tuple(step.texts.values()))

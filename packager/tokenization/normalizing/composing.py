@@ -8,7 +8,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import unicode
 from packager.tokenization.pages import number_of
-from packager.tokenization.pairs import Merge, Pairs, product_of
+from packager.tokenization.pairs import Found, Merge, Pairs, product_of
 from packager.tokenization.pairs import look_up as look_up_pairs
 from packager.tokenization.pairs import pairs as made_pairs
 from packager.tokenization.stages import everywhere
@@ -46,8 +46,8 @@ def write(writer: Writer, found: Characters) -> Characters:
         owner = _starters_before(inner, classes, places)
         symbol = number_of(inner, points, numbers)
         symbol = inner.cast(symbol, integer)
-        merge = look_up_pairs(inner, table, inner.node("Gather", symbol, owner), symbol)
-        is_pair = inner.node("Less", merge, table.limit)
+        pair = look_up_pairs(inner, table, inner.node("Gather", symbol, owner), symbol)
+        is_pair = inner.node("Less", pair.ranks, table.limit)
         can = inner.node("And", inner.node("And", is_pair, _unblocked(inner, classes, places, owner)), is_open)
         none = inner.node("Expand", [LAST], inner.node("Shape", points))
         where = inner.node("Where", can, places, LAST)
@@ -55,7 +55,8 @@ def write(writer: Writer, found: Characters) -> Characters:
         of_owner = inner.node("Gather", first, owner)
         composes = inner.node("And", can, inner.node("Equal", places, of_owner))
         target = inner.node("Compress", owner, composes, axis=0)
-        product = product_of(inner, table, inner.node("Compress", merge, composes, axis=0))
+        merging = (inner.node("Compress", each, composes, axis=0) for each in (pair.ranks, pair.slots))
+        product = product_of(inner, table, Found(ranks=next(merging), slots=next(merging)))
         points = inner.node("ScatterElements", points, target, product, axis=0)
         more = inner.node("Compress", replaced, composes, axis=0)
         replaced = inner.node("ScatterElements", replaced, target, more, axis=0, reduction="add")

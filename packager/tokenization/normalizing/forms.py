@@ -7,7 +7,7 @@ from packager.tokenization.normalizing import alignment, composing, maps
 from packager.tokenization.normalizing.composing import Characters
 from packager.tokenization.normalizing.steps import Forms
 from packager.tokenization.pages import is_member, number_of
-from packager.tokenization.stages import Points
+from packager.tokenization.stages import Points, if_any
 
 CLASSES = 256
 """more than there are canonical combining classes"""
@@ -16,14 +16,7 @@ CLASSES = 256
 def write(writer: Writer, text: Points, form: Forms) -> Points:
     """`text` in a form; texts without characters that it changes are left as they are."""
     may_change = is_member(writer, text.points, _unstable(form))
-    is_changed = writer.node("ReduceMax", writer.cast(may_change, ElementType.INT32), keepdims=0)
-    points, starts, ends = writer.branch(
-        writer.cast(is_changed, ElementType.BOOL),
-        lambda inner: _changed(inner, text, form),
-        lambda inner: (text.points, text.starts, text.ends),
-        [ElementType.INT64] * 3,
-    )
-    return Points(points=points, starts=starts, ends=ends)
+    return if_any(writer, may_change, lambda inner: _changed(inner, text, form), lambda _: text)
 
 
 def _unstable(form: Forms) -> set[int]:
@@ -47,12 +40,11 @@ def _restored(form: Forms) -> set[int]:
     }
 
 
-def _changed(writer: Writer, text: Points, form: Forms) -> tuple[str, str, str]:
+def _changed(writer: Writer, text: Points, form: Forms) -> Points:
     found = _ordered(writer, _decomposed(writer, text, form))
     if form.composes:
         found = composing.write(writer, found)
-    made = alignment.write(writer, text, found.points, found.replaced)
-    return made.points, made.starts, made.ends
+    return alignment.write(writer, text, found.points, found.replaced)
 
 
 def _decomposed(writer: Writer, text: Points, form: Forms) -> Characters:

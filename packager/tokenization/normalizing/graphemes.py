@@ -65,7 +65,7 @@ def _joins(writer: Writer, points: str) -> str:
     import numpy
 
     rows = {point: [kind] for point, kind in _classes().items()}
-    kind = writer.node("Squeeze", look_up(writer, points, filled(rows, OTHER, CONTROL)), [1])
+    kind = look_up(writer, points, filled(rows, OTHER, CONTROL).reshape(-1))
     kind = writer.cast(kind, ElementType.INT64)
     earlier = writer.node("Concat", [CONTROL], writer.node("Slice", kind, [0], [-1], [0]), axis=0)
     table = numpy.array([[_adjoins(one, other) for other in range(CLASSES)] for one in range(CLASSES)])
