@@ -7,7 +7,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, stages, unicode
 from packager.tokenization.definition import Added
-from packager.tokenization.pages import END, is_member, number_of
+from packager.tokenization.pages import END, is_member, may_have, number_of
 from packager.tokenization.stages import Points, ahead, before, kept_only
 from packager.tokenization.tries import longest_match, trie
 
@@ -16,15 +16,15 @@ def split(writer: Writer, text: Points, tokens: Mapping[str, Added]) -> Points:
     """`text` with END + 1 + id in place of each of `tokens`, by their text."""
     if not tokens:
         return text
-    may_begin = is_member(writer, text.points, {ord(content[0]) for content in tokens})
-    return stages.if_any(writer, may_begin, lambda inner: _with_tokens(inner, text, tokens, may_begin), lambda _: text)
+    is_there = may_have(writer, text.points, tokens)
+    return stages.if_any(writer, is_there, lambda inner: _with_tokens(inner, text, tokens), lambda _: text)
 
 
-def _with_tokens(writer: Writer, text: Points, tokens: Mapping[str, Added], may_begin: str) -> Points:
+def _with_tokens(writer: Writer, text: Points, tokens: Mapping[str, Added]) -> Points:
     known = trie([(content, number) for number, content in enumerate(tokens)])
     symbol = number_of(writer, text.points, known.symbols)
     root = writer.node("Sub", symbol, symbol)
-    match = longest_match(writer, known, symbol, root, may_begin)
+    match = longest_match(writer, known, symbol, root, writer.node("Greater", symbol, writer.int32(0)))
     found = tuple(tokens.values())
     return stages.if_any(
         writer, match.length, lambda inner: _replaced(inner, text, match.number, match.length, found), lambda _: text

@@ -6,14 +6,19 @@ backtracking finds, as the first way to match is chosen at each position on its 
 passing style: Danvy and Nielsen, 2001, section 4).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains
+from packager.tokenization.factoring import are_apart, factored
 from packager.tokenization.pages import END, look_up
 from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
+
+if TYPE_CHECKING:
+    import numpy
 
 
 def ends(writer: Writer, pattern: Pattern, points: str) -> str:
@@ -21,6 +26,7 @@ def ends(writer: Writer, pattern: Pattern, points: str) -> str:
 
     END and numbers above belong to no set: no match goes over them. The last of `points` is one of them.
     """
+    pattern = factored(pattern)
     matcher = _Matcher.of(writer, pattern, points)
     return matcher.ends(pattern, matcher.places)
 
@@ -65,17 +71,18 @@ class _Matcher:
     writer: Writer
     places: str
     """int64 [n]: 0, 1, and so on; as continuations: the match ends here"""
-    members: dict[Set, str]
-    """bool [n] for each set of the pattern"""
-    runs: dict[Set, str]
-    """int64 [n] for each set that repeats: the first position that is not in it, from each on"""
+    kinds: "_Kinds"
+    families: Sequence[Sequence[Set]]
+    """sets that repeat; those of a family have no character in common"""
+    runs: dict[Set, str] = field(default_factory=dict)
+    """for each set that repeats, int64 [n]: where a run of it ends, from each of its members on"""
 
     @classmethod
     def of(cls, writer: Writer, pattern: Pattern, points: str) -> "_Matcher":
-        size = writer.node("Squeeze", writer.node("Shape", points))
+        places = writer.node("Range", 0, writer.node("Size", points), 1)
         known = list(dict.fromkeys(sets(pattern)))
-        members = dict(zip(known, _members(writer, known, points), strict=True))
-        return cls(writer=writer, places=writer.node("Range", 0, size, 1), members=members, runs={})
+        repeated = dict.fromkeys(_repeated(pattern))
+        return cls(writer=writer, places=places, kinds=_Kinds.of(writer, known, points), families=_families(repeated))
 
     def ends(self, pattern: Pattern, rest: str) -> str:
         """int64 [n]: where `pattern` and then the `rest` end."""
@@ -83,17 +90,11 @@ class _Matcher:
             case Set():
                 return self._where(pattern, self._after(rest))
             case Chain(parts):
-                for part in reversed(parts):
-                    rest = self.ends(part, rest)
-                return rest
+                return self._chain(parts, rest)
             case Choice(parts):
-                *first, found = [self.ends(part, rest) for part in parts]
-                for each in reversed(first):
-                    found = self._or(each, found)
-                return found
+                return self._choice(parts, rest)
             case Ahead(part, is_negated):
-                there = self.writer.node("GreaterOrEqual", self.ends(part, self.places), 0)
-                return self.writer.node("Where", there, *((-1, rest) if is_negated else (rest, -1)))
+                return self.writer.node("Where", self._begins(part), *((-1, rest) if is_negated else (rest, -1)))
             case Repeat(Set() as part, least, None):
                 for_all = self._run(part, least, rest, is_possessive=pattern.is_possessive)
                 for _ in range(least - 1):
@@ -103,6 +104,39 @@ class _Matcher:
                 return self._limited(pattern, part, least, most, rest)
         raise AssertionError(pattern)
 
+    def _begins(self, pattern: Pattern) -> str:
+        """bool [n]: whether a match begins at each position."""
+        if isinstance(pattern, Set):
+            return self.kinds.members(pattern)
+        return self.writer.node("GreaterOrEqual", self.ends(pattern, self.places), 0)
+
+    def _chain(self, parts: Sequence[Pattern], rest: str) -> str:
+        for number, part in reversed(tuple(enumerate(parts))):
+            match part:
+                case Repeat(Set() as each, 0, 1) if are_apart(each, Chain(tuple(parts[number + 1 :]))):
+                    # one of the set begins no match of what follows: it is never left out
+                    rest = self.writer.node("Where", self.kinds.members(each), self._after(rest), rest)
+                case _:
+                    rest = self.ends(part, rest)
+        return rest
+
+    def _choice(self, parts: Sequence[Pattern], rest: str) -> str:
+        *first, last = parts
+        found, apart = self.ends(last, rest), [last]
+        together = [found]
+        for each in reversed(first):
+            end = self.ends(each, rest)
+            if all(are_apart(each, other) for other in apart):
+                # at most one of these matches at a position; the others have -1
+                together.append(end)
+            else:
+                together = [self._or(end, self._largest(together))]
+            apart.append(each)
+        return self._largest(together)
+
+    def _largest(self, values: Sequence[str]) -> str:
+        return values[0] if len(values) == 1 else self.writer.node("Max", *values)
+
     def _limited(self, pattern: Repeat, part: Pattern, least: int, most: int, rest: str) -> str:
         if pattern.is_possessive:
             alone = self.ends(Repeat(part, least, most), self.places)
@@ -110,36 +144,59 @@ class _Matcher:
             return self.writer.node("Where", is_there, self._at(rest, self.writer.node("Max", alone, 0)), -1)
         found = rest
         for _ in range(most - least):
-            found = self._or(self.ends(part, found), rest)
+            if isinstance(part, Set) and rest == self.places:  # which matches everywhere
+                found = self.writer.node("Where", self.kinds.members(part), self._after(found), rest)
+            else:
+                found = self._or(self.ends(part, found), rest)
         for _ in range(least):
             found = self.ends(part, found)
         return found
 
     def _run(self, part: Set, least: int, rest: str, *, is_possessive: bool) -> str:
         """The end of a set's longest run, at least one long if `least` is, that lets `rest` match."""
-        writer = self.writer
+        writer, is_member = self.writer, self.kinds.members(part)
         run = self._run_end(part)
-        if rest != self.places and not is_possessive:
-            fits = writer.node("GreaterOrEqual", rest, 0)
-            rank = writer.node("CumSum", writer.cast(fits, ElementType.INT64), 0)
-            last = writer.node("Sub", self._at(rank, run), 1)
-            some = writer.node("Concat", writer.positions(fits), [0], axis=0)  # never empty
-            run = writer.node("Where", writer.node("Less", last, 0), -1, writer.node("Gather", some, last))
-        least_end = writer.node("Add", self.places, 1) if least else self.places
-        is_enough = writer.node("GreaterOrEqual", run, least_end)
-        found = run if rest == self.places else self._at(rest, run)
-        return writer.node("Where", is_enough, found, -1)
+        if rest == self.places or is_possessive:
+            found = run if rest == self.places else self._at(rest, run)
+            return writer.node("Where", is_member, found, -1 if least else rest)
+        if not least:
+            run = writer.node("Where", is_member, run, self.places)
+        fits = writer.node("GreaterOrEqual", rest, 0)
+        rank = writer.node("CumSum", writer.cast(fits, ElementType.INT64), 0)
+        last = writer.node("Sub", self._at(rank, run), 1)
+        some = writer.node("Concat", writer.positions(fits), [0], axis=0)  # never empty
+        run = writer.node("Where", writer.node("Less", last, 0), -1, writer.node("Gather", some, last))
+        is_enough = writer.node("Greater" if least else "GreaterOrEqual", run, self.places)
+        if least:
+            is_enough = writer.node("And", is_enough, is_member)
+        return writer.node("Where", is_enough, self._at(rest, run), -1)
 
     def _run_end(self, part: Set) -> str:
         if part not in self.runs:
-            writer = self.writer
-            is_out = writer.node("Not", self.members[part])
-            rank = writer.node("CumSum", writer.cast(is_out, ElementType.INT64), 0, exclusive=1)
-            self.runs[part] = writer.node("Gather", writer.positions(is_out), rank)
+            (family,) = (each for each in self.families if part in each)
+            made = self._out_of(part) if len(family) == 1 else self._changed(family)
+            self.runs.update(dict.fromkeys(family, made))
         return self.runs[part]
 
+    def _out_of(self, part: Set) -> str:
+        """int64 [n]: the first position that is not in a set, from each on."""
+        writer = self.writer
+        is_out = writer.node("Not", self.kinds.members(part))
+        rank = writer.node("CumSum", writer.cast(is_out, ElementType.INT64), 0, exclusive=1)
+        return writer.node("Gather", writer.positions(is_out), rank)
+
+    def _changed(self, family: Sequence[Set]) -> str:
+        """int64 [n]: the first position after each that is in another set of `family`, or in none; any number for the
+        last."""
+        writer = self.writer
+        number = self.kinds.number_in(family)
+        earlier = writer.node("Pad", number, [1, -1], writer.int32(-1))
+        changes = writer.node("Not", writer.node("Equal", number, earlier))
+        rank = writer.node("CumSum", writer.cast(changes, ElementType.INT64), 0)
+        return writer.node("Gather", writer.node("Pad", writer.positions(changes), [0, 1]), rank)
+
     def _where(self, part: Set, found: str) -> str:
-        return self.writer.node("Where", self.members[part], found, -1)
+        return self.writer.node("Where", self.kinds.members(part), found, -1)
 
     def _or(self, first: str, second: str) -> str:
         return self.writer.node("Where", self.writer.node("GreaterOrEqual", first, 0), first, second)
@@ -148,7 +205,7 @@ class _Matcher:
         """`rest` at the next position."""
         if rest == self.places:
             return self.writer.node("Add", rest, 1)
-        return self.writer.node("Concat", self.writer.node("Slice", rest, [1], [2**62], [0]), [-1], axis=0)
+        return self.writer.node("Pad", rest, [-1, 1], self.writer.integer(-1))
 
     def _at(self, value: str, places: str) -> str:
         return self.writer.node("Gather", value, places)
@@ -166,18 +223,69 @@ def sets(pattern: Pattern) -> Iterator[Set]:
             yield from sets(part)
 
 
-def _members(writer: Writer, sets: Sequence[Set], points: str) -> Iterator[str]:
-    """bool [n] for each set: code points are divided into those that are in the same sets, which a table numbers."""
-    import numpy
+def _repeated(pattern: Pattern) -> Iterator[Set]:
+    """Sets that repeat without a limit."""
+    match pattern:
+        case Chain(parts) | Choice(parts):
+            for part in parts:
+                yield from _repeated(part)
+        case Repeat(Set() as each, _, None):
+            yield each
+        case Repeat(part) | Ahead(part):
+            yield from _repeated(part)
 
-    numbers = numpy.zeros(END + 1, numpy.int64)
-    for index, each in enumerate(sets):
-        column = numpy.zeros(END + 1, bool)
-        column[list(each.points)] = True
-        column ^= each.is_negated
-        column[END] = False
-        numbers |= column.astype(numpy.int64) << index
-    kinds, numbers = numpy.unique(numbers, return_inverse=True)
-    number = writer.node("Squeeze", look_up(writer, points, numbers.reshape(-1, 1).astype(numpy.int32)), [1])
-    for index in range(len(sets)):
-        yield writer.node("Gather", writer.constant((kinds >> index & 1).astype(bool)), number)
+
+def _families(sets: Iterable[Set]) -> Sequence[Sequence[Set]]:
+    found: list[list[Set]] = []
+    for each in sets:
+        for family in found:
+            if all(are_apart(each, other) for other in family):
+                family.append(each)
+                break
+        else:
+            found.append([each])
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kinds:
+    """Code points are divided into those that are in the same sets, which a table numbers."""
+
+    writer: Writer
+    number: str
+    """int32 [n]: the kind of each position"""
+    table: "Mapping[Set, numpy.ndarray]"
+    """bool [kinds]: whether each kind is in a set"""
+    known: dict[Set, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, writer: Writer, sets: Sequence[Set], points: str) -> "_Kinds":
+        import numpy
+
+        numbers = numpy.zeros(END + 1, numpy.int64)
+        for index, each in enumerate(sets):
+            column = numpy.zeros(END + 1, bool)
+            column[list(each.points)] = True
+            column ^= each.is_negated
+            column[END] = False
+            numbers |= column.astype(numpy.int64) << index
+        kinds, numbers = numpy.unique(numbers, return_inverse=True)
+        table = {each: (kinds >> index & 1).astype(bool) for index, each in enumerate(sets)}
+        number = look_up(writer, points, numbers.reshape(-1).astype(numpy.int32))
+        return cls(writer=writer, number=number, table=table)
+
+    def members(self, each: Set) -> str:
+        """bool [n]: whether each position is in a set."""
+        if each not in self.known:
+            table = self.writer.constant(self.table[each])
+            self.known[each] = self.writer.node("Gather", table, self.number)
+        return self.known[each]
+
+    def number_in(self, sets: Sequence[Set]) -> str:
+        """int32 [n]: which of `sets`, which have nothing in common, each position is in, from 1 on; 0 for none."""
+        import numpy
+
+        table = numpy.zeros_like(self.table[sets[0]], numpy.int32)
+        for number, each in enumerate(sets, 1):
+            table[self.table[each]] = number
+        return self.writer.node("Gather", self.writer.constant(table), self.number)

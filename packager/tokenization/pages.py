@@ -1,6 +1,6 @@
 """Tables over all code points, in pages of 256: most pages are alike, and are stored once."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from packager.graph.writer import Writer
@@ -49,6 +49,19 @@ def number_of(writer: Writer, points: str, numbers: Mapping[int, int]) -> str:
     """int32 [points]: the number of each of `points`, int64 [points]; 0 for those that have none."""
     table = filled({point: [number] for point, number in numbers.items()}, 0, 0)
     return look_up(writer, points, table.reshape(-1))
+
+
+def may_have(writer: Writer, points: str, texts: Iterable[str]) -> str:
+    """bool [points]: whether each of `points` is one that a text has if it has one of `texts`. A text without such
+    points has none of them.
+
+    Of each of `texts` a rare character is looked for, if it has one.
+    """
+    return is_member(writer, points, {ord(max(each, key=_rarity)) for each in texts})
+
+
+def _rarity(character: str) -> tuple[bool, str]:
+    return not (character.isascii() and (character.isalnum() or character.isspace())), character
 
 
 def is_member(writer: Writer, points: str, members: Collection[int]) -> str:

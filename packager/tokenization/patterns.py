@@ -96,21 +96,22 @@ def parsed(text: str) -> Pattern:
     found = reader.choice(folds=False)
     if reader.rest:
         raise reader.unsupported(reader.rest[0])
-    if _can_be_empty(found):
+    if can_be_empty(found):
         raise reader.unsupported("a match of nothing")
     return found
 
 
-def _can_be_empty(pattern: Pattern) -> bool:
+def can_be_empty(pattern: Pattern) -> bool:
+    """Whether a match may have no character."""
     match pattern:
         case Set():
             return False
         case Chain(parts):
-            return all(map(_can_be_empty, parts))
+            return all(map(can_be_empty, parts))
         case Choice(parts):
-            return any(map(_can_be_empty, parts))
+            return any(map(can_be_empty, parts))
         case Repeat(part, least):
-            return least == 0 or _can_be_empty(part)
+            return least == 0 or can_be_empty(part)
         case Ahead():
             return True
 
@@ -165,7 +166,7 @@ class _Reader:
             mode = ""
         if mode == "?" or self.takes(r"[*+?{]"):
             raise self.unsupported(f"the repeat {found[0]!r}")
-        if isinstance(part, Ahead) or _can_be_empty(part):
+        if isinstance(part, Ahead) or can_be_empty(part):
             raise self.unsupported("a repeat of nothing")
         if max(least, most or 0) > MOST_TIMES or (most is not None and most < max(least, 1)):
             raise self.unsupported(f"the repeat {found[0]!r}")

@@ -9,7 +9,7 @@ from packager.graph.writer import Writer
 from packager.tokenization import matching
 from packager.tokenization.normalizing import alignment, graphemes
 from packager.tokenization.normalizing.steps import Charsmap
-from packager.tokenization.pages import END, is_member, number_of
+from packager.tokenization.pages import END, may_have, number_of
 from packager.tokenization.stages import Points, if_any
 from packager.tokenization.tries import longest_match, trie
 
@@ -36,8 +36,8 @@ def write(writer: Writer, text: Points, step: Charsmap) -> Points:
     texts = {before: after for before, after in step.texts.items() if before != after}
     if not texts:
         return text
-    may_begin = is_member(writer, text.points, {ord(each[0]) for each in texts})
-    return if_any(writer, may_begin, lambda inner: _changed(inner, text, step, tuple(texts)), lambda _: text)
+    may_change = may_have(writer, text.points, texts)
+    return if_any(writer, may_change, lambda inner: _changed(inner, text, step, tuple(texts)), lambda _: text)
 
 
 def _changed(writer: Writer, text: Points, step: Charsmap, texts: Sequence[str]) -> Points:
