@@ -55,6 +55,18 @@ def test_any_text_gives_the_same_tokens(uncased: tuple[Graph, Tokenizer], text: 
     same(*uncased, text)
 
 
+MARKS = st.sampled_from(
+    [*"ae \u00e9\u0340\u0344", *"\u0301\u0345\u0334\u0327", *"\u302e\u1baa\U0001d16d\U0001d16e\U00011235"]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.lists(MARKS, max_size=12).map("".join))
+def test_marks_that_stay_come_from_where_they_are_sorted_to(uncased: tuple[Graph, Tokenizer], text: str) -> None:
+    """Removed marks (Mn) before spacing ones (Mc) of a lower class, which decomposition swaps."""
+    same(*uncased, text)
+
+
 def test_every_code_point_gives_the_same_tokens(uncased: tuple[Graph, Tokenizer]) -> None:
     graph, reference = uncased
     for first in range(0, len(scalars()), 4096):

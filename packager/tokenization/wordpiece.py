@@ -7,6 +7,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, unicode
 from packager.tokenization.definition import Split, Splitter, Tokenizer, WordPiece
+from packager.tokenization.normalizing import forms
 from packager.tokenization.normalizing.maps import Map, composed
 from packager.tokenization.normalizing.steps import Each, Forms, Step
 from packager.tokenization.pages import END, filled, look_up
@@ -29,6 +30,8 @@ class Characters:
     """normalized code points that separate words, and belong to none"""
     alone: frozenset[int]
     """normalized code points that are words of their own"""
+    marks: frozenset[int] = frozenset()
+    """combining marks that stay, which decomposition puts into another order"""
 
 
 PLAIN = Characters(maps={}, spaces=frozenset(), alone=frozenset())
@@ -64,6 +67,8 @@ def _is_apart(splitter: Splitter) -> bool:
 
 def write(writer: Writer, model: WordPiece, characters: Characters, text: Points) -> Flat:
     """Normalizes, splits and tokenizes `text` in one look-up per code point."""
+    if characters.marks:
+        text = forms.reordered(writer, text, characters.marks)
     pieces = trie(*_trees(model))
     classes = _classes(characters, pieces)
     table = filled(classes, _packed(0, IN_WORD), _packed(0, BOUNDARY))
@@ -87,7 +92,8 @@ def _characters(tokenizer: Tokenizer, maps: Map) -> Characters:
                 spaces |= points - alone
             case Split(pattern=Set(points)):
                 alone |= points - spaces
-    return Characters(maps=maps, spaces=spaces, alone=alone)
+    marks = frozenset(each for each in unicode.combining_classes() if maps.get(each) != ())
+    return Characters(maps=maps, spaces=spaces, alone=alone, marks=marks if DECOMPOSED in maps else frozenset())
 
 
 def _reorders(model: WordPiece, characters: Characters) -> bool:

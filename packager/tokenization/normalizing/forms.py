@@ -1,5 +1,8 @@
 """Unicode's normalization forms, for all characters of a text at once (Unicode Standard Annex 15)."""
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import unicode
@@ -63,12 +66,33 @@ def _decomposed(writer: Writer, text: Points, form: Forms) -> Characters:
 
 
 def _ordered(writer: Writer, found: Characters) -> Characters:
-    """Canonical Ordering Algorithm: marks between two starters by class; those of one class keep their order."""
-    starters = writer.cast(writer.node("Equal", found.classes, 0), ElementType.INT64)
-    key = writer.node("Mul", writer.node("CumSum", starters, 0), CLASSES)
-    key = writer.node("Add", key, found.classes)
-    _, order = writer.nodes("TopK", 2, key, writer.node("Shape", key), largest=0)
+    order = _order(writer, found.classes)
     points, classes, replaced = (
         writer.node("Gather", value, order) for value in (found.points, found.classes, found.replaced)
     )
     return Characters(points=points, classes=classes, replaced=replaced)
+
+
+def _order(writer: Writer, classes: str) -> str:
+    """Canonical Ordering Algorithm: marks between two starters by class; those of one class keep their order."""
+    starters = writer.cast(writer.node("Equal", classes, 0), ElementType.INT64)
+    key = writer.node("Mul", writer.node("CumSum", starters, 0), CLASSES)
+    _, order = writer.nodes("TopK", 2, writer.node("Add", key, classes), writer.node("Shape", classes), largest=0)
+    return order
+
+
+def reordered(writer: Writer, text: Points, marks: Collection[int]) -> Points:
+    """`text` with all marks in canonical order, if it has one of `marks`.
+
+    What a mark comes from follows its new place, as in tokenizers.
+    """
+
+    classes = unicode.combining_classes()
+    decomposed = unicode.decompositions(compatible=False).items()
+    composed = {point: classes[parts[0]] for point, parts in decomposed if parts[0] in classes}
+
+    def changed(inner: Writer) -> Points:
+        kind = inner.cast(number_of(inner, text.points, {**classes, **composed}), ElementType.INT64)
+        return replace(text, points=inner.node("Gather", text.points, _order(inner, kind)))
+
+    return if_any(writer, is_member(writer, text.points, marks), changed, lambda _: text)
