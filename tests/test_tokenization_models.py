@@ -71,6 +71,42 @@ def test_byte_pairs_of_characters_give_the_same_tokens(keys: dict[str, Any], see
     same(made, reference, "abc " * 2000)
 
 
+def with_runs(seed: int) -> Tokenizer:
+    """Runs of blanks as tokens; seed 0 merges the longest first, as Gemma does, others nearly so or in any order."""
+    chosen = random.Random(seed)
+    longest = chosen.randint(3, 9)
+    merges = [("_" * (size - last), "_" * last) for size in range(longest, 1, -1) for last in range(1, size)]
+    for _ in range(seed % 5):
+        place = chosen.randrange(len(merges) - 1)
+        merges[place : place + 2] = merges[place : place + 2][::-1]
+    if seed > 20:
+        chosen.shuffle(merges)
+        merges = merges[: chosen.randint(2, len(merges))]
+    others = [("_", "t"), ("t", "h"), ("_t", "h"), ("__", "_t"), ("_", "th"), ("h", "_"), ("x", "x")]
+    for each in chosen.sample(others, 4):
+        merges.insert(chosen.randrange(len(merges) + 1), each)
+    tokens = ["<unk>", *"_thx", *dict.fromkeys("".join(pair) for pair in merges)]
+    made = set(tokens)
+    merges = [pair for pair in merges if made >= set(pair)]
+    ids = {token: number for number, token in enumerate(tokens)}
+    return Tokenizer(models.BPE(ids, merges, unk_token="<unk>"))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_runs_of_a_character_give_the_same_tokens(seed: int, tmp_path: Path) -> None:
+    reference = with_runs(seed)
+    made = graph(reference, tmp_path)
+    for size in range(1, 40):
+        for head, tail in (("", ""), ("x", "th"), ("th", "t"), ("h", "x"), ("", "tt__x"), ("_x", "_h__")):
+            same(made, reference, head + "_" * size + tail)
+
+
+def test_a_long_run_of_blanks_takes_few_rounds(tmp_path: Path) -> None:
+    """As one piece it would take a round for each blank: hours."""
+    reference = with_runs(0)
+    same(graph(reference, tmp_path), reference, "_" * 200_000 + "th")
+
+
 def unigram(seed: int, *, is_single: bool, **keys: Any) -> Tokenizer:
     """Tokens with scores at random, many of them equal: of 32-bit floats as SentencePiece's, or of 64-bit ones."""
     chosen = random.Random(seed)

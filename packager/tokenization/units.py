@@ -6,12 +6,12 @@ from itertools import pairwise
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization import byte_level
+from packager.tokenization import byte_level, runs
 from packager.tokenization.definition import BytePairs
 from packager.tokenization.pages import END, filled, look_up, number_of
 from packager.tokenization.pairs import Merge, pairs
 from packager.tokenization.pairs import look_up as look_up_pairs
-from packager.tokenization.stages import BREAK, Points, ahead, before, chosen, everywhere, if_any
+from packager.tokenization.stages import BREAK, Points, ahead, any_of, before, chosen, everywhere, if_any
 
 BYTES = tuple(f"<0x{each:02X}>" for each in range(256))
 """tokens of bytes that no character stands for"""
@@ -107,20 +107,40 @@ def _characters(model: BytePairs) -> Mapping[int, str]:
 
 
 def _breaks(writer: Writer, model: BytePairs, points: str, is_text: str, is_unknown: str) -> str:
-    """bool [n]: whether a piece may be cut before each position, as no token has these two characters side by side.
+    """bool [n]: whether a piece may be cut before each position, as no token has these two characters side by side, or
+    as a token of a run is complete there.
 
     Short pieces need few rounds of merges. Unknown characters that may become one token stay together.
     """
     tokens = {number: token for token, number in model.vocabulary.items()}
     products = {tokens[merge.product] for merge in model.merges.values()}
     neighbours = {pair for product in products for pair in pairwise(map(ord, product))}
-    known = sorted({point for pair in neighbours for point in pair})
-    symbols = {point: symbol for symbol, point in enumerate(known, 1)}
-    table = pairs({(symbols[a], symbols[b]): Merge(rank=0, product=0) for a, b in neighbours}, len(known) + 1)
+    repeating = {ord(character): run for character, run in runs.runs(model).items()}
+    others = sorted({point for pair in neighbours for point in pair} - repeating.keys())
+    symbols = {point: symbol for symbol, point in enumerate((*others, *repeating), 1)}
+    table = pairs({(symbols[a], symbols[b]): Merge(rank=0, product=0) for a, b in neighbours}, len(symbols) + 1)
     symbol = writer.cast(number_of(writer, points, symbols), ElementType.INT64)
-    earlier = writer.node("Concat", [0], writer.node("Slice", symbol, [0], [-1], [0]), axis=0)
+    earlier = writer.node("Pad", symbol, [1, -1])
     is_neighbour = writer.node("Less", look_up_pairs(writer, table, earlier, symbol).ranks, table.limit)
     both_unknown = writer.node("And", is_unknown, before(writer, is_unknown))
     stays = writer.node("Or", is_neighbour, both_unknown)
     inside = writer.node("And", is_text, before(writer, is_text))
-    return writer.node("And", inside, writer.node("Not", stays))
+    breaks = writer.node("And", inside, writer.node("Not", stays))
+    if not repeating:
+        return breaks
+    may_repeat = writer.node("Greater", symbol, len(others))
+    repeats = writer.node("And", may_repeat, writer.node("Equal", symbol, earlier))
+
+    def with_cuts(inner: Writer) -> Sequence[str]:
+        begins = inner.node("Or", breaks, inner.node("Not", inside))
+        sizes, margins = (
+            inner.node("Gather", inner.integers(*[default] * (len(others) + 1), *each), symbol)
+            for default, each in (
+                (1, [run.size for run in repeating.values()]),
+                (0, [run.margin for run in repeating.values()]),
+            )
+        )
+        return [inner.node("Or", breaks, runs.cuts(inner, sizes, margins, repeats, begins))]
+
+    (found,) = writer.branch(any_of(writer, repeats), with_cuts, lambda _: [breaks], [ElementType.BOOL])
+    return found
