@@ -82,8 +82,8 @@ def with_runs(seed: int) -> Tokenizer:
     if seed > 20:
         chosen.shuffle(merges)
         merges = merges[: chosen.randint(2, len(merges))]
-    others = [("_", "t"), ("t", "h"), ("_t", "h"), ("__", "_t"), ("_", "th"), ("h", "_"), ("x", "x")]
-    for each in chosen.sample(others, 4):
+    others = [("_", "t"), ("t", "h"), ("_", "_t"), ("_", "__t"), ("__", "_t"), ("_", "th"), ("h", "_"), ("x", "x")]
+    for each in chosen.sample(others, 5):
         merges.insert(chosen.randrange(len(merges) + 1), each)
     tokens = ["<unk>", *"_thx", *dict.fromkeys("".join(pair) for pair in merges)]
     made = set(tokens)
