@@ -45,6 +45,11 @@ class Cover:
 
 def cover(writer: Writer, pattern: Pattern, points: str) -> Cover:
     """The matches that a search from the left finds, each after the end of the one before."""
+    pattern = factored(pattern)
+    if isinstance(pattern, Set):  # its matches cannot overlap
+        found = _Kinds.of(writer, [pattern], points).members(pattern)
+        is_gap = writer.node("And", writer.node("Less", points, END), writer.node("Not", found))
+        return Cover(begins=found, is_match=found, is_gap=is_gap)
     return covered(writer, ends(writer, pattern, points), points)
 
 
