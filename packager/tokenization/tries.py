@@ -35,7 +35,7 @@ class Trie:
 
     @property
     def dead(self) -> int:
-        """A state that no symbol leads from."""
+        """A state that no symbol leads from, above all others."""
         return len(self.base) - 1
 
 
@@ -219,7 +219,8 @@ def all_matches(writer: Writer, trie: Trie, symbol: str) -> Matches:
         (state,) = carried
         after, is_known = walk.step(inner, state, inner.node("Add", walk.places, depth))
         state = inner.node("Where", is_known, after, inner.int32(trie.dead))
-        return any_of(inner, is_known), [state, inner.node("Identity", state)]
+        goes_on = inner.node("Less", inner.node("ReduceMin", state, keepdims=0), inner.int32(trie.dead))
+        return goes_on, [state, inner.node("Identity", state)]
 
     root = writer.node("Sub", symbol, symbol)
     integer = ElementType.INT32

@@ -166,11 +166,9 @@ def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
         largest = inner.node("ReduceMax", inner.node("Concat", sizes, [0], axis=0), keepdims=0)
         # at least one: ONNX Runtime warns of scans without any
         steps = inner.node("Max", inner.node("Min", inner.node("Sub", largest, offset), BLOCK), 1)
-        window, lengths = _steps(inner, lattice, base, window, last, steps)
-        step = inner.node(
-            "Unsqueeze", inner.node("Range", 0, inner.node("Squeeze", inner.node("Shape", lengths, end=1)), 1), [1]
-        )
+        step = inner.node("Unsqueeze", inner.node("Range", 0, steps, 1), [1])
         place = inner.node("Add", step, base)
+        window, lengths = _steps(inner, lattice, inner.node("Min", place, last), window, steps)
         is_inside = inner.node("Less", inner.node("Add", step, offset), sizes)
         flags = inner.flattened(is_inside)
         place, lengths = (inner.node("Compress", inner.flattened(each), flags, axis=0) for each in (place, lengths))
@@ -186,22 +184,22 @@ def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
     return writer.loop("", kept, block)[0]
 
 
-def _steps(writer: Writer, lattice: _Lattice, base: str, window: str, last: str, steps: str) -> tuple[str, str]:
-    """One character of every stretch after the other: the scores so far, and lengths of the best tokens [steps,
-    stretches]. `window` has the scores before the last character, the one before, and so on."""
+def _steps(writer: Writer, lattice: _Lattice, places: str, window: str, steps: str) -> tuple[str, str]:
+    """One character of every stretch after the other, at `places` [steps, stretches]: the scores so far, and lengths of
+    the best tokens, as many. `window` has the scores before the last character, the one before, and so on."""
 
     def step(inner: Writer, number: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         (window,) = carried
-        place = inner.node("Min", inner.node("Add", base, number), last)
+        place = inner.node("Gather", places, number)
         sums = inner.node("Add", window, inner.node("Gather", lattice.scores, place))
         # of equal ones the longest, which tokenizers meets first
-        length = inner.node("Add", inner.node("ArgMax", sums, axis=1, keepdims=0, select_last_index=1), 1)
+        longest = inner.node("ArgMax", sums, axis=1, keepdims=0, select_last_index=1)
         best = inner.node("ReduceMax", sums, [1], keepdims=1)
         window = inner.node("Concat", best, inner.node("Slice", window, [0], [-1], [1]), axis=1)
-        return inner.cast(1, ElementType.BOOL), [window, length]
+        return inner.cast(1, ElementType.BOOL), [window, longest]
 
-    window, lengths = writer.loop(steps, [(window, lattice.real)], step, scanned=[ElementType.INT64])
-    return window, lengths
+    window, longest = writer.loop(steps, [(window, lattice.real)], step, scanned=[ElementType.INT64])
+    return window, writer.node("Add", longest, 1)
 
 
 def _tokens(writer: Writer, model: Unigram, text: Points, is_end: str, number: str, first: str) -> Flat:
