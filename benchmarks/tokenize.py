@@ -1,8 +1,8 @@
 """Graphs of tokenizers beside Hugging Face's library: `python -m benchmarks.tokenize [NAME...] [--write]`.
 
-Milliseconds for texts of 64, 512 and 4,096 characters of English, in one process and in turns, one thread each, no
-text twice; time and memory to open the file, each in a process of its own; bytes that the tokenizer adds to a model. `--write` puts the
-table into docs/text.md.
+Milliseconds of the processor for texts of 64, 512 and 4,096 characters of English, in one process and in turns, one thread each, no
+text twice; time and memory to open the file, each in a process of its own; bytes that the tokenizer adds to a model.
+`--write` puts the table into docs/text.md.
 """
 
 import argparse
@@ -160,7 +160,7 @@ def english(package: Path, size: int) -> list[str]:
 
 
 def beside(graph: Graph, reference: Tokenizer, chosen: Sequence[str]) -> tuple[float, float]:
-    """Seconds for a text, of the graph and of the library: medians over texts, each of which both see once.
+    """Seconds of the processor for a text, of the graph and of the library: medians over texts that both see once.
 
     The library keeps what it has seen in a cache: words, and whole sentences where a tokenizer has no splitter.
     """
@@ -171,9 +171,9 @@ def beside(graph: Graph, reference: Tokenizer, chosen: Sequence[str]) -> tuple[f
     seconds: tuple[list[float], ...] = tuple([] for _ in calls)
     for text in chosen:
         for call, found in zip(calls, seconds, strict=True):
-            start = time.perf_counter()
+            start = time.thread_time()
             call(text)
-            found.append(time.perf_counter() - start)
+            found.append(time.thread_time() - start)
     ours, theirs = (median(found[WARM_UP:]) for found in seconds)
     return ours, theirs
 

@@ -81,13 +81,16 @@ class _Matcher:
     """sets that repeat; those of a family have no character in common"""
     runs: dict[Set, str] = field(default_factory=dict)
     """for each set that repeats, int64 [n]: where a run of it ends, from each of its members on"""
+    sure: set[str] = field(default_factory=set)
+    """continuations that match at every position"""
 
     @classmethod
     def of(cls, writer: Writer, pattern: Pattern, points: str) -> "_Matcher":
         places = writer.node("Range", 0, writer.node("Size", points), 1)
         known = list(dict.fromkeys(sets(pattern)))
         repeated = dict.fromkeys(_repeated(pattern))
-        return cls(writer=writer, places=places, kinds=_Kinds.of(writer, known, points), families=_families(repeated))
+        kinds = _Kinds.of(writer, known, points)
+        return cls(writer=writer, places=places, kinds=kinds, families=_families(repeated), sure={places})
 
     def ends(self, pattern: Pattern, rest: str) -> str:
         """int64 [n]: where `pattern` and then the `rest` end."""
@@ -120,7 +123,7 @@ class _Matcher:
             match part:
                 case Repeat(Set() as each, 0, 1) if are_apart(each, Chain(tuple(parts[number + 1 :]))):
                     # one of the set begins no match of what follows: it is never left out
-                    rest = self.writer.node("Where", self.kinds.members(each), self._after(rest), rest)
+                    rest = self._if_member(each, self._after(rest), rest)
                 case _:
                     rest = self.ends(part, rest)
         return rest
@@ -149,8 +152,8 @@ class _Matcher:
             return self.writer.node("Where", is_there, self._at(rest, self.writer.node("Max", alone, 0)), -1)
         found = rest
         for _ in range(most - least):
-            if isinstance(part, Set) and rest == self.places:  # which matches everywhere
-                found = self.writer.node("Where", self.kinds.members(part), self._after(found), rest)
+            if isinstance(part, Set) and rest in self.sure:
+                found = self._if_member(part, self._after(found), rest)
             else:
                 found = self._or(self.ends(part, found), rest)
         for _ in range(least):
@@ -161,9 +164,9 @@ class _Matcher:
         """The end of a set's longest run, at least one long if `least` is, that lets `rest` match."""
         writer, is_member = self.writer, self.kinds.members(part)
         run = self._run_end(part)
-        if rest == self.places or is_possessive:
+        if rest in self.sure or is_possessive:
             found = run if rest == self.places else self._at(rest, run)
-            return writer.node("Where", is_member, found, -1 if least else rest)
+            return self._where(part, found) if least else self._if_member(part, found, rest)
         if not least:
             run = writer.node("Where", is_member, run, self.places)
         fits = writer.node("GreaterOrEqual", rest, 0)
@@ -203,8 +206,18 @@ class _Matcher:
     def _where(self, part: Set, found: str) -> str:
         return self.writer.node("Where", self.kinds.members(part), found, -1)
 
+    def _if_member(self, part: Set, found: str, other: str) -> str:
+        """`found` for members of a set, which is as sure as `other`, and `other` for others."""
+        made = self.writer.node("Where", self.kinds.members(part), found, other)
+        if other in self.sure:
+            self.sure.add(made)
+        return made
+
     def _or(self, first: str, second: str) -> str:
-        return self.writer.node("Where", self.writer.node("GreaterOrEqual", first, 0), first, second)
+        made = self.writer.node("Where", self.writer.node("GreaterOrEqual", first, 0), first, second)
+        if second in self.sure:
+            self.sure.add(made)
+        return made
 
     def _after(self, rest: str) -> str:
         """`rest` at the next position."""
