@@ -26,6 +26,8 @@ MOST_BITS = 40
 """of scores behind the point, for sums in integers"""
 LARGEST = 2**10
 """score, for sums in integers"""
+LAST = 2**62
+"""beyond all positions"""
 NEVER = -(2**60)
 """the score of what cannot be"""
 
@@ -37,7 +39,7 @@ class _Lattice:
     numbers: str
     """int32 [longest, n]: the token of length 1, 2 and so on; -1 for none"""
     scores: str
-    """[n, longest], int64, float or double"""
+    """[n, longest], int64, float or double: of the longest token first"""
     cuts: str
     """bool [n]: whether no token covers this position and the one before"""
     real: ElementType
@@ -97,7 +99,7 @@ def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lat
         cuts = writer.node("Or", begins, writer.node("Not", _crossed(writer, found.length)))
     return _Lattice(
         numbers=found.numbers,
-        scores=writer.node("Transpose", scored, perm=[1, 0]),
+        scores=writer.node("Transpose", writer.node("Slice", scored, [-1], [-LAST], [0], [-1]), perm=[1, 0]),
         cuts=cuts,
         real=real,
         never=writer.constant(scores[:1]),
@@ -154,9 +156,10 @@ def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
     nothing = writer.node("Mul", writer.node("Range", 0, writer.node("Add", last, 1), 1), 0)
     count = writer.node("Shape", stretches.starts)
     window = writer.node("Expand", lattice.never, writer.node("Concat", count, longest, axis=0))
-    # the first column is the score before a stretch
-    is_first = writer.node("Equal", writer.node("Range", 0, writer.node("Squeeze", longest), 1), 0)
-    window = writer.node("Where", is_first, writer.cast([0], lattice.real), window)
+    # the last column is the score before a stretch
+    width = writer.node("Squeeze", longest)
+    is_last = writer.node("Equal", writer.node("Range", 1, writer.node("Add", width, 1), 1), width)
+    window = writer.node("Where", is_last, writer.cast([0], lattice.real), window)
     integer = ElementType.INT64
 
     def block(inner: Writer, number: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
@@ -168,7 +171,8 @@ def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
         steps = inner.node("Max", inner.node("Min", inner.node("Sub", largest, offset), BLOCK), 1)
         step = inner.node("Unsqueeze", inner.node("Range", 0, steps, 1), [1])
         place = inner.node("Add", step, base)
-        window, lengths = _steps(inner, lattice, inner.node("Min", place, last), window, steps)
+        window, best = _steps(inner, lattice, inner.node("Min", place, last), window, steps)
+        lengths = inner.node("Sub", longest, best)
         is_inside = inner.node("Less", inner.node("Add", step, offset), sizes)
         flags = inner.flattened(is_inside)
         place, lengths = (inner.node("Compress", inner.flattened(each), flags, axis=0) for each in (place, lengths))
@@ -185,21 +189,20 @@ def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
 
 
 def _steps(writer: Writer, lattice: _Lattice, places: str, window: str, steps: str) -> tuple[str, str]:
-    """One character of every stretch after the other, at `places` [steps, stretches]: the scores so far, and lengths of
-    the best tokens, as many. `window` has the scores before the last character, the one before, and so on."""
+    """One character of every stretch after the other, at `places` [steps, stretches]: the scores so far, and which of
+    the tokens are best, [steps, stretches, 1]. `window` has the scores before each token, of the longest first."""
 
     def step(inner: Writer, number: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         (window,) = carried
         place = inner.node("Gather", places, number)
         sums = inner.node("Add", window, inner.node("Gather", lattice.scores, place))
-        # of equal ones the longest, which tokenizers meets first
-        longest = inner.node("ArgMax", sums, axis=1, keepdims=0, select_last_index=1)
-        best = inner.node("ReduceMax", sums, [1], keepdims=1)
-        window = inner.node("Concat", best, inner.node("Slice", window, [0], [-1], [1]), axis=1)
-        return inner.cast(1, ElementType.BOOL), [window, longest]
+        # of equal ones the first, and so the longest, which tokenizers meets first
+        score, best = inner.nodes("TopK", 2, sums, [1], axis=1)
+        window = inner.node("Concat", inner.node("Slice", window, [1], [LAST], [1]), score, axis=1)
+        return inner.cast(1, ElementType.BOOL), [window, best]
 
-    window, longest = writer.loop(steps, [(window, lattice.real)], step, scanned=[ElementType.INT64])
-    return window, writer.node("Add", longest, 1)
+    window, best = writer.loop(steps, [(window, lattice.real)], step, scanned=[ElementType.INT64])
+    return window, best
 
 
 def _tokens(writer: Writer, model: Unigram, text: Points, is_end: str, number: str, first: str) -> Flat:
