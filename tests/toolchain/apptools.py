@@ -362,7 +362,7 @@ def _r8(
 
 
 def _rules_in(library: Path, name: str = "proguard.txt") -> str:
-    """What a library tells R8."""
+    """The rules of a library for R8."""
     return read_zip(library)[PurePosixPath(name)].decode()
 
 

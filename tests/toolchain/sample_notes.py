@@ -1,4 +1,4 @@
-"""What the sample apps' search of notes has to find: computed with the original model and Hugging Face's tokenizer."""
+"""The notes that the sample apps have to find: computed with the original model and Hugging Face's tokenizer."""
 
 import json
 from functools import cache

@@ -43,6 +43,4 @@ kotlin {
 dependencies {
     implementation("com.example:vision:1.0.0")
     implementation("com.example:notes:1.0.0")
-    // Android's main thread for coroutines.
-    implementation("org.jetbrains.kotlinx:kotlinx-coroutines-android:1.10.2")
 }

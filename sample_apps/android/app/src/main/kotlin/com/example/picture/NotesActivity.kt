@@ -12,8 +12,10 @@ import com.example.notes.Embedder
 import com.example.notes.ModelException
 import java.io.File
 import java.io.IOException
+import java.util.concurrent.Executor
+import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.MainScope
+import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.launch
@@ -23,7 +25,8 @@ import kotlinx.coroutines.withContext
 class NotesActivity :
     Activity(),
     TextWatcher {
-    private val scope = MainScope()
+    /** On the main thread, without the library that has `Dispatchers.Main`. */
+    private val scope = CoroutineScope(Executor(::runOnUiThread).asCoroutineDispatcher())
     private val query = MutableStateFlow("")
 
     override fun onCreate(savedInstanceState: Bundle?) {
