@@ -1,4 +1,4 @@
-"""The sample app for React Native: it compiles, bundles for phones and browsers, classifies a picture and finds notes."""
+"""The sample app for React Native: it compiles, bundles for phones and browsers, sees pictures and finds notes."""
 
 import base64
 import io
@@ -163,6 +163,7 @@ class Page:
     def open(self, name: str) -> None:
         """Show a screen of the app."""
         tab = f"[...document.querySelectorAll('[role=tab]')].find((each) => each.innerText === '{name}')"
+        self.until(f"{tab} !== undefined")
         self.value(f"{tab}.click()", is_gesture=True)
 
     def type(self, words: str) -> None:
@@ -296,8 +297,8 @@ def test_vectors_of_notes_are_made_once(page: Page) -> None:
     """Another visit, and one where the file is damaged."""
     for damage, new in (("", 0), ("for (const key of Object.keys(localStorage)) localStorage[key] = '{'", 40)):
         page.value(damage or "0")
+        page.value("document.body.replaceChildren()")
         page.browser.call("Page.reload")
-        page.until("document.querySelectorAll('[role=tab]').length === 2")
         page.open("Notes")
         page.until(f"({STATE}) === '40 notes on this device, {new} of them new'")
         page.type(QUERIES[0])
