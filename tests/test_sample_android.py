@@ -303,7 +303,7 @@ def test_the_shrunk_search_finds_the_notes_that_the_original_model_finds(searche
 def test_the_search_makes_the_vector_of_a_note_once(searched: dict[str, str]) -> None:
     assert (searched["first runs"], searched["second runs"]) == ("40", "0")
     assert searched["added runs"] == "1", "of a note that is new"
-    assert searched["damaged runs"] == "40", "of a file that ends too early"
+    assert searched["damaged runs"] == "2", "of two, from a file that ends too early"
 
 
 def test_a_query_ends_the_search_for_the_one_before(searched: dict[str, str]) -> None:
