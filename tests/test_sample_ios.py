@@ -8,6 +8,7 @@ import json
 import plistlib
 import re
 import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ from packager.workflows.xcode import app_target, read_project
 from tests.test_swift_sources import FORMAT
 from tests.toolchain import apple, sample_notes, swift_app
 from tests.toolchain.require import require
-from tests.toolchain.sample_package import NOTES, VISION, SamplePackage
+from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.swift import swift
 
 pytestmark = pytest.mark.by_content("sample_apps")
@@ -46,14 +47,9 @@ def project() -> "XcodeProject":
 
 @pytest.fixture(scope="module")
 def packages() -> dict[str, Path]:
-    """The Swift packages by module, where the app's project looks for them."""
+    """The Swift packages by module, as `mobpack build` writes them."""
     swift()
-    return {module: folder_of(package, package.root()) for module, package in MODULES.items()}
-
-
-def folder_of(package: SamplePackage, root: Path) -> Path:
-    """The Swift package in a copy of the repository, or in the repository itself."""
-    return root / package.folder / "dist" / "swift" / package.name
+    return {module: package.dist() / "swift" / package.name for module, package in MODULES.items()}
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +128,7 @@ def test_its_files_are_laid_out_as_swift_format_does() -> None:
 
 
 @pytest.mark.swift
-def test_the_project_takes_the_packages_from_where_they_are_built(
+def test_the_project_links_the_packages_for_an_ios_that_they_run_on(
     project: "XcodeProject", packages: dict[str, Path]
 ) -> None:
     manifests = [(package / "Package.swift").read_text(encoding="utf-8") for package in packages.values()]
@@ -144,10 +140,25 @@ def test_the_project_takes_the_packages_from_where_they_are_built(
         assert TRIPLE.endswith(f"ios{settings['IPHONEOS_DEPLOYMENT_TARGET']}")
 
 
-def test_the_project_names_the_folders_that_mobpack_builds_the_packages_in(project: "XcodeProject") -> None:
+def test_the_project_takes_the_packages_from_where_its_command_copies_them(
+    project: "XcodeProject", tmp_path: Path
+) -> None:
+    app = tmp_path / "sample_apps" / "ios"
+    app.mkdir(parents=True)
+    shutil.copy(APP / "make", app)
+    for package in MODULES.values():
+        done = subprocess.run(["sh", "make"], cwd=app, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (1, f"run first: sh sample_apps/{package.name}/make\n")
+        for name in (package.name, "onnxruntime-binary-9.9.9"):
+            folder = tmp_path / package.folder / "dist" / "swift" / name
+            folder.mkdir(parents=True)
+            (folder / "Package.swift").touch()
+    for _ in ("first", "again"):
+        subprocess.run(["sh", "make"], cwd=app, check=True)
+        copied = {path.parent.relative_to(app).as_posix() for path in app.rglob("Package.swift")}
+        assert copied == {"packages/vision", "packages/notes", "packages/onnxruntime-binary-9.9.9"}
     references = project.objects.get_objects_in_section("XCLocalSwiftPackageReference")
-    named = {(APP / reference["relativePath"]).resolve() for reference in references}
-    assert named == {folder_of(package, APP.parents[1]) for package in MODULES.values()}
+    assert {reference["relativePath"] for reference in references} == {"packages/vision", "packages/notes"}
     for module, package in MODULES.items():
         with (APP.parent / package.name / "mobpack.toml").open("rb") as file:
             assert module_name(tomllib.load(file)["package"]["name"]) == module
@@ -239,7 +250,7 @@ def test_the_app_says_what_it_takes_pictures_for(project: "XcodeProject") -> Non
 
 def test_the_readme_names_what_is_there() -> None:
     readme = (APP / "README.md").read_text(encoding="utf-8")
-    assert "sh sample_apps/vision/make && sh sample_apps/notes/make\n" in readme
+    assert "sh sample_apps/vision/make && sh sample_apps/notes/make && sh sample_apps/ios/make\n" in readme
     assert "open sample_apps/ios/Classify.xcodeproj\n" in readme
     assert all((APP.parent / package.name / "make").is_file() for package in MODULES.values())
     for name in re.findall(r"`(\w+\.swift)`", readme):
