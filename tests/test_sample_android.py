@@ -284,7 +284,7 @@ def searched(aars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> dict
     classes = jvm.compile_kotlin([SEARCH, *of_app], classpath=classpath)
     jar = apptools.shrink(aars[1:], classes, main_class="apps.NotesKt", jar=folder / "shrunk.jar")
     installed = write_apk(aars[1], folder / "app.apk", is_stored=True)
-    arguments = [installed, folder / "data", sample_notes.FILE, *sample_notes.QUERIES]
+    arguments: list[str | Path] = [installed, folder / "data", sample_notes.FILE, *sample_notes.QUERIES]
     done = apptools.run_shrunk(jar, "apps.NotesKt", arguments, folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return dict(line.split("\t") for line in done.stdout.splitlines())
