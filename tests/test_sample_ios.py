@@ -168,7 +168,7 @@ def test_the_project_takes_the_packages_from_where_its_command_copies_them(
 def searched(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Reports of a program for Linux with the search's own file: it starts four times."""
     folder = tmp_path_factory.mktemp("search")
-    shutil.copytree(packages["NotesKit"].parent, folder / "swift")
+    shutil.copytree(packages["NotesKit"].parent, folder / "swift", ignore=shutil.ignore_patterns("*.zip"))
     sources = {"main.swift": swift_app.HOME / "notes.swift", "NoteSearch.swift": SOURCES / "NoteSearch.swift"}
     app = swift_app.build_in(folder / "swift" / "notes", "NotesKit", sources, lambda _: None)
     scratch = folder / "scratch"
