@@ -1,6 +1,5 @@
 """A built .aar in an app's build: merged, linked, shrunk, bundled, and called from an older Kotlin."""
 
-import os
 import re
 import subprocess
 import zipfile
@@ -12,11 +11,10 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments import bionic
 from packager.files.store import Store
 from packager.files.zips import write_zip
 from packager.processes import downloads
-from packager.targets.android import kotlin, native
+from packager.targets.android import native
 from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, models, projects
 from tests.toolchain.device import write_apk
@@ -151,13 +149,13 @@ def app_classes(folder: Path, aar: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def shrunk(folder: Path, aar: Path, app_classes: Path) -> Path:
-    return apptools.shrink(aar, app_classes, main_class=APP_MAIN, jar=folder / "shrunk.jar")
+    return apptools.shrink([aar], app_classes, main_class=APP_MAIN, jar=folder / "shrunk.jar")
 
 
 @pytest.fixture(scope="module")
 def bundled(folder: Path, assets: Path, aar: Path, app_classes: Path) -> Path:
     linked = apptools.link(folder / "app.xml", assets=assets, apk=folder / "linked.apk")
-    dexed = apptools.dex(aar, app_classes, main_class=APP_MAIN, archive=folder / "dex.zip")
+    dexed = apptools.dex([aar], app_classes, main_class=APP_MAIN, archive=folder / "dex.zip")
     return apptools.bundle(linked, dexed, folder=folder)
 
 
@@ -272,7 +270,7 @@ def test_without_the_rules_of_the_library_the_shrunk_app_does_not_run(
     aar: Path, app_classes: Path, tmp_path: Path
 ) -> None:
     jar = apptools.shrink(
-        aar,
+        [aar],
         app_classes,
         main_class=APP_MAIN,
         jar=tmp_path / "shrunk.jar",
@@ -287,7 +285,7 @@ def test_r8_stops_when_the_rules_leave_out_the_annotations_of_onnx_runtime(
 ) -> None:
     with pytest.raises(ToolError, match=r"Missing class androidx\.annotation"):
         apptools.shrink(
-            aar,
+            [aar],
             app_classes,
             main_class=APP_MAIN,
             jar=tmp_path / "shrunk.jar",
@@ -323,33 +321,9 @@ def classes_in_native_code() -> set[PurePosixPath]:
 
 
 def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs the shrunk app beside stand-ins for Android alone: no class that R8 took out can come from elsewhere."""
-    runtime, compiler = jvm.android_runtime(), kotlin.find_compiler()
     installed = write_apk(aar, folder / "app.apk", is_stored=True)
     # The package has its part in C for phones with QNN alone; this is the same for the processor here.
     store = Store(folder / "store")
     [in_c] = native.libraries("com.example.models", "ai.onnxruntime", (jvm.ABI,), store).values()
-    stand_ins = bionic.shims(sorted(runtime.libraries.glob("*.so")))
-    classpath = os.pathsep.join(map(str, [jar, jvm.fakes(), compiler.stdlib]))
-    return subprocess.run(
-        [
-            str(compiler.java),
-            *apptools.JAVA_FLAGS,
-            "-XX:-CreateCoredumpOnCrash",
-            jvm.FILE_NUMBERS,
-            f"-Donnxruntime.native.path={runtime.libraries}",
-            f"-Djava.library.path={in_c.parent}",
-            "-cp",
-            classpath,
-            APP_MAIN,
-            str(installed),
-            str(folder),
-            str(models.orientation()),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        timeout=120,
-        env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins)},
-    )
+    arguments = [installed, folder, models.orientation()]
+    return apptools.run_shrunk(jar, APP_MAIN, arguments, folder=folder, libraries=in_c.parent)

@@ -1,4 +1,4 @@
-"""sample_apps/ios: the app compiles against the package that is built for it, and its project names what is there.
+"""sample_apps/ios: the app compiles against the packages that are built for it, and its project names what is there.
 
 No Xcode is here: SwiftUI, UIKit, PhotosUI and AVFoundation are interfaces in `toolchain/apple_modules/` with what the
 app uses.
@@ -7,6 +7,8 @@ app uses.
 import json
 import plistlib
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -19,8 +21,9 @@ import pytest
 from packager.targets.ios.swift import module_name
 from packager.workflows.xcode import app_target, read_project
 from tests.test_swift_sources import FORMAT
-from tests.toolchain import apple, vision
+from tests.toolchain import apple, sample_notes, swift_app
 from tests.toolchain.require import require
+from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.swift import swift
 
 pytestmark = pytest.mark.by_content("sample_apps")
@@ -32,7 +35,8 @@ APP = Path(__file__).parents[1] / "sample_apps" / "ios"
 PROJECT = APP / "Classify.xcodeproj"
 SOURCES = APP / "Classify"
 TRIPLE = "arm64-apple-ios16.0"
-MODULE = "VisionModels"
+MODULES = {"VisionModels": VISION, "NotesKit": NOTES}
+"""The modules of the packages that the app depends on."""
 
 
 @pytest.fixture(scope="module")
@@ -42,33 +46,36 @@ def project() -> "XcodeProject":
 
 
 @pytest.fixture(scope="module")
-def package() -> Path:
-    """The Swift package, where the app's project looks for it."""
+def packages() -> dict[str, Path]:
+    """The Swift packages by module, as `mobpack build` writes them."""
     swift()
-    return vision.root() / "sample_apps" / "vision" / "dist" / "swift" / "vision"
+    return {module: package.dist() / "swift" / package.name for module, package in MODULES.items()}
 
 
 @pytest.fixture(scope="module")
-def module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the package's module, compiled for the oldest iOS that it runs on."""
-    folder = tmp_path_factory.mktemp("module")
-    sources = sorted((package / "Sources" / MODULE).glob("*.swift"))
-    done = apple.compile_swift(MODULE, sources, folder, c_modules=headers(package), is_optimized=False)
-    assert done.returncode == 0, done.output
-    return folder
+def modules(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The folders with the packages' modules, compiled for the oldest iOS that they run on."""
+    folders = []
+    for module, package in packages.items():
+        folder = tmp_path_factory.mktemp(module)
+        sources = sorted((package / "Sources" / module).glob("*.swift"))
+        done = apple.compile_swift(module, sources, folder, c_modules=headers({module: package}), is_optimized=False)
+        assert done.returncode == 0, done.output
+        folders.append(folder)
+    return folders
 
 
-def headers(package: Path) -> dict[str, Path]:
-    return {f"C{MODULE}": package / "Sources" / f"C{MODULE}" / "include"}
+def headers(packages: dict[str, Path]) -> dict[str, Path]:
+    return {f"C{module}": package / "Sources" / f"C{module}" / "include" for module, package in packages.items()}
 
 
-def compile_app(sources: Path, package: Path, module: Path, folder: Path) -> apple.Compiled:
+def compile_app(sources: Path, packages: dict[str, Path], modules: list[Path], folder: Path) -> apple.Compiled:
     return apple.compile_swift(
         "Classify",
         sorted(sources.glob("*.swift")),
         folder,
-        c_modules=headers(package),
-        modules=[module],
+        c_modules=headers(packages),
+        modules=modules,
         triple=TRIPLE,
         defines=(),
         is_optimized=False,
@@ -76,8 +83,10 @@ def compile_app(sources: Path, package: Path, module: Path, folder: Path) -> app
 
 
 @pytest.mark.swift
-def test_the_app_compiles_for_iphones_without_a_warning(package: Path, module: Path, tmp_path: Path) -> None:
-    done = compile_app(SOURCES, package, module, tmp_path)
+def test_the_app_compiles_for_iphones_without_a_warning(
+    packages: dict[str, Path], modules: list[Path], tmp_path: Path
+) -> None:
+    done = compile_app(SOURCES, packages, modules, tmp_path)
     assert (done.returncode, done.output) == (0, "")
 
 
@@ -91,18 +100,20 @@ def test_the_app_compiles_for_iphones_without_a_warning(package: Path, module: P
         ("Labeller.swift", "actor Labeller", "final class Labeller: Sendable", "is mutable"),
         ("Camera.swift", "Picture(pixels,", "Picture(sampleBuffer,", "cannot convert value of type"),
         ("Camera.swift", ", @unchecked Sendable", "", "Sendable"),
+        ("NoteSearch.swift", "in: vectors", "in: notes", "cannot convert value of type"),
+        ("NotesView.swift", "search.nearest(to: query)", "search.nearest(query)", "missing argument label 'to:'"),
         ("ContentView.swift", "matching: .images", "matching: .sounds", "has no member 'sounds'"),
     ],
 )
 def test_a_mistake_in_the_app_does_not_compile(
-    package: Path, module: Path, tmp_path: Path, name: str, old: str, new: str, words: str
+    packages: dict[str, Path], modules: list[Path], tmp_path: Path, name: str, old: str, new: str, words: str
 ) -> None:
     for file in SOURCES.glob("*.swift"):
         text = file.read_text(encoding="utf-8")
         assert file.name != name or old in text
         (tmp_path / file.name).write_text(text.replace(old, new) if file.name == name else text, encoding="utf-8")
 
-    done = compile_app(tmp_path, package, module, tmp_path)
+    done = compile_app(tmp_path, packages, modules, tmp_path)
 
     assert done.returncode != 0
     assert words in done.output
@@ -117,22 +128,85 @@ def test_its_files_are_laid_out_as_swift_format_does() -> None:
 
 
 @pytest.mark.swift
-def test_the_project_takes_the_package_from_where_it_is_built(project: "XcodeProject", package: Path) -> None:
-    manifest = (package / "Package.swift").read_text(encoding="utf-8")
-    [product] = re.findall(r'\.library\(name: "(\w+)"', manifest)
-    [oldest] = re.findall(r'\.iOS\("([\d.]+)"\)', manifest)
-    assert linked(project) == [product]
+def test_the_project_links_the_packages_for_an_ios_that_they_run_on(
+    project: "XcodeProject", packages: dict[str, Path]
+) -> None:
+    manifests = [(package / "Package.swift").read_text(encoding="utf-8") for package in packages.values()]
+    products = [name for text in manifests for name in re.findall(r'\.library\(name: "(\w+)"', text)]
+    assert linked(project) == products == list(packages)
+    oldest = max(number(version) for text in manifests for version in re.findall(r'\.iOS\("([\d.]+)"\)', text))
     for settings in all_settings(project, "IPHONEOS_DEPLOYMENT_TARGET"):
-        assert number(settings["IPHONEOS_DEPLOYMENT_TARGET"]) >= number(oldest)
+        assert number(settings["IPHONEOS_DEPLOYMENT_TARGET"]) >= oldest
         assert TRIPLE.endswith(f"ios{settings['IPHONEOS_DEPLOYMENT_TARGET']}")
 
 
-def test_the_project_names_the_folder_that_mobpack_builds_the_package_in(project: "XcodeProject") -> None:
-    with (APP.parent / "vision" / "mobpack.toml").open("rb") as file:
-        name = tomllib.load(file)["package"]["name"]
-    [reference] = project.objects.get_objects_in_section("XCLocalSwiftPackageReference")
-    assert (APP / reference["relativePath"]).resolve() == APP.parent / "vision" / "dist" / "swift" / name
-    assert linked(project) == [module_name(name)] == [MODULE]
+def test_the_project_takes_the_packages_from_where_its_command_copies_them(
+    project: "XcodeProject", tmp_path: Path
+) -> None:
+    app = tmp_path / "sample_apps" / "ios"
+    app.mkdir(parents=True)
+    shutil.copy(APP / "make", app)
+    for package in MODULES.values():
+        done = subprocess.run(["sh", "make"], cwd=app, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (1, f"run first: sh sample_apps/{package.name}/make\n")
+        for name in (package.name, "onnxruntime-binary-9.9.9"):
+            folder = tmp_path / package.folder / "dist" / "swift" / name
+            folder.mkdir(parents=True)
+            (folder / "Package.swift").touch()
+    for _ in ("first", "again"):
+        subprocess.run(["sh", "make"], cwd=app, check=True)
+        copied = {path.parent.relative_to(app).as_posix() for path in app.rglob("Package.swift")}
+        assert copied == {"packages/vision", "packages/notes", "packages/onnxruntime-binary-9.9.9"}
+    references = project.objects.get_objects_in_section("XCLocalSwiftPackageReference")
+    assert {reference["relativePath"] for reference in references} == {"packages/vision", "packages/notes"}
+    for module, package in MODULES.items():
+        with (APP.parent / package.name / "mobpack.toml").open("rb") as file:
+            assert module_name(tomllib.load(file)["package"]["name"]) == module
+
+
+@pytest.fixture(scope="module")
+def searched(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Reports of a program for Linux with the search's own file: it starts four times."""
+    folder = tmp_path_factory.mktemp("search")
+    shutil.copytree(packages["NotesKit"].parent, folder / "swift", ignore=shutil.ignore_patterns("*.zip"))
+    sources = {"main.swift": swift_app.HOME / "notes.swift", "NoteSearch.swift": SOURCES / "NoteSearch.swift"}
+    app = swift_app.build_in(folder / "swift" / "notes", "NotesKit", sources, lambda _: None)
+    scratch = folder / "scratch"
+    notes = str(sample_notes.FILE)
+    done = app.run(notes, str(scratch / "vectors"), *sample_notes.QUERIES, scratch=scratch, mounts=(sample_notes.FILE,))
+    assert done.returncode == 0, done.output
+    return dict(line.split("\t") for line in done.output.splitlines())
+
+
+@pytest.mark.swift
+@pytest.mark.parametrize("query", sample_notes.QUERIES)
+def test_the_search_finds_the_notes_that_the_original_model_finds(searched: dict[str, str], query: str) -> None:
+    """In either start: with vectors just made, and with those of the file."""
+    wanted = sample_notes.nearest(query)
+    for start in ("first", "second"):
+        titles, scores = searched[f"{start} {query}"].split(";")
+        assert titles.split("|") == [title for title, _ in wanted]
+        assert [float(score) for score in scores.split()] == pytest.approx([each for _, each in wanted], abs=1e-3)
+
+
+@pytest.mark.swift
+def test_the_search_makes_the_vector_of_a_note_once(searched: dict[str, str]) -> None:
+    assert (searched["first runs"], searched["second runs"]) == ("40", "0")
+    assert searched["added runs"] == "1", "of a note that is new"
+    assert searched["damaged runs"] == "2", "of two, from a file that ends too early"
+
+
+@pytest.mark.swift
+def test_a_query_ends_the_search_for_the_one_before(searched: dict[str, str]) -> None:
+    """Twenty at once: not all are answered, the last one is."""
+    assert 1 <= int(searched["answers"]) < 20
+    titles = [title for title, _ in sample_notes.nearest(sample_notes.QUERIES[0])]
+    assert searched["last answer"].split(";")[0].split("|") == titles
+    assert searched["blank"] == "0"
+
+
+def test_its_notes_are_those_of_all_apps() -> None:
+    assert (SOURCES / "notes.json").read_bytes() == sample_notes.FILE.read_bytes()
 
 
 def test_the_project_compiles_every_file_and_names_none_that_is_not_there(project: "XcodeProject") -> None:
@@ -144,7 +218,7 @@ def test_the_project_compiles_every_file_and_names_none_that_is_not_there(projec
     }
     assert files == {
         "PBXSourcesBuildPhase": sorted(path.name for path in SOURCES.glob("*.swift")),
-        "PBXResourcesBuildPhase": ["Assets.xcassets", "PrivacyInfo.xcprivacy"],
+        "PBXResourcesBuildPhase": ["Assets.xcassets", "PrivacyInfo.xcprivacy", "notes.json"],
     }
     places = dict(in_groups(project, root(project)["mainGroup"], APP))
     assert set(places.values()) == {SOURCES / name for each in files.values() for name in each}
@@ -176,9 +250,9 @@ def test_the_app_says_what_it_takes_pictures_for(project: "XcodeProject") -> Non
 
 def test_the_readme_names_what_is_there() -> None:
     readme = (APP / "README.md").read_text(encoding="utf-8")
-    assert "sh sample_apps/vision/make\n" in readme
+    assert "sh sample_apps/vision/make && sh sample_apps/notes/make && sh sample_apps/ios/make\n" in readme
     assert "open sample_apps/ios/Classify.xcodeproj\n" in readme
-    assert (APP.parent / "vision" / "make").is_file()
+    assert all((APP.parent / package.name / "make").is_file() for package in MODULES.values())
     for name in re.findall(r"`(\w+\.swift)`", readme):
         assert (SOURCES / name).is_file(), name
 

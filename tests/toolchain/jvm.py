@@ -13,10 +13,11 @@ import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from packager.environments import bionic
 from packager.files.user_cache import cache_folder
+from packager.files.zips import write_zip
 from packager.processes import commands, downloads
 from packager.targets.android import kotlin
 from tests.toolchain.debian_root import make_alone
@@ -26,6 +27,9 @@ FAKES = Path(__file__).with_name("fakes")
 APPS = Path(__file__).with_name("apps")
 ABI = "x86_64"
 AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
+COROUTINES_RULES = "META-INF/com.android.tools/r8/coroutines.pro"
+COROUTINES = (*kotlin.COROUTINES, "_COROUTINE/", COROUTINES_RULES)
+"""kotlinx.coroutines among the compiler's classes; apps are compiled without the last two"""
 RUN_TIMEOUT_S = 180
 FILE_NUMBERS = "--add-opens=java.base/java.io=ALL-UNNAMED"
 """Allows fakes/Os.kt in Java, which asks for the number of an open file."""
@@ -105,12 +109,17 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
 
 
 def coroutines() -> Path:
-    """kotlinx.coroutines, which an app's build fetches with the package."""
+    """kotlinx.coroutines, which an app's build fetches with the package: all of it, with its rules for R8."""
 
     def make(folder: Path) -> None:
-        kotlin.write_coroutines(folder / "coroutines.jar")
+        entries: dict[PurePosixPath, bytes] = {}
+        for jar in kotlin.find_compiler().jars:
+            with zipfile.ZipFile(jar) as archive:
+                names = [name for name in archive.namelist() if name.startswith(COROUTINES) and not name.endswith("/")]
+                entries |= {PurePosixPath(name): archive.read(name) for name in names}
+        write_zip(folder / "coroutines.jar", entries)
 
-    return kept("coroutines", make, kotlin.compiler_version()) / "coroutines.jar"
+    return kept("coroutines", make, kotlin.compiler_version(), *COROUTINES) / "coroutines.jar"
 
 
 def fakes() -> Path:

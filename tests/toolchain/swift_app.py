@@ -64,7 +64,11 @@ def build(project: Path, module: str, sources: Mapping[str, Path], change: Calla
     command = [sys.executable, "-m", "packager.cli", "build", "--target", "ios"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    package = unpack(project / "dist/swift", project / "package")
+    return build_in(unpack(project / "dist/swift", project / "package"), module, sources, change)
+
+
+def build_in(package: Path, module: str, sources: Mapping[str, Path], change: Callable[[Path], None]) -> App:
+    """The same in a package that is built, with that of ONNX Runtime beside it. Writes into both."""
     manifest = package / "Package.swift"
     app = f'.executableTarget(name: "App", dependencies: ["{module}", "C{module}"]),'
     manifest.write_text(manifest.read_text().replace("    targets: [\n", f"    targets: [\n        {app}\n"))
@@ -75,7 +79,7 @@ def build(project: Path, module: str, sources: Mapping[str, Path], change: Calla
     beside = {str(path): path for path in runtimes(package.parent)}
 
     def make(made: Path) -> None:
-        scratch = project / "scratch"
+        scratch = package.parent / "scratch"
         done = swift().package("build", package, "--product", "App", scratch=scratch, mounts=beside)
         assert done.returncode == 0, done.output
         shutil.copy(scratch / DEBUG / "App", made)

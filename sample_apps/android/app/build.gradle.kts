@@ -42,4 +42,5 @@ kotlin {
 
 dependencies {
     implementation("com.example:vision:1.0.0")
+    implementation("com.example:notes:1.0.0")
 }

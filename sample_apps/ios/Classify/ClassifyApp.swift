@@ -4,7 +4,10 @@ import SwiftUI
 struct ClassifyApp: App {
     var body: some Scene {
         WindowGroup {
-            ContentView()
+            TabView {
+                ContentView().tabItem { Label("Pictures", systemImage: "photo") }
+                NotesView().tabItem { Label("Notes", systemImage: "note.text") }
+            }
         }
     }
 }

@@ -1,13 +1,16 @@
-// One screen: a picture or the camera, and what the model sees in it.
+// Two screens: what is in a picture, and notes found by meaning.
 
 import { useEffect, useState, type ReactElement } from 'react';
-import { Image, Pressable, ScrollView, StyleSheet, Text, View } from 'react-native';
-import { useClassifier, type Classification } from 'react-native-vision';
+import { Pressable, StyleSheet, Text, View } from 'react-native';
 
-import { ownPicture, pickedPicture, type Chosen } from './chosen';
-import { Live } from './Live';
+import { Notes } from './Notes';
 import { prepareRuntime } from './onnxruntime';
-import { useClasses, type Seen } from './useClasses';
+import { Pictures } from './Pictures';
+import { colours } from './styles';
+
+const SCREENS = { Pictures, Notes } as const;
+type Name = keyof typeof SCREENS;
+const NAMES: readonly Name[] = ['Pictures', 'Notes'];
 
 export function App(): ReactElement {
   const [isPrepared, setPrepared] = useState(false);
@@ -16,104 +19,39 @@ export function App(): ReactElement {
       setPrepared(true);
     });
   }, []);
-  return isPrepared ? <Screen /> : <View />;
+  return isPrepared ? <Screens /> : <View />;
 }
 
-function Screen(): ReactElement {
-  const { model, error } = useClassifier();
-  const [chosen, setChosen] = useState<Chosen | null>(null);
-  const [trouble, setTrouble] = useState('');
-  const still = useClasses(model, chosen);
-  const [live, setLive] = useState<Seen | null>(null);
-  const { classes, problem } = live ?? still;
-
-  const choose = (next: Promise<Chosen | null>): void => {
-    next.then(
-      (picture) => {
-        if (picture !== null) setChosen(picture);
-      },
-      (reason: unknown) => {
-        setTrouble(String(reason));
-      },
-    );
-  };
-  useEffect(() => {
-    choose(ownPicture());
-  }, []);
-
+function Screens(): ReactElement {
+  const [shown, setShown] = useState<Name>('Pictures');
+  const Screen = SCREENS[shown];
   return (
-    <ScrollView contentContainerStyle={styles.page}>
-      <Text role="heading" style={styles.heading}>
-        What is in the picture?
-      </Text>
-      <View style={styles.frame}>
-        {live !== null && <Live model={model} onSeen={setLive} />}
-        {live === null && chosen && <Image source={{ uri: chosen.uri }} style={styles.picture} resizeMode="cover" />}
-      </View>
-      <View style={styles.classes}>
-        {classes.map((each) => (
-          <Row key={each.index} {...each} />
+    <View style={styles.app}>
+      <View role="tablist" style={styles.tabs}>
+        {NAMES.map((name) => (
+          <Pressable
+            key={name}
+            role="tab"
+            aria-selected={name === shown}
+            style={[styles.tab, name === shown && styles.selected]}
+            onPress={() => {
+              setShown(name);
+            }}
+          >
+            <Text style={name === shown ? styles.selectedName : styles.name}>{name}</Text>
+          </Pressable>
         ))}
       </View>
-      <Text testID="problem" style={styles.problem}>
-        {error?.message ?? (problem || trouble)}
-      </Text>
-      <View style={styles.buttons}>
-        <Pressable
-          role="button"
-          style={styles.button}
-          onPress={() => {
-            setLive(null);
-            choose(pickedPicture());
-          }}
-        >
-          <Text style={styles.action}>Choose a picture</Text>
-        </Pressable>
-        <Pressable
-          role="button"
-          style={styles.button}
-          onPress={() => {
-            setLive((now) => (now === null ? { classes: [], problem: '' } : null));
-          }}
-        >
-          <Text style={styles.action}>{live === null ? 'Use the camera' : 'Stop the camera'}</Text>
-        </Pressable>
-      </View>
-    </ScrollView>
-  );
-}
-
-function Row({ label, score }: Classification): ReactElement {
-  return (
-    <View>
-      <View style={styles.row}>
-        <Text testID="label" style={styles.label}>
-          {label}
-        </Text>
-        <Text testID="score" style={styles.score}>
-          {`${(100 * score).toFixed(1)} %`}
-        </Text>
-      </View>
-      <View style={styles.track}>
-        <View style={[styles.bar, { width: `${100 * score}%` }]} />
-      </View>
+      <Screen />
     </View>
   );
 }
 
 const styles = StyleSheet.create({
-  page: { padding: 24, paddingTop: 56, gap: 20, maxWidth: 480, width: '100%', alignSelf: 'center' },
-  heading: { fontSize: 26, fontWeight: '700', color: '#10202f' },
-  frame: { aspectRatio: 3 / 2, borderRadius: 16, overflow: 'hidden', backgroundColor: '#e3e8ee' },
-  picture: { width: '100%', height: '100%' },
-  classes: { gap: 12, minHeight: 210 },
-  row: { flexDirection: 'row', justifyContent: 'space-between', gap: 12 },
-  label: { flexShrink: 1, fontSize: 17, color: '#10202f' },
-  score: { fontSize: 17, color: '#55697d', fontVariant: ['tabular-nums'] },
-  track: { height: 6, borderRadius: 3, marginTop: 5, backgroundColor: '#e3e8ee', overflow: 'hidden' },
-  bar: { height: 6, borderRadius: 3, backgroundColor: '#1666c5' },
-  problem: { color: '#b3261e' },
-  buttons: { flexDirection: 'row', gap: 12 },
-  button: { flex: 1, padding: 16, borderRadius: 12, backgroundColor: '#1666c5', alignItems: 'center' },
-  action: { fontSize: 16, fontWeight: '600', color: '#ffffff' },
+  app: { flex: 1 },
+  tabs: { flexDirection: 'row', justifyContent: 'center', paddingTop: 48, gap: 24 },
+  tab: { paddingVertical: 8, borderBottomWidth: 2, borderColor: 'transparent' },
+  selected: { borderColor: colours.accent },
+  name: { fontSize: 16, color: colours.quiet },
+  selectedName: { fontSize: 16, fontWeight: '600', color: colours.accent },
 });

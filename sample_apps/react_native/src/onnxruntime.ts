@@ -1,4 +1,4 @@
-// Phones have ONNX Runtime in the package itself: there is nothing to prepare.
+// Phones have ONNX Runtime with the packages themselves: there is nothing to prepare.
 
 /** Makes models run. */
 export async function prepareRuntime(): Promise<void> {

@@ -2,7 +2,8 @@
 // `web.mjs` puts it and the models into public/.
 
 import type * as OnnxRuntime from 'onnxruntime-web/wasm';
-import { setOnnxRuntime } from 'react-native-vision/onnxruntime';
+import * as notes from 'react-native-notes/onnxruntime';
+import * as vision from 'react-native-vision/onnxruntime';
 
 const FOLDER = '/onnxruntime/';
 
@@ -12,5 +13,5 @@ export async function prepareRuntime(): Promise<void> {
   const ort = (await import(/* webpackIgnore: true */ address)) as typeof OnnxRuntime;
   ort.env.wasm.numThreads = 1;
   ort.env.wasm.wasmPaths = { wasm: `${FOLDER}ort-wasm-simd-threaded.wasm` };
-  setOnnxRuntime(ort, { models: '/models/' });
+  for (const { setOnnxRuntime } of [notes, vision]) setOnnxRuntime(ort, { models: '/models/' });
 }

@@ -6,30 +6,34 @@ import shutil
 from pathlib import Path
 
 from packager.files.user_cache import cache_folder
-from tests.toolchain import node, vision
+from tests.toolchain import node
 from tests.toolchain.react_native.packages import unpack
+from tests.toolchain.sample_package import NOTES, VISION, SamplePackage
 
 SOURCE = Path(__file__).parents[3] / "sample_apps" / "react_native"
-PACKAGE = "react-native-vision"
+PACKAGES = {"react-native-vision": VISION, "react-native-notes": NOTES}
+"""The packages of mobpack that the app depends on."""
 OURS = ("assets", "src")
 """Source folders of the app; its tools' output lies beside them."""
 
 
-def archive() -> Path:
+def archive(name: str, package: SamplePackage) -> Path:
     """The npm package that the app depends on."""
-    [found] = (vision.dist() / "npm").glob("*.tgz")
+    [found] = (package.dist() / "npm").glob(f"{name}-*.tgz")
     return found
 
 
 def make(folder: Path) -> Path:
-    """A copy of the app in `folder`, with the package where the app expects it."""
-    wanted = json.loads((SOURCE / "package.json").read_text(encoding="utf-8"))["dependencies"][PACKAGE]
-    assert wanted == f"file:../vision/dist/npm/{archive().name}"
+    """A copy of the app in `folder`, with the packages where the app expects them."""
+    wanted = json.loads((SOURCE / "package.json").read_text(encoding="utf-8"))["dependencies"]
     project = node.project("expo")
     modules = node.link(project, folder)
     (modules / ".bin").symlink_to(project / "node_modules" / ".bin")
-    unpack(archive(), folder.parent / "unpacked")
-    shutil.copytree(folder.parent / "unpacked" / "package", modules / PACKAGE, copy_function=os.link)
+    for name, package in PACKAGES.items():
+        packed = archive(name, package)
+        assert wanted[name] == f"file:../{package.name}/dist/npm/{packed.name}"
+        unpack(packed, folder.parent / name)
+        shutil.copytree(folder.parent / name / "package", modules / name, copy_function=os.link)
     for path in SOURCE.iterdir():
         if path.name in OURS:
             shutil.copytree(path, folder / path.name)

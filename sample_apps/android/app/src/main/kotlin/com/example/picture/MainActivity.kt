@@ -27,6 +27,7 @@ class MainActivity : Activity() {
         keepClearOfBars(findViewById(R.id.root))
         findViewById<Button>(R.id.choose).setOnClickListener { choose() }
         findViewById<Button>(R.id.live).setOnClickListener { startActivity(Intent(this, LiveActivity::class.java)) }
+        findViewById<Button>(R.id.notes).setOnClickListener { startActivity(Intent(this, NotesActivity::class.java)) }
         savedInstanceState?.getString(SHOWN)?.let { show(Uri.parse(it)) }
     }
 
