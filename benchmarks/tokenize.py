@@ -1,8 +1,8 @@
 """Graphs of tokenizers beside Hugging Face's library: `python -m benchmarks.tokenize [NAME...] [--write]`.
 
-Milliseconds of the processor for texts of 64, 512 and 4,096 characters of English, in one process and in turns, one thread each, no
-text twice; time and memory to open the file, each in a process of its own; bytes that the tokenizer adds to a model.
-`--write` puts the table into docs/text.md.
+Milliseconds of the processor for texts of 64, 512 and 4,096 characters of English, in one process and in turns, one
+thread each, no text twice; time and memory to open the file, each in a process of its own; bytes that the tokenizer
+adds to a model. `--write` puts the table into docs/text.md.
 """
 
 import argparse

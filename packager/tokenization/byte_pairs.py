@@ -28,7 +28,7 @@ def write(writer: Writer, model: BytePairs, text: Points) -> Flat:
     if model.is_bytes:
         text = byte_level.write(writer, text)
     if model.takes_whole and (unreached := _unreached(model)):
-        text = words.write(writer, text, unreached)
+        text = words.some(writer, text, unreached)
     text = units.write(writer, model, text)
     merges = _merges(model)
     early = _early(merges)
