@@ -3,6 +3,7 @@
 import json
 import wave
 from pathlib import Path
+from typing import Any
 
 import numpy
 import onnx
@@ -10,6 +11,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from packager.cli import main
+from packager.runners import cpu
 from tests import decoders, encoder_decoders
 from tests.generation import plain_greedy
 from tests.onnx_text import saved
@@ -56,6 +58,24 @@ def test_a_prompt_is_gone_on_with(
     assert text in predicted(capsys, monkeypatch, "the")
     found = json.loads(predicted(capsys, monkeypatch, "the", "--json"))
     assert found["predictions"] == [{"texts": ["the"], "generated": text}]
+
+
+def test_several_prompts_are_gone_on_with_by_one_session(
+    net: onnx.ModelProto, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts, opened = ("the", "a dog", "the"), []
+    first = cpu.Cpu.open
+
+    def counted(self: cpu.Cpu, *arguments: Any) -> Any:
+        opened.append(arguments)
+        return first(self, *arguments)
+
+    monkeypatch.setattr(cpu.Cpu, "open", counted)
+    found = json.loads(predicted(capsys, monkeypatch, *prompts, "--json"))
+    assert [each["generated"] for each in found["predictions"]] == [
+        plain_greedy(net, tmp_path, each)[1] for each in prompts
+    ]
+    assert len(opened) == 1
 
 
 def test_sampling_takes_a_seed(
