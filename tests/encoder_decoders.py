@@ -82,6 +82,27 @@ def decoder(vocabulary: int, *, is_masked: bool = False) -> onnx.ModelProto:
     )
 
 
+def split_decoders(vocabulary: int, *, is_masked: bool = False) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+    """The same decoder in two files, of the first step and of further ones: the second takes no hidden states, and
+    gives no caches of cross-attention."""
+    merged = decoder(vocabulary, is_masked=is_masked)
+    ((choice,), graph) = merged.graph.node, merged.graph
+    branches = {each.name: each.g for each in choice.attribute}
+    later = {value.name for value in graph.input} - {"encoder_hidden_states", "use_cache_branch"}
+    first = {value.name for value in graph.input if not value.name.startswith("past")} - {"use_cache_branch"}
+    found = []
+    for inner, taken, kept in ((branches["else_branch"], first, 3), (branches["then_branch"], later, 2)):
+        made = onnx.ModelProto.FromString(merged.SerializeToString())
+        del made.graph.node[:], made.graph.input[:], made.graph.output[kept:]
+        made.graph.node.extend(inner.node)
+        made.graph.input.extend(value for value in graph.input if value.name in taken)
+        used = {name for node in inner.node for name in node.input}
+        del made.graph.initializer[:]
+        made.graph.initializer.extend(each for each in graph.initializer if each.name in used)
+        found.append(made)
+    return found[0], found[1]
+
+
 def _branch(net: Net, weights: list[str], *, is_first: bool, is_masked: bool) -> list[str]:
     table, key, scores = weights
     new = net.op("Mul", net.op("Gather", table, "input_ids"), 3.0)

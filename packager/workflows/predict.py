@@ -82,7 +82,7 @@ def _generated(model: Model, prompts: Iterator[tuple[Path | None, Prompt]], stor
 def _prompts(
     model: Model, given: Sequence[str], wanted: int, seed: int, store: Store
 ) -> Iterator[tuple[Path | None, Prompt]]:
-    """What texts are made of: `wanted` texts each, or a file with a recording or with tensors."""
+    """Sources of the texts: `wanted` texts each, or a file with a recording or with tensors."""
     if wanted:
         yield from ((None, Prompt(texts=texts, seed=seed)) for texts in _grouped(given, wanted))
         return
@@ -104,7 +104,7 @@ def _existing(files: Sequence[str]) -> list[Path]:
 
 
 def _arrays(model: Model, file: Path, store: Store) -> Arrays:
-    """What `file` has for the model's inputs that apps fill, by name."""
+    """Arrays in `file` for the inputs that apps fill, by name."""
     assert model.contract is not None
     names = {
         tensor.name
