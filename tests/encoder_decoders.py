@@ -32,6 +32,20 @@ def encoder(width: int = WIDTH) -> onnx.ModelProto:
     )
 
 
+def picture_encoder() -> onnx.ModelProto:
+    """Four hidden states of a picture of 8 by 8 pixels: one for each pair of rows."""
+    net = Net(4)
+    rows = net.op("Reshape", "pixel_values", [1, 4, 48])
+    product = net.op("MatMul", rows, net.weight(48, WIDTH))
+    net.nodes.append(helper.make_node("Tanh", [product], ["last_hidden_state"]))
+    return _model(
+        net.nodes,
+        net.weights,
+        [("pixel_values", FLOAT, ["batch_size", 3, 8, 8])],
+        [("last_hidden_state", FLOAT, ["batch_size", 4, WIDTH])],
+    )
+
+
 def text_encoder(vocabulary: int) -> onnx.ModelProto:
     """Its sizes have the names of the decoder's, as in translators."""
     net = Net(3)

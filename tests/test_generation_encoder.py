@@ -1,10 +1,12 @@
 """An encoder and a decoder in two files become one model, which makes the tokens of a plain loop over both files."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy
+import onnx
 import onnxruntime
 import pytest
 from tokenizers import Tokenizer
@@ -52,12 +54,19 @@ def loaded(folder: Path, encoder: str = "encoder_model.onnx", *, with_past: bool
     )
 
 
-def joined(folder: Path, encoder: str = "encoder_model.onnx", *, with_past: bool = False, **keys: Any) -> Model:
+def joined(
+    folder: Path,
+    encoder: str = "encoder_model.onnx",
+    *,
+    with_past: bool = False,
+    inputs: Mapping[str, Any] | None = None,
+    **keys: Any,
+) -> Model:
     model = loaded(folder, encoder, with_past=with_past)
     table: Any = OUTPUT_KINDS["generated"]
     given = {"stop_tokens": (decoders.STOP,), "start_tokens": START, "tokenizer": folder / "tokenizer.json"} | keys
     kind = table(max_new_tokens=MOST, **given)
-    return attachment.attach(model, Tables(inputs={}, outputs={"logits": kind})).model
+    return attachment.attach(model, Tables(inputs=inputs or {}, outputs={"logits": kind})).model
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +196,21 @@ def test_a_result_of_the_encoder_may_have_a_fixed_length(tmp_path: Path) -> None
     samples = numpy.random.default_rng(0).normal(0, 2, (1, 20)).astype(numpy.float32)
     wanted = encoder_decoders.plain(tmp_path, samples, START, MOST)
     assert steps(joined(tmp_path), "input_values", samples, samples) == wanted
+
+
+def test_a_picture_is_prepared_in_the_first_step_only(tmp_path: Path) -> None:
+    size = Tokenizer.from_file(str(decoders.tokenizer(tmp_path))).get_vocab_size()
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.picture_encoder())
+    saved(tmp_path / "decoder_model_merged.onnx", encoder_decoders.decoder(size))
+    model = joined(tmp_path, inputs={"pixel_values": INPUT_KINDS["image"]()})
+    nodes = onnx.ModelProto.FromString(model.graph).graph.node
+    (choice,) = (each for each in nodes if each.output[0] == "encoder_hidden_states")
+    branches = {each.name: each.g for each in choice.attribute}
+    assert [node.op_type for node in branches["then_branch"].node] == ["Identity"]
+    assert any(node.output[0] == "pixel_values" for node in branches["else_branch"].node)
+    apps = {each.name for each in model.signature.inputs if each.name.startswith("pixel_values.")}
+    assert apps
+    assert not any(apps.intersection(node.input) for node in nodes)
 
 
 def test_sizes_of_a_text_and_of_what_is_carried_differ(translator: Path) -> None:

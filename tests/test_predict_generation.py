@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 import onnx
 import pytest
+from PIL import Image
 from tokenizers import Tokenizer
 
 from packager.cli import main
@@ -123,6 +124,25 @@ def test_it_makes_a_text_of_a_recording(
     Path("mobpack.toml").write_text(RECOGNIZER + TEXT, encoding="utf-8")
     (found,) = json.loads(predicted(capsys, monkeypatch, "speech.wav", "--json"))["predictions"]
     wanted = encoder_decoders.plain(tmp_path, samples[None].astype(numpy.float32) / 32768, ["a"], 5)
+    assert found["generated"] == known.decode(wanted)
+
+
+def test_it_makes_a_text_of_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.picture_encoder())
+    saved(tmp_path / "decoder_model_merged.onnx", encoder_decoders.decoder(known.get_vocab_size()))
+    pixels = (numpy.arange(192) * 37 % 251).astype(numpy.uint8).reshape(8, 8, 3)
+    Image.fromarray(pixels).save(tmp_path / "picture.png")
+    monkeypatch.chdir(tmp_path)
+    table = '[model.recognizer.inputs.pixel_values]\nkind = "image"\nmean = [0, 0, 0]\nstd = [1, 1, 1]\n'
+    Path("mobpack.toml").write_text(
+        RECOGNIZER.partition("[model.recognizer.inputs")[0] + table + TEXT, encoding="utf-8"
+    )
+    (found,) = json.loads(predicted(capsys, monkeypatch, "picture.png", "--json"))["predictions"]
+    values = {"pixel_values": pixels.transpose(2, 0, 1)[None].astype(numpy.float32) / 255}
+    wanted = encoder_decoders.plain_of(tmp_path, values, {}, ["a"], 5)
     assert found["generated"] == known.decode(wanted)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.contract.results import part
-from packager.core.contract import AudioInput, Contract, GeneratedOutput, TextInput
+from packager.core.contract import AudioInput, Contract, GeneratedOutput, ImageInput, TextInput
 from packager.core.errors import ModelError
 from packager.core.values import Model, baseline
 from packager.runners import RUNNERS
@@ -74,11 +74,15 @@ def _first(contract: Contract, output: GeneratedOutput, prompt: Prompt) -> "dict
 
 
 def _further(contract: Contract, prompt: Prompt) -> "dict[str, numpy.ndarray]":
-    """Recordings of further steps that do not count: one frame, so that nothing long is resampled again."""
+    """Recordings and pictures of further steps that do not count: one frame, and one pixel."""
     if contract.generated is None or not contract.generated.has_encoder:
         return {}
-    names = [each.samples.name for each in contract.parameters if isinstance(each, AudioInput)]
-    return {name: prompt.arrays[name][:1] for name in names}
+    sounds = [each.samples.name for each in contract.parameters if isinstance(each, AudioInput)]
+    pictures = [each.pixels.name for each in contract.parameters if isinstance(each, ImageInput)]
+    return {
+        **{name: prompt.arrays[name][:1] for name in sounds},
+        **{name: prompt.arrays[name][:1, :1] for name in pictures},
+    }
 
 
 def _texts(contract: Contract, texts: "tuple[str, ...] | list[str]") -> "dict[str, numpy.ndarray]":
