@@ -11,8 +11,10 @@ import pytest
 from PIL import Image
 from tokenizers import Tokenizer
 
+from packager import config
 from packager.cli import main
 from packager.runners import cpu
+from packager.workflows.inputs import model_files
 from tests import decoders, encoder_decoders
 from tests.generation import plain_greedy
 from tests.onnx_text import saved
@@ -158,3 +160,23 @@ def test_an_encoder_needs_a_text_as_output(
     with pytest.raises(SystemExit):
         main()
     assert "an encoder needs an output that becomes a text" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_decoder_of_further_steps_needs_an_encoder_and_is_a_file_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = Tokenizer.from_file(str(decoders.tokenizer(tmp_path))).get_vocab_size()
+    pair = ("decoder_model.onnx", "decoder_with_past_model.onnx")
+    for name, net in zip(pair, encoder_decoders.split_decoders(size), strict=True):
+        saved(tmp_path / name, net)
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.encoder())
+    monkeypatch.chdir(tmp_path)
+    both = RECOGNIZER.replace('path = "decoder_model_merged.onnx"', f'path = "{pair[0]}"\nwith-past = "{pair[1]}"')
+    Path("mobpack.toml").write_text(both + TEXT, encoding="utf-8")
+    files = {each.name for each in model_files(config.load(tmp_path / "mobpack.toml"))}
+    assert files == {*pair, "encoder_model.onnx", "tokenizer.json"}
+    Path("mobpack.toml").write_text(both.replace('encoder = "encoder_model.onnx"', "") + TEXT, encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["mobpack", "predict", "speech.wav"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "with-past has no effect without an encoder" in " ".join(capsys.readouterr().err.split())
