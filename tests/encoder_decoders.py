@@ -114,6 +114,7 @@ def split_decoders(vocabulary: int, *, is_masked: bool = False) -> tuple[onnx.Mo
         del made.graph.initializer[:]
         made.graph.initializer.extend(each for each in graph.initializer if each.name in used)
         found.append(made)
+    found[0].graph.output[1].type.tensor_type.shape.dim[1].dim_param = "decoder_sequence_length"
     return found[0], found[1]
 
 

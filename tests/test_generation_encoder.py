@@ -175,6 +175,14 @@ def test_weights_that_both_decoders_have_are_kept_once(tmp_path: Path) -> None:
     assert joined(tmp_path, with_past=True).parameter_count <= joined(tmp_path).parameter_count
 
 
+def test_caches_of_two_decoders_have_the_sizes_of_further_steps(folder: Path) -> None:
+    size = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab_size()
+    for name, net in zip(PAIR, encoder_decoders.split_decoders(size), strict=True):
+        saved(folder / name, net)
+    shapes = {spec.name: spec.shape for spec in loaded(folder, with_past=True).signature.outputs}
+    assert shapes["present.0.decoder.key"][1] == "past_decoder_sequence_length + 1"
+
+
 def test_decoders_of_two_exports_are_refused(tmp_path: Path) -> None:
     first, later = encoder_decoders.split_decoders(300)
     del later.graph.input[2:]

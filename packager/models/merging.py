@@ -30,18 +30,20 @@ def merge(first: "ModelProto", later: "ModelProto", folder: Path, where: str) ->
     from onnx import TensorProto, helper
 
     outputs = [(value.name, type_of(value)) for value in first.graph.output]
-    known = {value.name for value in later.graph.output}
+    known = {value.name: value.type for value in later.graph.output}
     for model, start in ((first, FIRST_STEP), (later, FURTHER_STEPS)):
         prefix(model, start, set())
     _share_weights(first, later, folder)
     branches = {
-        "then_branch": _branch(later.graph, FURTHER_STEPS, outputs, known),
+        "then_branch": _branch(later.graph, FURTHER_STEPS, outputs, set(known)),
         "else_branch": _branch(first.graph, FIRST_STEP, outputs, {name for name, _ in outputs}),
     }
     names = [name for name, _ in outputs]
     graph = first.graph
     for value, name in zip(graph.output, names, strict=True):
         value.name = name
+        if name.startswith(PRESENT) and name in known:  # sizes in terms of the cache, not of the first step's tokens
+            value.type.CopyFrom(known[name])
     del graph.node[:], graph.value_info[:]
     graph.node.append(helper.make_node("If", [LATER], names, name="steps", **branches))
     taken = {value.name for value in graph.input}
