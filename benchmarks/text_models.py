@@ -2,7 +2,7 @@
 
 A small language model, Whisper, and a transliterator run as a user would run them, by `mobpack predict`; each is
 compared with a program that has nothing of mobpack in it. The language model is quantized by `mobpack quantize`, too.
-The result is the tables in docs/generation.md, between its two marks, which `--write` renews. 1.5 GB on disk, fifteen
+The result is the tables in docs/generation.md, between its two marks, which `--write` renews. 1.5 GB on disk, twenty
 minutes on two busy cores.
 """
 
