@@ -116,7 +116,7 @@ def measured(folder: Path) -> dict[str, Written]:
 def predicted(sounds: Sequence[Array], rate: int, folder: Path) -> list[str]:
     """The texts that `mobpack predict` makes of recordings with `rate` samples a second; files go to `folder`."""
     folder.mkdir()
-    files = [_recording(each, rate, folder / f"{number}.wav") for number, each in enumerate(sounds)]
+    files = [recording(each, rate, folder / f"{number}.wav") for number, each in enumerate(sounds)]
     tokens = folder / "tokenizer.json"
     recognizer.tokenizer().save(str(tokens))
     paths = {"decoder": recognizer.decoder(), "encoder": recognizer.encoder(), "tokenizer": tokens}
@@ -129,7 +129,7 @@ def predicted(sounds: Sequence[Array], rate: int, folder: Path) -> list[str]:
     return [str(each["generated"]) for each in json.loads(done.stdout)["predictions"]]
 
 
-def _recording(samples: Array, rate: int, path: Path) -> Path:
+def recording(samples: Array, rate: int, path: Path) -> Path:
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)

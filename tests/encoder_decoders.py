@@ -32,6 +32,20 @@ def encoder(width: int = WIDTH) -> onnx.ModelProto:
     )
 
 
+def picture_encoder() -> onnx.ModelProto:
+    """Four hidden states of a picture of 8 by 8 pixels: one for each pair of rows."""
+    net = Net(4)
+    rows = net.op("Reshape", "pixel_values", [1, 4, 48])
+    product = net.op("MatMul", rows, net.weight(48, WIDTH))
+    net.nodes.append(helper.make_node("Tanh", [product], ["last_hidden_state"]))
+    return _model(
+        net.nodes,
+        net.weights,
+        [("pixel_values", FLOAT, ["batch_size", 3, 8, 8])],
+        [("last_hidden_state", FLOAT, ["batch_size", 4, WIDTH])],
+    )
+
+
 def text_encoder(vocabulary: int) -> onnx.ModelProto:
     """Its sizes have the names of the decoder's, as in translators."""
     net = Net(3)
@@ -80,6 +94,28 @@ def decoder(vocabulary: int, *, is_masked: bool = False) -> onnx.ModelProto:
             (outputs[2], FLOAT, kept),
         ],
     )
+
+
+def split_decoders(vocabulary: int, *, is_masked: bool = False) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+    """The same decoder in two files, of the first step and of further ones: the second takes no hidden states, and
+    gives no caches of cross-attention."""
+    merged = decoder(vocabulary, is_masked=is_masked)
+    ((choice,), graph) = merged.graph.node, merged.graph
+    branches = {each.name: each.g for each in choice.attribute}
+    later = {value.name for value in graph.input} - {"encoder_hidden_states", "use_cache_branch"}
+    first = {value.name for value in graph.input if not value.name.startswith("past")} - {"use_cache_branch"}
+    found = []
+    for inner, taken, kept in ((branches["else_branch"], first, 3), (branches["then_branch"], later, 2)):
+        made = onnx.ModelProto.FromString(merged.SerializeToString())
+        del made.graph.node[:], made.graph.input[:], made.graph.output[kept:]
+        made.graph.node.extend(inner.node)
+        made.graph.input.extend(value for value in graph.input if value.name in taken)
+        used = {name for node in inner.node for name in node.input}
+        del made.graph.initializer[:]
+        made.graph.initializer.extend(each for each in graph.initializer if each.name in used)
+        found.append(made)
+    found[0].graph.output[1].type.tensor_type.shape.dim[1].dim_param = "decoder_sequence_length"
+    return found[0], found[1]
 
 
 def _branch(net: Net, weights: list[str], *, is_first: bool, is_masked: bool) -> list[str]:

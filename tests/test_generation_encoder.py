@@ -1,10 +1,12 @@
 """An encoder and a decoder in two files become one model, which makes the tokens of a plain loop over both files."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy
+import onnx
 import onnxruntime
 import pytest
 from tokenizers import Tokenizer
@@ -28,6 +30,7 @@ from tests.toolchain import generation_models
 
 MOST = 12
 START = ("a", "d")
+PAIR = ("decoder_model.onnx", "decoder_with_past_model.onnx")
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +43,30 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def joined(folder: Path, encoder: str = "encoder_model.onnx", **keys: Any) -> Model:
-    model = models.load(folder / "decoder_model_merged.onnx", "m", encoder=folder / encoder if encoder else None)
+def loaded(folder: Path, encoder: str = "encoder_model.onnx", *, with_past: bool = False) -> Model:
+    """The model of two files, or of three with a decoder of further steps."""
+    decoder = "decoder_model" if with_past else "decoder_model_merged"
+    return models.load(
+        folder / f"{decoder}.onnx",
+        "m",
+        encoder=folder / encoder if encoder else None,
+        with_past=folder / "decoder_with_past_model.onnx" if with_past else None,
+    )
+
+
+def joined(
+    folder: Path,
+    encoder: str = "encoder_model.onnx",
+    *,
+    with_past: bool = False,
+    inputs: Mapping[str, Any] | None = None,
+    **keys: Any,
+) -> Model:
+    model = loaded(folder, encoder, with_past=with_past)
     table: Any = OUTPUT_KINDS["generated"]
     given = {"stop_tokens": (decoders.STOP,), "start_tokens": START, "tokenizer": folder / "tokenizer.json"} | keys
     kind = table(max_new_tokens=MOST, **given)
-    return attachment.attach(model, Tables(inputs={}, outputs={"logits": kind})).model
+    return attachment.attach(model, Tables(inputs=inputs or {}, outputs={"logits": kind})).model
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +79,8 @@ def translator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def translating(folder: Path, **keys: Any) -> Model:
-    model = models.load(folder / "decoder_model_merged.onnx", "m", encoder=folder / "encoder_model.onnx")
+def translating(folder: Path, *, with_past: bool = False, **keys: Any) -> Model:
+    model = loaded(folder, with_past=with_past)
     inputs: Any = INPUT_KINDS
     outputs: Any = OUTPUT_KINDS
     made = outputs["generated"](max_new_tokens=MOST, stop_tokens=(decoders.STOP,), start_tokens=START)
@@ -121,6 +142,83 @@ def test_a_decoder_that_takes_a_mask_gets_ones_for_a_recording(tmp_path: Path) -
     ones = {"encoder_attention_mask": numpy.ones((1, 3), numpy.int64)}
     wanted = encoder_decoders.plain_of(tmp_path, {"input_values": samples}, ones, START, MOST)
     assert steps(joined(tmp_path), "input_values", samples, samples[:, :0]) == wanted
+
+
+def test_two_decoders_are_one_model_that_makes_the_tokens_of_the_merged_one(folder: Path, translator: Path) -> None:
+    for each, is_masked in ((folder, False), (translator, True)):
+        size = Tokenizer.from_file(str(each / "tokenizer.json")).get_vocab_size()
+        for name, net in zip(PAIR, encoder_decoders.split_decoders(size, is_masked=is_masked), strict=True):
+            saved(each / name, net)
+    texts, sounds = ("a dog", "the quick brown fox", decoders.EMOJI), (1, 3, 20)
+    made: dict[bool, set[tuple[Any, ...]]] = {False: set(), True: set()}
+    for with_past, seen in made.items():
+        model, other = joined(folder, with_past=with_past), translating(translator, with_past=with_past)
+        for windows in sounds:
+            samples = numpy.random.default_rng(windows).normal(0, 2, (1, 4 * windows)).astype(numpy.float32)
+            seen.add((windows, *steps(model, "input_values", samples, samples[:, :0])))
+        seen.update((text, *steps(other, "input_ids.text", points_of(text), points_of(""))) for text in texts)
+    assert made[True] == made[False]
+    assert len({each[1:] for each in made[True]}) == len(texts) + len(sounds)
+
+
+def test_weights_that_both_decoders_have_are_kept_once(tmp_path: Path) -> None:
+    size = Tokenizer.from_file(str(decoders.tokenizer(tmp_path))).get_vocab_size()
+    for name, net in zip(PAIR, encoder_decoders.split_decoders(size), strict=True):
+        renamed = {each.name: f"{name}.{each.name}" for each in net.graph.initializer}  # as exporters number them
+        for node in net.graph.node:
+            node.input[:] = [renamed.get(value, value) for value in node.input]
+        for each in net.graph.initializer:
+            each.name = renamed[each.name]
+        saved(tmp_path / name, net)
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.encoder())
+    saved(tmp_path / "decoder_model_merged.onnx", encoder_decoders.decoder(size))
+    assert joined(tmp_path, with_past=True).parameter_count <= joined(tmp_path).parameter_count
+
+
+def test_caches_of_two_decoders_have_the_sizes_of_further_steps(folder: Path) -> None:
+    size = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab_size()
+    for name, net in zip(PAIR, encoder_decoders.split_decoders(size), strict=True):
+        saved(folder / name, net)
+    shapes = {spec.name: spec.shape for spec in loaded(folder, with_past=True).signature.outputs}
+    assert shapes["present.0.decoder.key"][1] == "past_decoder_sequence_length + 1"
+
+
+def test_decoders_of_two_exports_are_refused(tmp_path: Path) -> None:
+    first, later = encoder_decoders.split_decoders(300)
+    del later.graph.input[2:]
+    for name, net in zip(PAIR, (first, later), strict=True):
+        saved(tmp_path / name, net)
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.encoder())
+    with pytest.raises(ConfigError, match=r"gives 'present\.0\.encoder\.key', which the other neither"):
+        loaded(tmp_path, with_past=True)
+
+
+def test_a_result_of_the_encoder_may_have_a_fixed_length(tmp_path: Path) -> None:
+    size = Tokenizer.from_file(str(decoders.tokenizer(tmp_path))).get_vocab_size()
+    encoder, decoder = encoder_decoders.encoder(), encoder_decoders.decoder(size)
+    for value in (encoder.graph.output[0], decoder.graph.input[1]):
+        value.type.tensor_type.shape.dim[1].dim_value = 5
+    encoder.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 20
+    saved(tmp_path / "encoder_model.onnx", encoder)
+    saved(tmp_path / "decoder_model_merged.onnx", decoder)
+    samples = numpy.random.default_rng(0).normal(0, 2, (1, 20)).astype(numpy.float32)
+    wanted = encoder_decoders.plain(tmp_path, samples, START, MOST)
+    assert steps(joined(tmp_path), "input_values", samples, samples) == wanted
+
+
+def test_a_picture_is_prepared_in_the_first_step_only(tmp_path: Path) -> None:
+    size = Tokenizer.from_file(str(decoders.tokenizer(tmp_path))).get_vocab_size()
+    saved(tmp_path / "encoder_model.onnx", encoder_decoders.picture_encoder())
+    saved(tmp_path / "decoder_model_merged.onnx", encoder_decoders.decoder(size))
+    model = joined(tmp_path, inputs={"pixel_values": INPUT_KINDS["image"]()})
+    nodes = onnx.ModelProto.FromString(model.graph).graph.node
+    (choice,) = (each for each in nodes if each.output[0] == "encoder_hidden_states")
+    branches = {each.name: each.g for each in choice.attribute}
+    assert [node.op_type for node in branches["then_branch"].node] == ["Identity"]
+    assert any(node.output[0] == "pixel_values" for node in branches["else_branch"].node)
+    apps = {each.name for each in model.signature.inputs if each.name.startswith("pixel_values.")}
+    assert apps
+    assert not any(apps.intersection(node.input) for node in nodes)
 
 
 def test_sizes_of_a_text_and_of_what_is_carried_differ(translator: Path) -> None:

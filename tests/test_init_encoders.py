@@ -130,3 +130,26 @@ def test_a_decoder_alone_has_no_encoder(tmp_path: Path) -> None:
     (tmp_path / "encoder_model_int8.onnx").rename(tmp_path / "encoder_model.onnx")
     assert encoder_tables.encoder_of(decoder) is None
     assert encoder_tables.encoder_of(tmp_path / "encoder_model.onnx") is None
+
+
+def test_two_decoders_of_an_older_export_are_proposed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    merged = write(tmp_path)
+    size = Tokenizer.from_file(str(tmp_path / "tokenizer.json")).get_vocab_size()
+    for name, net in zip(
+        ("decoder_model", "decoder_with_past_model"), encoder_decoders.split_decoders(size), strict=True
+    ):
+        saved(tmp_path / f"{name}.onnx", net)
+    merged.unlink()
+    assert encoder_tables.decoder_in(tmp_path) == tmp_path / "decoder_model.onnx"
+    model, tables, said = initialized(tmp_path / "decoder_model.onnx", monkeypatch, capfd)
+    assert "commented out" not in said
+    assert (model.path.name, model.with_past.name) == ("decoder_model.onnx", "decoder_with_past_model.onnx")
+    assert tables["logits"].start_tokens == ("a",)
+
+
+def test_a_decoder_without_that_of_further_steps_is_a_model_of_its_own(tmp_path: Path) -> None:
+    write(tmp_path).rename(tmp_path / "decoder_model.onnx")
+    assert encoder_tables.encoder_of(tmp_path / "decoder_model.onnx") is None
+    assert encoder_tables.decoder_in(tmp_path) is None

@@ -25,4 +25,5 @@ def test_texts_are_those_of_python(tmp_path: Path, tmp_path_factory: pytest.Temp
     assert found["again"] == texts[0]
     assert found["value"]
     assert texts[0].startswith(found["value"])
+    assert found["heard"] == generation_models.plain_text(tmp_path)
     assert found["sampled"] == [steps["sampler"].text("a dog", seed) for seed in SEEDS]

@@ -51,6 +51,13 @@ def test_a_seed_chooses_what_it_chooses_in_python(page: Page, made: dict[str, Ma
     assert page.run(f"{program} {loop} return found;", "Sampler") == wanted
 
 
+def test_the_text_of_a_recording_is_that_of_python(page: Page, tmp_path: Path) -> None:
+    sound = "const samples = Float32Array.from({ length: 160 }, (_, n) => (((n * 7919) % 60000) - 30000) / 32768);"
+    program = f"const model = await Scribe.load(); {WHOLE} {sound}"
+    found = page.run(f"{program} return await whole(model.generate({{ samples, rate: 16000 }}));", "Scribe")
+    assert found == generation_models.plain_text(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["Teller", "Sampler"])
 def test_every_model_passes_its_self_test(page: Page, name: str) -> None:
     tested = page.run(f"const model = await {name}.load(); return await model.selfTest();", name)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 DECODER, ENCODER = "decoder_model_merged", "encoder_model"
 """begin names of files of Hugging Face's optimum; what follows is the same in both, as in `_quantized`"""
+FIRST, WITH_PAST = "decoder_model", "decoder_with_past_model"
+"""the same for its older layout: decoders of the first step and of further ones"""
 LOGITS = "logits"
 SAMPLES, FEATURES = "input_values", "input_features"
 """inputs of encoders of sounds"""
@@ -29,16 +31,27 @@ LEFT_OUT = (
 
 def encoder_of(decoder: Path) -> Path | None:
     """The encoder's file beside that of a decoder; None for other models."""
-    if not decoder.name.startswith(DECODER):
-        return None
-    path = decoder.with_name(ENCODER + decoder.name.removeprefix(DECODER))
+    if decoder.name.startswith(DECODER):
+        return _beside(decoder, DECODER, ENCODER)
+    return _beside(decoder, FIRST, ENCODER) if with_past_of(decoder) else None
+
+
+def with_past_of(decoder: Path) -> Path | None:
+    """The file with the decoder of further steps beside that of the first one; None for other models."""
+    is_first = decoder.name.startswith(FIRST) and not decoder.name.startswith(DECODER)
+    return _beside(decoder, FIRST, WITH_PAST) if is_first else None
+
+
+def _beside(file: Path, start: str, other: str) -> Path | None:
+    path = file.with_name(other + file.name.removeprefix(start))
     return path if path.is_file() else None
 
 
 def decoder_in(folder: Path) -> Path | None:
     """The decoder's file in `folder`, or in a folder `onnx` in it; None for other files and folders."""
-    paths = (place / f"{DECODER}.onnx" for place in (folder, folder / "onnx"))
-    return next((path for path in paths if path.is_file()), None)
+    merged, first = ([place / f"{name}.onnx" for place in (folder, folder / "onnx")] for name in (DECODER, FIRST))
+    found = [path for path in merged if path.is_file()] + [path for path in first if encoder_of(path)]
+    return found[0] if found else None
 
 
 def folder_of(decoder: Path) -> Path:

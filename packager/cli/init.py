@@ -1,7 +1,7 @@
 """`mobpack init`: writes a commented mobpack.toml for a model."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LABELS = "labels.txt"
 """file beside mobpack.toml with the names of classes"""
+NO_FILES: Mapping[str, Path | None] = {}
 
 
 @click.command(short_help="Write a commented mobpack.toml.")
@@ -38,7 +39,8 @@ def init(model: Path, out: Path, force: bool) -> None:
     model = encoder_tables.decoder_in(model) or model
     encoder = encoder_tables.encoder_of(model)
     named = encoder_tables.folder_of(model) if encoder else model
-    loaded = models.load(model, names.model_name(named), encoder=encoder)
+    with_past = encoder_tables.with_past_of(model) if encoder else None
+    loaded = models.load(model, names.model_name(named), encoder=encoder, with_past=with_past)
     console = Console()
     stops = models.blockers(loaded)
     sizes = Sizes() if stops or encoder else found_sizes(loaded, console)
@@ -47,7 +49,8 @@ def init(model: Path, out: Path, force: bool) -> None:
     if labels := _write_labels(tables, out, force=force):
         console.say(f"wrote {labels}")
     with atomic_file(out) as file:
-        file.write(project_file(loaded, names.package_name(named), out, sizes, tables, encoder=encoder).encode())
+        files = {"encoder": encoder, "with-past": with_past}
+        file.write(project_file(loaded, names.package_name(named), out, sizes, tables, files=files).encode())
     console.say(f"wrote {out}")
     for table in tables:
         if table.doubt:
@@ -94,7 +97,7 @@ def project_file(
     sizes: "Sizes",
     tables: "Sequence[Table]",
     *,
-    encoder: Path | None = None,
+    files: Mapping[str, Path | None] = NO_FILES,
 ) -> str:
     """The text of mobpack.toml: common keys, each with a comment; optional ones are commented out at their defaults."""
     lines = [
@@ -108,10 +111,14 @@ def project_file(
         "",
         _line(f"[model.{model.name}]", "the class name derives from this key"),
         f"path = {toml_string(_relative(model.path, out))}",
-        *([_line(f"encoder = {toml_string(_relative(encoder, out))}", "docs/generation.md")] if encoder else []),
+        *(
+            _line(f"{key} = {toml_string(_relative(file, out))}", "docs/generation.md")
+            for key, file in files.items()
+            if file
+        ),
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
         *_rename(model),
-        *([] if encoder else _shapes(model, sizes)),
+        *([] if files.get("encoder") else _shapes(model, sizes)),
         *(_texts(model, out, tables) or _contract(model)),
         "",
         _line("# [variant.small]", "smaller numbers: docs/quantization.md"),

@@ -37,7 +37,7 @@ def predict(
 ) -> None:
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
     texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model that generates a
-    text takes its prompt, and the text appears as it is made.
+    text takes its prompt, and the text appears as it is made; several prompts, or files, make several texts.
 
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
@@ -50,7 +50,7 @@ def predict(
     config = configuration.load(config_path, settings=settings)
     if no_code:
         trust.refuse_code(config)
-    found = list(answers_for(config, name, given, console, top=top, seed=seed))
+    found = answers_for(config, name, given, console, top=top, seed=seed)
     if as_json:
         entries = [{**_named(each), **_answers(each)} for each in found]
         print_json({"schema-version": 1, "predictions": entries})

@@ -14,6 +14,7 @@ def absolute(config: Config, folder: Path) -> Config:
             update={
                 "path": folder / table.path,
                 "encoder": folder / table.encoder if table.encoder else None,
+                "with_past": folder / table.with_past if table.with_past else None,
                 "license": folder / table.license if table.license else None,
                 "inputs": {key: kind.within(folder) for key, kind in table.inputs.items()},
                 "outputs": {key: kind.within(folder) for key, kind in table.outputs.items()},

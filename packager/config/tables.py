@@ -93,6 +93,9 @@ class ModelTable(Strict):
     encoder: Path | None = None
     """the encoder's .onnx file, where `path` is the decoder of a recognizer or translator: `encoder_model.onnx` beside
     `decoder_model_merged.onnx`; see docs/generation.md"""
+    with_past: Path | None = None
+    """the decoder of further steps, where an older export has two: `decoder_with_past_model.onnx` beside
+    `decoder_model.onnx`, which `path` names"""
     rename: dict[str, str] = {}
     """other names for inputs, outputs and dimensions, which generated code and all other keys use: `fetch_name_0 =
     "scores"`; `"x.0" = "batch"` for the first dimension of `x`, where it has no name"""

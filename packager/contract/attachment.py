@@ -30,6 +30,7 @@ from packager.core.contract import StateInput, TensorInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
+from packager.rewriting.sinking import sink
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, ValueInfoProto
@@ -265,7 +266,8 @@ def _joined(model: Model, parts: Parts) -> Model:
     for name, array in parts.written.constants.items():
         if name in taken:
             proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
-    proto.graph.node.extend(added)
+    kept = sink(proto.graph.node, added, frozenset(value.name for value in proto.graph.output))
+    proto.graph.node.extend(kept)
     made = models.rebuilt(model, proto)
     contract = _contract(made.signature, parts, outputs)
     passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]

@@ -39,11 +39,11 @@ def join(decoder: "ModelProto", encoder: "ModelProto", path: Path, where: str) -
     _rename_ids(decoder)
     _refuse_unfit(decoder, encoder, path, where)
     _separate_dimensions(encoder, decoder)
-    _prefix(encoder, {*names.all_names(decoder), HIDDEN, PAST + HIDDEN, PRESENT + HIDDEN})
+    prefix(encoder, PREFIX, {*names.all_names(decoder), HIDDEN, PAST + HIDDEN, PRESENT + HIDDEN})
     _keep_caches(decoder)
     _carry(decoder, HIDDEN_MASK, *_masking(encoder, decoder))
     _carry(decoder, HIDDEN, encoder.graph.node, encoder.graph.output[0].name)
-    _set_inputs(decoder.graph, [*encoder.graph.input, *decoder.graph.input])
+    set_inputs(decoder.graph, [*encoder.graph.input, *decoder.graph.input])
     known = {each.domain for each in decoder.opset_import}
     decoder.opset_import.extend(each for each in encoder.opset_import if each.domain not in known)
     decoder.graph.initializer.extend(encoder.graph.initializer)
@@ -66,13 +66,22 @@ def _carry(decoder: "ModelProto", name: str, nodes: "Iterable[NodeProto]", outpu
     value = next((each for each in decoder.graph.input if each.name == name), None)
     if value is None:
         return
+    _open_length(value)
     past, kept = _renamed(value, PAST + name), f"{PREFIX}{name}/kept"
-    later = _branch("later", [_identity(past.name, kept)], kept, _type(value))
+    later = branch("later", [identity(past.name, kept)], kept, type_of(value))
     others = [each for each in decoder.graph.input if each.name != name]
     decoder.graph.output.append(_renamed(value, PRESENT + name))
-    decoder.graph.node.insert(0, _choice(name, later, _branch("first", nodes, output, _type(value))))
-    decoder.graph.node.append(_identity(name, PRESENT + name))
-    _set_inputs(decoder.graph, [*others, past])
+    decoder.graph.node.insert(0, _choice(name, later, branch("first", nodes, output, type_of(value))))
+    decoder.graph.node.append(identity(name, PRESENT + name))
+    set_inputs(decoder.graph, [*others, past])
+
+
+def _open_length(value: "ValueInfoProto") -> None:
+    """Opens the size after the batch where it is a number, as that of Whisper's 30 seconds: nothing is carried before
+    the first step."""
+    size = value.type.tensor_type.shape.dim[1]
+    if not size.dim_param:
+        size.dim_param = f"{value.name}_length"
 
 
 def _masking(encoder: "ModelProto", decoder: "ModelProto") -> "tuple[list[NodeProto], str]":
@@ -81,7 +90,7 @@ def _masking(encoder: "ModelProto", decoder: "ModelProto") -> "tuple[list[NodePr
 
     made = f"{PREFIX}{HIDDEN_MASK}"
     own, sizes, ones = (f"{made}/{each}" for each in ("own", "sizes", "ones"))
-    element = next((_type(value) for value in decoder.graph.input if value.name == HIDDEN_MASK), TensorProto.INT64)
+    element = next((type_of(value) for value in decoder.graph.input if value.name == HIDDEN_MASK), TensorProto.INT64)
     if MASK in {value.name for value in encoder.graph.input}:
         return [helper.make_node("Cast", [MASK], [made], name=own, to=element)], made
     one = helper.make_tensor("one", element, [1], [1])
@@ -107,10 +116,11 @@ def _refuse_unfit(decoder: "ModelProto", encoder: "ModelProto", path: Path, wher
         if name not in inputs:
             raise ConfigError(
                 f"{where}: the decoder has no input '{name}'",
-                hint="use the file decoder_model_merged.onnx of an export by Hugging Face optimum",
+                hint="use decoder_model_merged.onnx of an export by Hugging Face optimum, or decoder_model.onnx with "
+                'with-past = "decoder_with_past_model.onnx"',
             )
     found = encoder.graph.output
-    if len(found) != 1 or _type(found[0]) != _type(inputs[HIDDEN]) or not _is_alike(found[0], inputs[HIDDEN]):
+    if len(found) != 1 or type_of(found[0]) != type_of(inputs[HIDDEN]) or not _is_alike(found[0], inputs[HIDDEN]):
         given = ", ".join(f"'{value.name}' {_sizes(value)}" for value in found)
         raise ConfigError(
             f"{where}: {path.name} gives {given}, but the decoder takes '{HIDDEN}' {_sizes(inputs[HIDDEN])}",
@@ -128,21 +138,21 @@ def _refuse_unfit(decoder: "ModelProto", encoder: "ModelProto", path: Path, wher
         raise ConfigError(f"{where}: models with functions cannot be joined", hint="export without functions")
 
 
-def _prefix(encoder: "ModelProto", taken: set[str]) -> None:
-    """Renames all of the encoder's values and nodes apart from its inputs."""
-    kept = {value.name for value in encoder.graph.input}
+def prefix(model: "ModelProto", start: str, taken: set[str]) -> None:
+    """Makes the names of all of a model's values and nodes, apart from its inputs, begin with `start`."""
+    kept = {value.name for value in model.graph.input}
     assert not kept & taken
 
     def renamed(name: str) -> str:
-        return name if not name or name in kept else PREFIX + name
+        return name if not name or name in kept else start + name
 
-    for graph in traversal.all_graphs(encoder):
+    for graph in traversal.all_graphs(model):
         for each in (*graph.output, *graph.value_info, *graph.initializer):
             each.name = renamed(each.name)
-        if graph is not encoder.graph:
+        if graph is not model.graph:
             for each in graph.input:
                 each.name = renamed(each.name)
-    for node in traversal.all_nodes(encoder):
+    for node in traversal.all_nodes(model):
         node.name = renamed(node.name)
         for values in (node.input, node.output):
             values[:] = [renamed(value) for value in values]
@@ -159,9 +169,9 @@ def _keep_caches(decoder: "ModelProto") -> None:
     for node in decoder.graph.node:
         node.output[:] = [made.get(name, name) for name in node.output]
     for name, past in kept.items():
-        element, kept_name, first_name = _type(outputs[name]), f"{made[name]}/past", f"{made[name]}/first"
-        later = _branch("later", [_identity(past, kept_name)], kept_name, element)
-        first = _branch("first", [_identity(made[name], first_name)], first_name, element)
+        element, kept_name, first_name = type_of(outputs[name]), f"{made[name]}/past", f"{made[name]}/first"
+        later = branch("later", [identity(past, kept_name)], kept_name, element)
+        first = branch("first", [identity(made[name], first_name)], first_name, element)
         decoder.graph.node.append(_choice(name, later, first))
 
 
@@ -183,13 +193,13 @@ def _choice(name: str, later: "GraphProto", first: "GraphProto") -> "NodeProto":
     return helper.make_node("If", [LATER], [name], name=f"{PREFIX}{name}/choice", then_branch=later, else_branch=first)
 
 
-def _branch(name: str, nodes: "Iterable[NodeProto]", output: str, element: int) -> "GraphProto":
+def branch(name: str, nodes: "Iterable[NodeProto]", output: str, element: int) -> "GraphProto":
     from onnx import helper
 
     return helper.make_graph(list(nodes), name, [], [helper.make_tensor_value_info(output, element, None)])
 
 
-def _identity(value: str, made: str) -> "NodeProto":
+def identity(value: str, made: str) -> "NodeProto":
     from onnx import helper
 
     return helper.make_node("Identity", [value], [made], name=f"{PREFIX}{made}")
@@ -201,14 +211,14 @@ def _renamed(value: "ValueInfoProto", name: str) -> "ValueInfoProto":
     return made
 
 
-def _set_inputs(graph: "GraphProto", inputs: "Iterable[ValueInfoProto]") -> None:
+def set_inputs(graph: "GraphProto", inputs: "Iterable[ValueInfoProto]") -> None:
     """Makes `inputs`, which may be some of its own, the inputs of `graph`."""
     copies = [_renamed(value, value.name) for value in inputs]
     del graph.input[:]
     graph.input.extend(copies)
 
 
-def _type(value: "ValueInfoProto") -> int:
+def type_of(value: "ValueInfoProto") -> int:
     return int(value.type.tensor_type.elem_type)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model, data_folder
 from packager.graph import traversal
-from packager.models import functions, joining, opsets, shapes, signature, skeleton, weights
+from packager.models import functions, joining, merging, opsets, shapes, signature, skeleton, weights
 from packager.models.renaming import rename
 from packager.models.traits import traits
 from packager.rewriting.finishing import free_initializers
@@ -38,6 +38,7 @@ def load(
     name: str,
     *,
     encoder: Path | None = None,
+    with_past: Path | None = None,
     renamed: "Mapping[str, str] | None" = None,
     fixed: shapes.Shapes | None = None,
     license_file: Path | None = None,
@@ -46,7 +47,8 @@ def load(
     """The model in `path` under `name`, with its inputs, outputs and dimensions `renamed`, and with sizes for the
     dynamic dimensions in `fixed`, by their new names.
 
-    With an `encoder`, `path` is the decoder of a sequence-to-sequence model, and both become one graph. `announce` is
+    With an `encoder`, `path` is the decoder of a sequence-to-sequence model, and both become one graph; so does the
+    decoder of further steps, `with_past`, if it is in a file of its own. `announce` is
     called before something slow. No weights are read: `sha256` stays empty until `hashed`. Raises ModelError for a file
     that is not a valid ONNX model, ConfigError for names or shapes it does not have.
     """
@@ -55,6 +57,8 @@ def load(
     if len(proto.graph.node) > MANY:
         announce(f"{path.name} has {len(proto.graph.node):,} nodes: reading them takes a while")
     data_files = weights.resolve_external_data(proto, path)
+    if with_past:
+        data_files = tuple(sorted({*data_files, *_merge(proto, with_past, path, f"model.{name}.with-past")}))
     if encoder:
         data_files = tuple(sorted({*data_files, *_join(proto, encoder, path, f"model.{name}.encoder")}))
     settle(proto, data_folder(path))
@@ -85,17 +89,30 @@ def load(
     return replace(model, notes=tuple(note for note in (lowered, drawn) if note))
 
 
+def _merge(proto: "ModelProto", with_past: Path, path: Path, where: str) -> tuple[Path, ...]:
+    """Merges the decoder of further steps into `proto`, that in `path`; returns the files with its weights."""
+    other, files = _other(with_past, path, where)
+    merging.merge(proto, other, data_folder(path), where)
+    return files
+
+
 def _join(proto: "ModelProto", encoder: Path, path: Path, where: str) -> tuple[Path, ...]:
     """Joins the model in the file `encoder` into `proto`, the decoder in `path`; returns the files with its weights."""
-    if data_folder(encoder) != data_folder(path):
-        raise ConfigError(
-            f"{where}: {encoder.name} is not in the folder of {path.name}", hint="put both files into one folder"
-        )
-    other = parse(skeleton.read_skeleton(encoder), encoder)
-    functions.refuse_endless(other, encoder)
-    files = weights.resolve_external_data(other, encoder)
+    other, files = _other(encoder, path, where)
     joining.join(proto, other, encoder, where)
-    return (encoder.resolve(), *files)
+    return files
+
+
+def _other(file: Path, path: Path, where: str) -> "tuple[ModelProto, tuple[Path, ...]]":
+    """The model in `file`, which is beside `path`, and the files with its weights."""
+    if data_folder(file) != data_folder(path):
+        raise ConfigError(
+            f"{where}: {file.name} is not in the folder of {path.name}", hint="put both files into one folder"
+        )
+    other = parse(skeleton.read_skeleton(file), file)
+    functions.refuse_endless(other, file)
+    files = weights.resolve_external_data(other, file)
+    return other, (file.resolve(), *files)
 
 
 def data_files_of(path: Path) -> tuple[Path, ...]:

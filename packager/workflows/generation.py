@@ -1,16 +1,17 @@
 """Runs a model that generates a text, step by step, as apps do."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.contract.results import part
-from packager.core.contract import AudioInput, Contract, GeneratedOutput, TextInput
+from packager.core.contract import AudioInput, Contract, GeneratedOutput, ImageInput, TextInput
 from packager.core.errors import ModelError
 from packager.core.values import Model, baseline
 from packager.runners import RUNNERS
+from packager.runners.runner import Session
 from packager.samples.sample import write_arrays
 from packager.vectors.generated import numpy_type
 from packager.verification.parity.outcomes import array_of
@@ -30,32 +31,35 @@ class Prompt:
     """values of the model's other inputs, by name"""
 
 
-def generated(model: Model, prompt: Prompt, scratch: Path) -> Iterator[str]:
-    """The parts of the text, none of them empty, as they are made; files go below `scratch`.
+@contextmanager
+def opened(model: Model, scratch: Path) -> Iterator[Session]:
+    """A session for texts of `model`, with its own numbers; files go below `scratch`."""
+    (cpu,) = RUNNERS["cpu"]("")
+    with cpu.open(graph_of(baseline(model), scratch), scratch) as session:
+        yield session
+
+
+def generated(model: Model, session: Session, prompt: Prompt, scratch: Path) -> Iterator[str]:
+    """The parts of the text, none of them empty, as `session` makes them; files go below `scratch`.
 
     Raises ModelError when the model does not run.
     """
     contract = model.contract
     assert contract is not None
     assert contract.generated is not None
-    (cpu,) = RUNNERS["cpu"]("")
-    with ExitStack() as stack:
-        session = stack.enter_context(cpu.open(graph_of(baseline(model), scratch), scratch))
-        given, is_last = _first(contract, contract.generated, prompt), False
-        while not is_last:
-            write_arrays(scratch / "step.npz", given)
-            outcome = session.run(scratch / "step.npz", scratch)
-            if outcome.error:
-                raise ModelError(
-                    f"model '{model.name}' does not run: {outcome.error}", hint="check the contract's keys"
-                )
-            outputs = {spec.name: array_of(outcome, index) for index, spec in enumerate(model.signature.outputs)}
-            found = part(contract.generated, outputs)
-            if found.text:
-                yield found.text
-            is_last = found.is_last
-            states = {each.input.name: outputs[each.output.name] for each in contract.states}
-            given = given | states | _texts(contract, [""] * len(prompt.texts)) | _further(contract, prompt)
+    given, is_last = _first(contract, contract.generated, prompt), False
+    while not is_last:
+        write_arrays(scratch / "step.npz", given)
+        outcome = session.run(scratch / "step.npz", scratch)
+        if outcome.error:
+            raise ModelError(f"model '{model.name}' does not run: {outcome.error}", hint="check the contract's keys")
+        outputs = {spec.name: array_of(outcome, index) for index, spec in enumerate(model.signature.outputs)}
+        found = part(contract.generated, outputs)
+        if found.text:
+            yield found.text
+        is_last = found.is_last
+        states = {each.input.name: outputs[each.output.name] for each in contract.states}
+        given = given | states | _texts(contract, [""] * len(prompt.texts)) | _further(contract, prompt)
 
 
 def _first(contract: Contract, output: GeneratedOutput, prompt: Prompt) -> "dict[str, numpy.ndarray]":
@@ -70,11 +74,15 @@ def _first(contract: Contract, output: GeneratedOutput, prompt: Prompt) -> "dict
 
 
 def _further(contract: Contract, prompt: Prompt) -> "dict[str, numpy.ndarray]":
-    """Recordings of further steps that do not count: one frame, so that nothing long is resampled again."""
+    """Recordings and pictures of further steps that do not count: one frame, and one pixel."""
     if contract.generated is None or not contract.generated.has_encoder:
         return {}
-    names = [each.samples.name for each in contract.parameters if isinstance(each, AudioInput)]
-    return {name: prompt.arrays[name][:1] for name in names}
+    sounds = [each.samples.name for each in contract.parameters if isinstance(each, AudioInput)]
+    pictures = [each.pixels.name for each in contract.parameters if isinstance(each, ImageInput)]
+    return {
+        **{name: prompt.arrays[name][:1] for name in sounds},
+        **{name: prompt.arrays[name][:1, :1] for name in pictures},
+    }
 
 
 def _texts(contract: Contract, texts: "tuple[str, ...] | list[str]") -> "dict[str, numpy.ndarray]":

@@ -55,9 +55,10 @@ def model_files(config: Config) -> Iterator[Path]:
     for table in config.model.values():
         yield table.path
         yield from models.data_files_of(table.path)
-        if table.encoder:
-            yield table.encoder
-            yield from models.data_files_of(table.encoder)
+        for other in (table.encoder, table.with_past):
+            if other:
+                yield other
+                yield from models.data_files_of(other)
         if table.license:
             yield table.license
         for kind in (*table.inputs.values(), *table.outputs.values()):

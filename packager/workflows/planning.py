@@ -133,12 +133,18 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
             table.path,
             name,
             encoder=table.encoder,
+            with_past=table.with_past,
             renamed=table.rename,
             fixed=table.shapes,
             license_file=table.license,
             announce=console.say,
         )
         models.refuse_blocked(model)
+        if table.with_past and not table.encoder:
+            raise ConfigError(
+                f"model.{name}: with-past has no effect without an encoder",
+                hint='remove it; for a decoder alone, path = "decoder_with_past_model.onnx" takes the first step, too',
+            )
         if table.encoder and not any(kind.KIND == "generated" for kind in table.outputs.values()):
             raise ConfigError(
                 f"model.{name}: an encoder needs an output that becomes a text",

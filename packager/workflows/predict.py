@@ -14,11 +14,11 @@ from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.samples.sample import SampleSet, arrays_of
+from packager.samples.sample import Arrays, SampleSet, arrays_of
 from packager.samples.texts import sample_of, taken_texts
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
-from packager.workflows.generation import Prompt, generated
+from packager.workflows.generation import Prompt, generated, opened
 from packager.workflows.planning import load_model
 
 HINT = "pass texts, pictures or .wav files, according to the contract, or .npz files of the graph's inputs"
@@ -41,7 +41,8 @@ def predict(
     config: Config, name: str, given: Sequence[str], console: Console, *, top: int | None = None, seed: int = 0
 ) -> Iterator[Prediction]:
     """Runs the model `name` of `config` (its only model if empty) on each of `given`: pictures, .wav or .npz files;
-    texts for a model that takes a text, pairs of them for one that takes two. `seed` is that of random choices.
+    texts for a model that takes a text, pairs of them for one that takes two. `seed` is that of random choices. Texts
+    that are generated have to be read before the next prediction is asked for: one session makes them all.
 
     The graph is the one that ships, with the model's own numbers. Raises ConfigError for a file that does not fit the
     model or a model without a contract, ModelError when the model does not run.
@@ -56,38 +57,55 @@ def predict(
         )
     wanted = len(taken_texts(model))
     if model.contract.generated:
-        if not wanted:
-            yield from (_recognized(model, Path(each), seed, store) for each in given)
-            return
-        if len(given) != wanted:
-            raise ConfigError(
-                f"{len(given)} texts for a model that takes {wanted}", hint='pass a prompt: mobpack predict "some text"'
-            )
-        parts = _generated(model, Prompt(texts=tuple(given), seed=seed), store)
-        yield Prediction(file=None, texts=tuple(given), answers={}, parts=parts)
+        yield from _generated(model, _prompts(model, given, wanted, seed, store), store)
         return
     if wanted and not any(each.endswith(".npz") for each in given):
-        if len(given) % wanted:
-            raise ConfigError(f"{len(given)} texts for a model that takes {wanted}", hint="pass texts in pairs")
-        for first in range(0, len(given), wanted):
-            texts = tuple(given[first : first + wanted])
+        for texts in _grouped(given, wanted):
             with console.step(f"run {model.name}"), store.scratch() as scratch:
                 answers = _answers(model, sample_of(model, texts, scratch), scratch, top, "this text")
             yield Prediction(file=None, texts=texts, answers=answers)
         return
-    for file in map(Path, given):
-        if not file.is_file():
-            raise ConfigError(f"{file}: no such file", hint=HINT)
+    for file in _existing(given):
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
         yield Prediction(file=file, answers=answers)
 
 
-def _recognized(model: Model, file: Path, seed: int, store: Store) -> Prediction:
-    """The text that a model makes of a recording or of tensors in `file`."""
+def _generated(model: Model, prompts: Iterator[tuple[Path | None, Prompt]], store: Store) -> Iterator[Prediction]:
+    """A text for each of `prompts`, all by one session, which is open until the last one was asked for."""
+    with store.scratch() as scratch, opened(model, scratch) as session:
+        for file, prompt in prompts:
+            parts = generated(model, session, prompt, scratch)
+            yield Prediction(file=file, texts=prompt.texts, answers={}, parts=parts)
+
+
+def _prompts(
+    model: Model, given: Sequence[str], wanted: int, seed: int, store: Store
+) -> Iterator[tuple[Path | None, Prompt]]:
+    """Sources of the texts: `wanted` texts each, or a file with a recording or with tensors."""
+    if wanted:
+        yield from ((None, Prompt(texts=texts, seed=seed)) for texts in _grouped(given, wanted))
+        return
+    for file in _existing(given):
+        yield file, Prompt(texts=(), seed=seed, arrays=_arrays(model, file, store))
+
+
+def _grouped(texts: Sequence[str], wanted: int) -> Iterator[tuple[str, ...]]:
+    if len(texts) % wanted:
+        raise ConfigError(f"{len(texts)} texts for a model that takes {wanted}", hint="pass texts in pairs")
+    return (tuple(texts[first : first + wanted]) for first in range(0, len(texts), wanted))
+
+
+def _existing(files: Sequence[str]) -> list[Path]:
+    for file in map(Path, files):
+        if not file.is_file():
+            raise ConfigError(f"{file}: no such file", hint=HINT)
+    return [*map(Path, files)]
+
+
+def _arrays(model: Model, file: Path, store: Store) -> Arrays:
+    """Arrays in `file` for the inputs that apps fill, by name."""
     assert model.contract is not None
-    if not file.is_file():
-        raise ConfigError(f"{file}: no such file", hint=HINT)
     names = {
         tensor.name
         for each in model.contract.parameters
@@ -96,13 +114,7 @@ def _recognized(model: Model, file: Path, seed: int, store: Store) -> Prediction
     }
     with store.scratch() as scratch:
         read = arrays_of(samples.given(model, file, scratch).paths[0])
-        arrays = {name: array for name, array in read.items() if name in names}
-    return Prediction(file=file, answers={}, parts=_generated(model, Prompt(texts=(), seed=seed, arrays=arrays), store))
-
-
-def _generated(model: Model, prompt: Prompt, store: Store) -> Iterator[str]:
-    with store.scratch() as scratch:
-        yield from generated(model, prompt, scratch)
+    return {name: array for name, array in read.items() if name in names}
 
 
 def _chosen(config: Config, name: str) -> str:

@@ -24,6 +24,22 @@ from tests.onnx_text import saved
 
 PROMPT = "the quick"
 SEEDS = (0, 7, 2**40, -5)
+STARTS, MOST = ("a", "d"), 12
+"""tokens that the text of a recording begins with, and its longest length"""
+SCRIBE = f"""
+[model.scribe]
+path = "decoder_model_merged.onnx"
+encoder = "encoder_model.onnx"
+[model.scribe.inputs.input_values]
+kind = "audio"
+rate = 16000
+[model.scribe.outputs.logits]
+kind = "generated"
+tokenizer = "tokenizer.json"
+start-tokens = {json.dumps(STARTS)}
+stop-tokens = ["{decoders.STOP}"]
+max-new-tokens = {MOST}
+"""
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "teller": ("gpt2", {}),
     "sampler": ("llama", {"strategy": "sample", "repetition_penalty": 1.2}),
@@ -68,20 +84,31 @@ def heard(folder: Path, store: Store) -> Heard:
     own = folder / "scribe"
     own.mkdir()
     tokens = decoders.tokenizer(own)
-    known = Tokenizer.from_file(str(tokens))
-    encoder = saved(own / "encoder_model.onnx", encoder_decoders.encoder())
-    decoder = saved(own / "decoder_model_merged.onnx", encoder_decoders.decoder(known.get_vocab_size(), is_masked=True))
+    encoder, decoder = _scribe(own)
     inputs: Any = INPUT_KINDS
     outputs: Any = OUTPUT_KINDS
     made = outputs["generated"](
-        stop_tokens=(decoders.STOP,), start_tokens=("a", "d"), tokenizer=tokens, max_new_tokens=12
+        stop_tokens=(decoders.STOP,), start_tokens=STARTS, tokenizer=tokens, max_new_tokens=MOST
     )
     tables = Tables(inputs={"input_values": inputs["audio"](rate=16000)}, outputs={"logits": made})
     model = attachment.attach(models.load(decoder, "scribe", encoder=encoder), tables).model
+    return Heard(plan=_plan(model, store), text=plain_text(own))
+
+
+def _scribe(folder: Path) -> tuple[Path, Path]:
+    """The encoder and the decoder of a recording's text, written to `folder`, which has the tokenizer."""
+    size = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab_size()
+    encoder = saved(folder / "encoder_model.onnx", encoder_decoders.encoder())
+    return encoder, saved(folder / "decoder_model_merged.onnx", encoder_decoders.decoder(size, is_masked=True))
+
+
+def plain_text(folder: Path) -> str:
+    """The text of the recording by a plain loop over both files, which are written to `folder`."""
+    known = Tokenizer.from_file(str(decoders.tokenizer(folder)))
+    _scribe(folder)
     samples = (numpy.arange(160) * 7919 % 60000 - 30000).astype(numpy.float32)[None] / 32768
     ones = {"encoder_attention_mask": numpy.ones((1, samples.size // encoder_decoders.WINDOW), numpy.int64)}
-    tokens_made = encoder_decoders.plain_of(own, {"input_values": samples}, ones, ("a", "d"), 12)
-    return Heard(plan=_plan(model, store), text=str(known.decode(tokens_made)))
+    return str(known.decode(encoder_decoders.plain_of(folder, {"input_values": samples}, ones, STARTS, MOST)))
 
 
 def _plan(model: Model, store: Store) -> Plan:
@@ -104,7 +131,8 @@ def project(folder: Path) -> str:
         text += f'[model.{name}]\npath = "{name}.onnx"\n'
         text += f'[model.{name}.inputs.input_ids]\nkind = "text"\ntokenizer = "tokenizer.json"\n'
         text += f'[model.{name}.outputs.logits]\nkind = "generated"\n{keys}'
-    return text
+    _scribe(folder)
+    return text + SCRIBE
 
 
 def shown(text: str) -> str:

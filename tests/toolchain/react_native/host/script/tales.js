@@ -1,7 +1,7 @@
 // Makes texts: `host tales.js PLAN`, where the plan is a JSON file with prompts and seeds.
 
 import './globals.js';
-import { Sampler, Teller } from '@example/models';
+import { Sampler, Scribe, Teller } from '@example/models';
 
 async function whole(text) {
   let made = '';
@@ -21,7 +21,11 @@ async function main() {
   const sampled = [];
   for (const seed of plan.seeds) sampled.push(await whole(sampler.generate('a dog', { seed })));
   sampler.dispose();
-  return { told, value, again, sampled };
+  const scribe = await Scribe.load();
+  const samples = Float32Array.from({ length: 160 }, (_, n) => (((n * 7919) % 60000) - 30000) / 32768);
+  const heard = await whole(scribe.generate({ samples, rate: 16000 }));
+  scribe.dispose();
+  return { told, value, again, sampled, heard };
 }
 
 main()
