@@ -335,6 +335,4 @@ def test_the_contract_names_the_text_and_the_spans(tmp_path: Path) -> None:
 def test_coreml_neither_chooses_labels_nor_moves_places(folder: Path, strategy: str, tmp_path: Path) -> None:
     model = made(tmp_path, bert(), BIO, aggregation=strategy)
     taken = {name for names in predict(read_graph(model.graph)).partitions for name in names}
-    added = {name.rpartition("_")[2] for name in taken if name.startswith("mobpack/logits")}
-    assert added <= {"Cast", "Reshape", "Shape", "Softmax"}
-    assert "Softmax" in added
+    assert not any(name.startswith("mobpack/logits") for name in taken)

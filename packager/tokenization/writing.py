@@ -54,6 +54,8 @@ class Tokens:
     """code point after the last one"""
     of_text: str
     """1 for tokens of a text, 0 for those of the template and padding"""
+    flat: str
+    """as in Writer, [1]"""
 
 
 def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Tokens:
@@ -62,19 +64,28 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
     Lone surrogates count as U+FFFD. Raises ConfigError for limits without room.
     """
     truncation = _truncation(tokenizer, limits)
+    writer = _hiding(writer, texts[0])
     rows = _rows(writer, tokenizer, texts, truncation)
     mask = templates.mask_of(writer, rows.ids)
+    made = Tokens(
+        ids=rows.ids,
+        mask=mask,
+        types=rows.roles,
+        starts=rows.starts,
+        ends=rows.ends,
+        of_text=rows.of_text,
+        flat=writer.flat,
+    )
     if limits.length is None:
-        return Tokens(
-            ids=rows.ids, mask=mask, types=rows.roles, starts=rows.starts, ends=rows.ends, of_text=rows.of_text
-        )
+        return made
     padding = tokenizer.padding
 
     def padded(value: str, number: int) -> str:
         assert limits.length is not None
         return templates.padded(writer, value, limits.length, padding, number)
 
-    return Tokens(
+    return replace(
+        made,
         ids=padded(rows.ids, padding.id),
         mask=padded(mask, 0),
         types=padded(rows.roles, padding.role),
@@ -91,7 +102,7 @@ def alone(tokenizer: Tokenizer, *, is_pair: bool = False) -> "ModelProto":
 
     writer = Writer(scope="tokenizer")
     names = ("text", "pair") if is_pair else ("text",)
-    rows = _rows(writer, tokenizer, names, None)
+    rows = _rows(_hiding(writer, "text"), tokenizer, names, None)
     made = {"ids": rows.ids, "types": rows.roles, "offsets": templates.offsets(writer, rows)}
     nodes = [*writer.written.nodes, *(helper.make_node("Identity", [value], [name]) for name, value in made.items())]
     shapes: dict[str, list[str | int | None]] = {"offsets": ["tokens", 2]}
@@ -114,7 +125,6 @@ def _truncation(tokenizer: Tokenizer, limits: Limits) -> Truncation | None:
 
 
 def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation: Truncation | None) -> Rows:
-    writer = _hiding(writer, texts[0])
     template = tokenizer.single if len(texts) == 1 else tokenizer.pair
     if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
@@ -151,10 +161,9 @@ def _hiding(writer: Writer, text: str) -> Writer:
     No provider of a phone takes nodes with such inputs. Code points and sums of scores are no numbers for 16 bits, nor
     for the 32 bits of Core ML's integers, and every node that a provider takes cuts the graph into more pieces.
     """
-    size = writer.node("Unsqueeze", writer.node("Size", text), [0])
-    is_there = writer.node("Equal", size, size)
-    minus = writer.node("Sub", writer.node("Mul", size, 0), 1)
-    return replace(writer, flat=writer.node("Compress", minus, is_there, axis=0))
+    before = writer.node("Pad", text, [1, 0], writer.int32(-1))
+    first = writer.node("Slice", before, [0], [1], [0])  # of a length that follows from the text's
+    return replace(writer, flat=writer.cast(first, ElementType.INT64))
 
 
 def _present(writer: Writer, points: str) -> str:

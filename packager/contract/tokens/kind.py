@@ -84,6 +84,7 @@ class StringInput:
                 starts=tokens.starts,
                 ends=tokens.ends,
                 of_text=tokens.of_text,
+                flat=tokens.flat,
                 goes_on=continuing(writer, tokenizer, tokens, texts[0].name),
             ),
             shapes={text.name: RANDOM_SHAPES for text in texts},
