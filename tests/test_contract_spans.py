@@ -52,7 +52,7 @@ def byte_level() -> Tokenizer:
 
 def unigram() -> Tokenizer:
     """XLM-RoBERTa's kind: blanks begin words, and characters without a token are unknown."""
-    tokens = ("<s>", "</s>", "<unk>", "\u2581", "\u2581the", "\u2581fo", "x", "t", "h", "e", "\u2581a", "s", ",", "\u00e9")
+    tokens = "<s> </s> <unk> \u2581 \u2581the \u2581fo x t h e \u2581a s , \u00e9".split()
     made = Tokenizer(models.Unigram([(each, -float(number)) for number, each in enumerate(tokens)], 2, False))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)])

@@ -74,6 +74,8 @@ class Words:
 
     vocabulary: Mapping[str, int]
     unknown: int
+    fuses_unknown: bool = False
+    """whether unknown pieces side by side are one token"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +96,14 @@ class Unigram:
     """as in BytePairs"""
 
 
-Model = WordPiece | BytePairs | Words | Unigram
+@dataclass(frozen=True, kw_only=True)
+class CodePoints:
+    """Each code point is a token, whose id is its number."""
+
+    unknown: None = None
+
+
+Model = WordPiece | BytePairs | Words | Unigram | CodePoints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +113,8 @@ class Special:
     id: int
     role: int
     """type of the token: 0 or 1"""
+    is_once: bool = False
+    """whether it replaces the same token at the end of the text before it"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,4 +187,6 @@ class Tokenizer:
                 known = {number: token for number, (token, _) in enumerate(scored)}
             case WordPiece(vocabulary=vocabulary) | BytePairs(vocabulary=vocabulary) | Words(vocabulary=vocabulary):
                 known = {number: token for token, number in vocabulary.items()}
+            case CodePoints():
+                known = {}
         return known | {each.id: token for group in self.added for token, each in group.items()}

@@ -20,7 +20,7 @@ from packager.tokenization import (
     wordpiece,
     words,
 )
-from packager.tokenization.definition import BytePairs, Tokenizer, Truncation, Unigram, WordPiece, Words
+from packager.tokenization.definition import BytePairs, CodePoints, Tokenizer, Truncation, Unigram, WordPiece, Words
 from packager.tokenization.pages import END
 from packager.tokenization.stages import Flat, Points
 from packager.tokenization.templates import Rows
@@ -150,9 +150,12 @@ def _tokens(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
         case BytePairs():
             return byte_pairs.write(writer, model, text)
         case Words():
-            return stages.flat(writer, words.write(writer, text, model.vocabulary, model.unknown))
+            found = words.write(writer, text, model.vocabulary, model.unknown)
+            return stages.flat(writer, words.fused(writer, found, model.unknown) if model.fuses_unknown else found)
         case Unigram():
             return unigram.write(writer, model, text)
+        case CodePoints():
+            return stages.flat(writer, stages.numbered(writer, text))
 
 
 def _hiding(writer: Writer, text: str) -> Writer:
