@@ -10,9 +10,7 @@ from packager.tokenization.reading import configured, decoders, sentencepiece, t
 from packager.tokenization.reading.part import Part
 
 LIMIT_BYTES = 64 * 2**20
-KINDS = (
-    "tokenizer.json, BERT's vocab.txt, a .model of SentencePiece, ranks of tiktoken, or ByT5's tokenizer_config.json"
-)
+KINDS = "tokenizer.json, BERT's vocab.txt, a .model of SentencePiece, tiktoken's ranks, or ByT5's tokenizer_config.json"
 
 
 def read(path: Path) -> Tokenizer:
