@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 from packager import tokenization
-from tests.tokenizer_graphs import Graph, changed, same, vocabulary
+from packager.core.errors import ConfigError
+from tests.tokenizer_graphs import Graph, changed, same, scalars, vocabulary
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 LETTERS = "abc\u2581\u00e9\u6771"
@@ -169,3 +170,46 @@ def test_merges_out_of_order_open_without_warnings(tmp_path: Path, capfd: pytest
     onnxruntime.InferenceSession(proto, providers=["CPUExecutionProvider"])
     assert capfd.readouterr().err == ""
     same(Graph(tmp_path / "tokenizer.json"), reference, "abcabcababc" * 20 + "a" * 100)
+
+
+def test_words_end_where_rust_says_and_not_oniguruma(tmp_path: Path) -> None:
+    """Every code point, between letters: joiners are part of a word, fractions are not."""
+    reference = Tokenizer(models.WordLevel({"<unk>": 0, "a": 1}, unk_token="<unk>"))
+    reference.pre_tokenizer = pre_tokenizers.Whitespace()
+    reference.add_tokens([AddedToken("qq", single_word=True, normalized=False)])
+    made = graph(reference, tmp_path)
+    for text in ("a\u200da", "a\u200ca", "a\u00bda", "\u00b2\u00b3", "qq\u200d", "qq\u00bc", "\u200cqq", "qqa", "qq"):
+        same(made, reference, text)
+    points = scalars()
+    for first in range(0, len(points), 4096):
+        same(made, reference, "".join(f"a{each}a " for each in points[first : first + 4096]))
+
+
+def test_characters_that_are_left_out_do_not_keep_others_from_merging(tmp_path: Path) -> None:
+    """Only ids: tokenizers counts places as if such characters were not there."""
+    known = {token: number for number, token in enumerate(("a", "b", "c", "ab", "abc"))}
+    reference = Tokenizer(models.BPE(known, [("a", "b"), ("ab", "c")]))
+    made = graph(reference, tmp_path)
+    for text in ("axb", "xab", "a\u6771\u4eacbxc", "xx", "abx", "cxab"):
+        assert made(text)["ids"] == reference.encode(text).ids, text
+    assert made("xab")["offsets"] == [[1, 3]]
+
+
+@pytest.mark.parametrize("missing", [[0x09], [0x09, 0x0A], [0xC3]])
+def test_bytes_that_are_characters_need_no_token_of_their_own(missing: list[int], tmp_path: Path) -> None:
+    known = {"<unk>": 0, "\t": 1, "\n": 2, "a": 3}
+    known |= {f"<0x{each:02X}>": 10 + each for each in range(256) if each not in missing}
+    reference = Tokenizer(models.BPE(known, [], unk_token="<unk>", byte_fallback=True))
+    if missing == [0xC3]:
+        with pytest.raises(ConfigError, match="byte_fallback without all bytes is not supported"):
+            graph(reference, tmp_path)
+        return
+    made = graph(reference, tmp_path)
+    for text in ("\t\n", "a\t\u00e9", "\u6771\n\U0001f600", "b"):
+        same(made, reference, text)
+
+
+def test_unigram_without_an_unknown_token_is_refused(tmp_path: Path) -> None:
+    reference = Tokenizer(models.Unigram([("a", -1.0)], None, False))
+    with pytest.raises(ConfigError, match=r"without a token for what is unknown \(unk_id\) is not supported"):
+        graph(reference, tmp_path)

@@ -36,6 +36,8 @@ def sets() -> Iterator[tuple[str, set[int]]]:
     yield "punctuation", splitting(pre_tokenizers.Punctuation("isolated"))
     yield "digit", splitting(pre_tokenizers.Digits(individual_digits=True))
     yield "bert-split", splitting(pre_tokenizers.BertPreTokenizer())
+    words = pre_tokenizers.Whitespace()
+    yield "word", {point for point in SCALARS if pieces(words, f"a{chr(point)}") == [f"a{chr(point)}"]}
 
 
 def graphemes() -> Iterator[tuple[str, set[int]]]:

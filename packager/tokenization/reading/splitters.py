@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from packager.tokenization import patterns, unicode
 from packager.tokenization.definition import Prefix, Split, Splitter
 from packager.tokenization.normalizing.steps import Each
-from packager.tokenization.patterns import Set
+from packager.tokenization.patterns import Choice, Repeat, Set
 from packager.tokenization.reading.normalizers import pattern
 from packager.tokenization.reading.part import Part
 
@@ -45,7 +45,7 @@ def _splitters(part: Part) -> Iterator[Splitter]:
         case "WhitespaceSplit":
             yield Split(pattern=Set(unicode.members("white")), behavior="Removed")
         case "Whitespace":
-            yield Split(pattern=patterns.parsed(r"\w+|[^\w\s]+"), behavior="Removed", is_inverted=True)
+            yield Split(pattern=_words(), behavior="Removed", is_inverted=True)
         case "Punctuation":
             yield Split(pattern=Set(unicode.members("punctuation")), behavior=_behavior(part, "Isolated"))
         case "Digits":
@@ -65,6 +65,12 @@ def _splitters(part: Part) -> Iterator[Splitter]:
                 yield Split(pattern=patterns.parsed(GPT2), behavior="Isolated")
         case _:
             raise part.unsupported()
+
+
+def _words() -> Choice:
+    r"""`\w+|[^\w\s]+`, of which Rust has another idea than Oniguruma: joiners are part of a word, fractions are not."""
+    word, white = unicode.members("word"), unicode.members("white")
+    return Choice(tuple(Repeat(each, 1, None) for each in (Set(word), Set(word | white, is_negated=True))))
 
 
 def _metaspace(part: Part) -> Iterator[Splitter]:
