@@ -1,7 +1,9 @@
 """Models of tokenizers in the graph: byte-pair encoding of characters, Unigram, words; and added tokens."""
 
+import importlib
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +174,60 @@ def test_merges_out_of_order_open_without_warnings(tmp_path: Path, capfd: pytest
     same(Graph(tmp_path / "tokenizer.json"), reference, "abcabcababc" * 20 + "a" * 100)
 
 
+SPLITTERS = {
+    "scripts": pre_tokenizers.UnicodeScripts(),
+    "scripts of words": pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.UnicodeScripts()]),
+    "pieces of three": pre_tokenizers.FixedLength(3),
+    "pieces of two in scripts": pre_tokenizers.Sequence(
+        [pre_tokenizers.UnicodeScripts(), pre_tokenizers.FixedLength(2)]
+    ),
+    "single characters": pre_tokenizers.FixedLength(1),
+}
+SAID = (
+    "",
+    " ",
+    "   ",
+    "  a b",
+    "abc \u6771\u4eac\u30fc\u3042\u30a2 \u0430\u0431",
+    "a1-\u0391 2",
+    "abcdefg",
+    "<s>abcd",
+    "ab<s> cd",
+)
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_texts_are_cut_at_scripts_and_after_some_characters(name: str, tmp_path: Path) -> None:
+    """Every piece is one unknown token: ids tell how many there are, and places where."""
+    reference = Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
+    reference.pre_tokenizer = SPLITTERS[name]
+    reference.add_special_tokens([AddedToken("<s>", normalized=False)])
+    made = graph(reference, tmp_path)
+
+    @settings(max_examples=100, deadline=None)
+    @given(
+        text=st.text(
+            st.sampled_from("ab 1-\u0391\u0430\u6771\u3042\u30fc\u0301\u0e01")
+            | st.characters(exclude_categories=["Cs"])
+        )
+    )
+    def check(text: str) -> None:
+        same(made, reference, text)
+
+    check()
+    for text in SAID:
+        same(made, reference, text)
+    points = scalars()
+    for first in range(0, len(points), 2**16):
+        same(made, reference, "a".join(points[first : first + 2**16]))
+
+
+def test_pieces_without_characters_are_refused(tmp_path: Path) -> None:
+    reference = Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
+    with pytest.raises(ConfigError, match="'FixedLength' is not supported"):
+        Graph(changed(reference, tmp_path, pre_tokenizer={"type": "FixedLength", "length": 0}))
+
+
 def test_words_end_where_rust_says_and_not_oniguruma(tmp_path: Path) -> None:
     """Every code point, between letters: joiners are part of a word, fractions are not."""
     reference = Tokenizer(models.WordLevel({"<unk>": 0, "a": 1}, unk_token="<unk>"))
@@ -213,3 +269,20 @@ def test_unigram_without_an_unknown_token_is_refused(tmp_path: Path) -> None:
     reference = Tokenizer(models.Unigram([("a", -1.0)], None, False))
     with pytest.raises(ConfigError, match=r"without a token for what is unknown \(unk_id\) is not supported"):
         graph(reference, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["models", "normalizers", "pre_tokenizers", "processors", "decoders"])
+def test_the_page_says_of_every_part_of_the_library_whether_it_is_in_the_graph(kind: str) -> None:
+    module = importlib.import_module(f"tokenizers.{kind}")
+    others = {"Model", "Normalizer", "PreTokenizer", "PostProcessor", "Decoder", "DecodeStream"}
+    names = {name for name, value in vars(module).items() if isinstance(value, type)} - others
+    page = (Path(__file__).parents[1] / "docs" / "text.md").read_text(encoding="utf-8")
+    words = {
+        "pre_tokenizers": "pre-tokenizers",
+        "processors": "post-processors",
+        "decoders": "decoders, of generated texts",
+    }
+    _, table = page.split("### Parts of `tokenizers`")
+    (row,) = [line for line in table.splitlines() if line.startswith(f"| {words.get(kind, kind)} |")]
+    assert len(names) > 3
+    assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", row)] == []

@@ -28,7 +28,19 @@ class Prefix:
     """whether before the first piece of a text alone, and only if no added token precedes it"""
 
 
-Splitter = Split | Prefix | Each
+@dataclass(frozen=True, kw_only=True)
+class Scripts:
+    """Cuts a text where its script changes. Kana are of one script with Chinese characters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunks:
+    """Cuts a text into pieces of so many code points; the last may be shorter."""
+
+    length: int
+
+
+Splitter = Split | Prefix | Each | Scripts | Chunks
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from packager.graph.writer import OPSET, Writer
 from packager.tokenization import (
     added,
     byte_pairs,
+    cutting,
     normalizing,
     splitting,
     stages,
@@ -20,7 +21,17 @@ from packager.tokenization import (
     wordpiece,
     words,
 )
-from packager.tokenization.definition import BytePairs, CodePoints, Tokenizer, Truncation, Unigram, WordPiece, Words
+from packager.tokenization.definition import (
+    BytePairs,
+    Chunks,
+    CodePoints,
+    Scripts,
+    Tokenizer,
+    Truncation,
+    Unigram,
+    WordPiece,
+    Words,
+)
 from packager.tokenization.pages import END
 from packager.tokenization.stages import Flat, Points
 from packager.tokenization.templates import Rows
@@ -143,7 +154,10 @@ def _tokens(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
         text = normalizing.write(writer, text, step)
     text = added.split(writer, text, in_normalized)
     for splitter in tokenizer.splitting:
-        text = splitting.write(writer, text, splitter)
+        if isinstance(splitter, Scripts | Chunks):
+            text = cutting.write(writer, text, splitter)
+        else:
+            text = splitting.write(writer, text, splitter)
     match model:
         case WordPiece():
             return wordpiece.write(writer, model, wordpiece.PLAIN, text)

@@ -66,6 +66,21 @@ def categories() -> Iterator[tuple[str, set[int]]]:
         yield name, set(SCALARS) - {ord(each) for each in left}
 
 
+def scripts() -> Iterator[tuple[str, set[int]]]:
+    """Code points that UnicodeScripts keeps together, by their first one."""
+    splitter = pre_tokenizers.UnicodeScripts()
+    found: dict[int, set[int]] = {}
+    recent: list[int] = []
+    """first code points, the last one used at the end"""
+    for point in SCALARS:
+        if not pieces(splitter, chr(point)):
+            continue  # of every script
+        first = next((each for each in reversed(recent) if len(pieces(splitter, chr(each) + chr(point))) == 1), point)
+        found.setdefault(first, set()).add(point)
+        recent = [each for each in recent if each != first] + [first]
+    yield from ((f"{first:x}", points) for first, points in found.items())
+
+
 def bert(**wanted: bool) -> normalizers.Normalizer:
     """BERT's normalizer with one of its steps."""
     flags = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
@@ -155,6 +170,7 @@ def files(only: str = "") -> Iterator[tuple[str, str]]:
         "sets.txt": lambda: named(sets()),
         "graphemes.txt": lambda: named(graphemes()),
         "categories.txt": lambda: named(categories()),
+        "scripts.txt": lambda: named(scripts()),
         "nfd.txt": lambda: rows(changes(normalizers.NFD())),
         "nfc.txt": compositions,
         "nfkd.txt": lambda: rows(compatible()),

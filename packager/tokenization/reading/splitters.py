@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from packager.tokenization import patterns, unicode
-from packager.tokenization.definition import Prefix, Split, Splitter
+from packager.tokenization.definition import Chunks, Prefix, Scripts, Split, Splitter
 from packager.tokenization.normalizing.steps import Each
 from packager.tokenization.patterns import Choice, Repeat, Set
 from packager.tokenization.reading.normalizers import pattern
@@ -53,6 +53,10 @@ def _splitters(part: Part) -> Iterator[Splitter]:
             yield Split(pattern=Set(unicode.members("digit")), behavior=behavior)
         case "Metaspace":
             yield from _metaspace(part)
+        case "UnicodeScripts":
+            yield Scripts()
+        case "FixedLength" if part.get("length", int, 5) > 0:
+            yield Chunks(length=part.get("length", int, 5))
         case "CharDelimiterSplit":
             yield Split(pattern=patterns.literal(part.get("delimiter", str)), behavior="Removed")
         case "Split":
