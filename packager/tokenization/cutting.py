@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import unicode
-from packager.tokenization.definition import Chunks, Scripts
+from packager.tokenization.definition import Chunks, Cutter, Scripts
 from packager.tokenization.pages import END, number_of
 from packager.tokenization.stages import BREAK, Points, before, everywhere, inserted
 
 BORDER = -1
 
 
-def write(writer: Writer, text: Points, splitter: Scripts | Chunks) -> Points:
+def write(writer: Writer, text: Points, cutter: Cutter) -> Points:
     """`text` with BREAK between pieces."""
-    match splitter:
+    match cutter:
         case Scripts():
             return _scripts(writer, text)
         case Chunks(length=length):
@@ -22,7 +22,7 @@ def write(writer: Writer, text: Points, splitter: Scripts | Chunks) -> Points:
 
 
 def _scripts(writer: Writer, text: Points) -> Points:
-    """What belongs to every script, such as a blank, stays with what precedes it, and is left out at the beginning."""
+    """Characters of every script, such as blanks, stay with those before them; at the beginning they are left out."""
     is_text = writer.node("Less", text.points, END)
     script = writer.cast(number_of(writer, text.points, _numbers()), ElementType.INT64)
     script = writer.node("Where", is_text, script, BORDER)

@@ -40,7 +40,8 @@ class Chunks:
     length: int
 
 
-Splitter = Split | Prefix | Each | Scripts | Chunks
+Splitter = Split | Prefix | Each
+Cutter = Scripts | Chunks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +185,7 @@ class Tokenizer:
     """tokens by their text: those that are found in a text before all else, and those that are found in the normalized
     text"""
     normalization: tuple[Step, ...]
-    splitting: tuple[Splitter, ...]
+    splitting: tuple[Splitter | Cutter, ...]
     model: Model
     trimming: Trimming | None
     single: Template

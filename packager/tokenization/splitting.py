@@ -2,14 +2,14 @@
 
 from packager.graph.writer import Writer
 from packager.tokenization import matching
-from packager.tokenization.definition import Prefix, Split
+from packager.tokenization.definition import Prefix, Split, Splitter
 from packager.tokenization.normalizing import maps
 from packager.tokenization.normalizing.steps import Each
 from packager.tokenization.pages import END
 from packager.tokenization.stages import BREAK, Points, before, everywhere, inserted
 
 
-def write(writer: Writer, text: Points, splitter: Split | Prefix | Each) -> Points:
+def write(writer: Writer, text: Points, splitter: Splitter) -> Points:
     """`text` with BREAK between pieces."""
     match splitter:
         case Split():

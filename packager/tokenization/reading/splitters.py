@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from packager.tokenization import patterns, unicode
-from packager.tokenization.definition import Chunks, Prefix, Scripts, Split, Splitter
+from packager.tokenization.definition import Chunks, Cutter, Prefix, Scripts, Split, Splitter
 from packager.tokenization.normalizing.steps import Each
 from packager.tokenization.patterns import Choice, Repeat, Set
 from packager.tokenization.reading.normalizers import pattern
@@ -14,7 +14,7 @@ GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 
 
-def read(part: Part | None) -> tuple[tuple[Splitter, ...], bool]:
+def read(part: Part | None) -> tuple[tuple[Splitter | Cutter, ...], bool]:
     """The splitters of a file, and whether pieces become bytes after them."""
     parts = list(_flat(part)) if part else []
     made = [each for part in parts for each in _splitters(part)]
@@ -38,7 +38,7 @@ def _flat(part: Part) -> Iterator[Part]:
         yield from _flat(each)
 
 
-def _splitters(part: Part) -> Iterator[Splitter]:
+def _splitters(part: Part) -> Iterator[Splitter | Cutter]:
     match part.type:
         case "BertPreTokenizer":
             yield from bert()
