@@ -143,7 +143,7 @@ class Planner:
             file=file,
             reason="; ".join(filter(None, (other or why, self.found.get(provider), self._narrowed(form)))),
             settings=self._settings(provider, file),
-            wide_nodes_key=requirements.wide_nodes_key if form is GraphForm.SINGLE else "",
+            cpu_nodes_key=requirements.cpu_nodes_key if self.variant.model.contract else "",
             alternative=self._alternative(provider, form, file, requirements),
         )
         if file.format is Format.ORT and file.processor and self.target.format != "ort":

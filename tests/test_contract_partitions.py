@@ -1,6 +1,7 @@
 """A contract does not split partitions: its nodes run on the CPU around the model."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -173,26 +174,146 @@ def test_qnn_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, soun
     assert (found.refusal, alone.partition_count, found.partition_count) == ("", 1, 1)
 
 
-READING = """(int64[batch, n] input_ids) => (float[batch, n, 4] y) {
-    e = Gather (w, input_ids)
-    y = MatMul (e, v)
-}"""
-READING_WEIGHTS = {"w": numpy.ones((600, 4), numpy.float32), "v": numpy.eye(4, dtype=numpy.float32)}
+TOKENS, WIDTH = 16, 32
+READING = f"""(int64[1, {TOKENS}] input_ids, int64[1, {TOKENS}] attention_mask, int64[1, {TOKENS}] token_type_ids)
+=> (float[1, {TOKENS}, {WIDTH}] hidden, float[1, 4] logits)
+<int64[4] row = {{1, 1, 1, {TOKENS}}}, int64[4] heads = {{1, {TOKENS}, 2, {WIDTH // 2}}}, float one = {{1}},
+ int64[3] table = {{1, {TOKENS}, {WIDTH}}}, float least = {{-10000}}, int64 first = {{0}}> {{
+    word = Gather (words, input_ids)
+    type = Gather (types, token_type_ids)
+    both = Add (word, type)
+    placed = Add (both, places)
+    x = LayerNormalization <axis = -1> (placed, scale, bias)
+    mask = Cast <to = 1> (attention_mask)
+    masks = Reshape (mask, row)
+    missing = Sub (one, masks)
+    penalty = Mul (missing, least)
+    queries = MatMul (x, wq)
+    query = Reshape (queries, heads)
+    q = Transpose <perm = [0, 2, 1, 3]> (query)
+    keys = MatMul (x, wk)
+    key = Reshape (keys, heads)
+    k = Transpose <perm = [0, 2, 3, 1]> (key)
+    values = MatMul (x, wv)
+    value = Reshape (values, heads)
+    v = Transpose <perm = [0, 2, 1, 3]> (value)
+    products = MatMul (q, k)
+    scores = Add (products, penalty)
+    shares = Softmax <axis = -1> (scores)
+    mixed = MatMul (shares, v)
+    turned = Transpose <perm = [0, 2, 1, 3]> (mixed)
+    flat = Reshape (turned, table)
+    y = MatMul (flat, wo)
+    z = Add (y, x)
+    hidden = LayerNormalization <axis = -1> (z, scale, bias)
+    cls = Gather <axis = 1> (hidden, first)
+    logits = Gemm (cls, head)
+}}"""
+"""A layer of BERT, and a classifier."""
+READING_WEIGHTS = {
+    name: numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
+    for name, shape in (
+        ("words", (600, WIDTH)),
+        ("types", (2, WIDTH)),
+        ("places", (TOKENS, WIDTH)),
+        *((name, (WIDTH, WIDTH)) for name in ("wq", "wk", "wv", "wo")),
+        *((name, (WIDTH,)) for name in ("scale", "bias")),
+        ("head", (WIDTH, 4)),
+    )
+}
 TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "WordPiece": bert,
     "byte-pair encoding": lambda: of_bytes(normalizers.NFC()),
     "Unigram": lambda: unigram(1, is_single=True),
 }
+READ: dict[str, tuple[str, dict[str, Any]]] = {
+    "the mean of tokens": ("hidden", {"kind": "embedding", "pooling": "mean"}),
+    "the first token": ("hidden", {"kind": "embedding", "pooling": "cls"}),
+    "the last token": ("hidden", {"kind": "embedding", "pooling": "last"}),
+    "spans": ("hidden", {"kind": "spans"}),
+}
+CLASSES: tuple[str, dict[str, Any]] = ("logits", {"kind": "classes", "activation": "softmax"})
+PHONES: dict[str, Target] = {
+    "coreml": Ios(providers=("coreml",)),
+    **{name: Android(providers=(name,)) for name in ("nnapi", "qnn", "webgpu", "xnnpack")},
+}
+ENVIRONMENTS = {"nnapi": "android", "qnn": "qnn", "webgpu": "webgpu", "xnnpack": "android"}
+
+
+def read(folder: Path, target: Target, tokenizer: str = "", output: str = "") -> Partition:
+    """The partition of the target's provider for the text net; of the net alone without a tokenizer."""
+    inputs: dict[str, Any] = {}
+    if tokenizer:
+        inputs = {"input_ids": {"kind": "text", "tokenizer": changed(TOKENIZERS[tokenizer](), folder)}}
+    outputs: dict[str, Any] = {}
+    if output:
+        name, keys = READ.get(output, CLASSES)
+        labels = folder / "labels.txt"
+        labels.write_text("".join(f"label {number}\n" for number in range(WIDTH)), encoding="utf-8", newline="\n")
+        outputs = {name: {**keys, "labels": labels} if output == "spans" else keys}
+    net = onnx_model(READING, weights=READING_WEIGHTS, opsets=OPSET)
+    return _partition(folder, target, tables(inputs, outputs), net, {})
+
+
+def same_core(provider: str, alone: Partition, found: Partition) -> None:
+    """Fails unless the provider takes the nodes of the core and no other, in the same pieces."""
+    assert (found.refusal, found.skipped) == ("", "")
+    assert (found.taken_count, found.partition_count) == (alone.taken_count, alone.partition_count), provider
+    assert alone.taken_count > 4, provider
+
+
+@pytest.fixture(scope="module")
+def cores(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Partition]:
+    """The partition of the text net alone, by provider."""
+
+    @cache
+    def found(provider: str) -> Partition:
+        return read(tmp_path_factory.mktemp("alone"), PHONES[provider])
+
+    return found
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-def test_coreml_takes_no_node_of_a_tokenizer(tmp_path: Path, tokenizer: str) -> None:
-    net = onnx_model(READING, weights=READING_WEIGHTS, opsets=OPSET)
-    path = changed(TOKENIZERS[tokenizer](), tmp_path)
-    found = [
-        _partition(tmp_path, Ios(providers=("coreml",)), tables(inputs, {}), net, {})
-        for inputs in ({}, {"input_ids": {"kind": "text", "tokenizer": path}})
-    ]
-    assert [each.partition_count for each in found] == [1, 1]
-    assert found[0].taken_count == found[1].taken_count
+def test_coreml_takes_no_node_of_a_tokenizer(tmp_path: Path, cores: Callable[[str], Partition], tokenizer: str) -> None:
+    same_core("coreml", cores("coreml"), read(tmp_path, PHONES["coreml"], tokenizer))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("output", READ)
+def test_coreml_takes_nothing_behind_a_text_model(
+    tmp_path: Path, cores: Callable[[str], Partition], output: str
+) -> None:
+    same_core("coreml", cores("coreml"), read(tmp_path, PHONES["coreml"], "WordPiece", output))
+
+
+@pytest.mark.environments
+@pytest.mark.parametrize("provider", [name for name in PHONES if name != "xnnpack"])
+def test_classes_of_a_text_are_no_piece_of_their_own(
+    tmp_path: Path, cores: Callable[[str], Partition], provider: str
+) -> None:
+    """XNNPACK's softmax is a kernel of its own: it does not take the Reshape before it, and shares the CPU's memory."""
+    have(ENVIRONMENTS.get(provider, "android"))
+    found = read(tmp_path, PHONES[provider], "WordPiece", "classes")
+    assert found.partition_count == cores(provider).partition_count
+    assert found.taken_count > cores(provider).taken_count
+
+
+@pytest.mark.environments
+@pytest.mark.parametrize("provider", ENVIRONMENTS)
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_other_providers_take_no_node_of_a_tokenizer_either(
+    tmp_path: Path, cores: Callable[[str], Partition], provider: str, tokenizer: str
+) -> None:
+    have(ENVIRONMENTS[provider])
+    same_core(provider, cores(provider), read(tmp_path, PHONES[provider], tokenizer))
+
+
+@pytest.mark.environments
+@pytest.mark.parametrize("provider", ENVIRONMENTS)
+@pytest.mark.parametrize("output", READ)
+def test_other_providers_take_nothing_behind_a_text_model_either(
+    tmp_path: Path, cores: Callable[[str], Partition], provider: str, output: str
+) -> None:
+    have(ENVIRONMENTS[provider])
+    same_core(provider, cores(provider), read(tmp_path, PHONES[provider], "WordPiece", output))

@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 
 from packager import config
-from packager.cli import main, text_tables
+from packager.cli import main, text_files, text_tables
 from packager.cli.text_tables import Table
 from tests.onnx_text import loaded, onnx_model, saved
 from tests.tokenizer_graphs import bert, changed
@@ -217,6 +217,18 @@ def test_what_is_not_certain_has_a_doubt(tmp_path: Path, net: str, changes: Any,
 def test_the_limit_is_the_smallest_that_is_known(tmp_path: Path, changes: Any, net: str, limit: int | None) -> None:
     found = proposed(tmp_path, net, {**SENTENCES, **changes})["input_ids"]
     assert (found.doubt, found.keys.get("max-length")) == ("", limit)
+
+
+def test_a_tokenizer_without_a_vocabulary_is_its_settings(tmp_path: Path) -> None:
+    settings = {"tokenizer_class": "ByT5Tokenizer", "model_max_length": 1024, "pad_token": "<pad>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    saved(tmp_path / "m.onnx", onnx_model(STATES, opsets={"": 18}))
+    found = text_files.Beside.of(tmp_path / "m.onnx")
+    assert found.tokenizer == tmp_path / "tokenizer_config.json"
+    assert found.limit == (1024, "tokenizer_config.json")
+    assert found.doubt_on_padding() == ""
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "tokenizer_class": "T5Tokenizer"}))
+    assert text_files.Beside.of(tmp_path / "m.onnx").tokenizer is None
 
 
 def test_files_that_are_no_json_say_nothing(init: Init, tmp_path: Path) -> None:

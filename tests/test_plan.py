@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from packager import plan
+from packager.compile import files
 from packager.compile.compile import FP16, FP16_SETTINGS, REPLAY
 from packager.compile.reader import read_graph
 from packager.contract.attachment import attach
@@ -18,6 +19,7 @@ from packager.core.errors import ConfigError, ModelError, SettingError, ToolErro
 from packager.core.values import Choice, Format, Plan, Style, Variant, baseline
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
+from packager.graph import traversal
 from packager.models import hashed
 from packager.plan import NO_PACKING
 from packager.targets import Planned
@@ -26,6 +28,7 @@ from packager.targets.ios import Ios
 from packager.targets.web import Web
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.test_attachment import tables
+from tests.tokenizer_graphs import bert, changed
 from tests.toolchain.environments import have
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
@@ -495,7 +498,7 @@ def test_a_contract_has_32_bits_where_the_runtime_has_no_more(tmp_path: Path) ->
     assert webgpu.file.over == cpu.file
     assert webgpu.reason.endswith(f"; {reason}")
     assert cpu.reason.endswith(reason)
-    assert (webgpu.wide_nodes_key, cpu.wide_nodes_key) == ("ep.webgpuexecutionprovider.forceCpuNodeNames", "")
+    assert (webgpu.cpu_nodes_key, cpu.cpu_nodes_key) == ("ep.webgpuexecutionprovider.forceCpuNodeNames", "")
     assert decision.environment == "web-webgpu"
 
 
@@ -520,3 +523,32 @@ def test_a_provider_is_told_which_nodes_to_leave_to_the_cpu(tmp_path: Path, stor
     assert {name.rpartition("_")[2] for name in in_file.intersection(named)} == {"Cast", "Div", "Sub"}
     assert all(name.endswith("_Cast") for name in set(named) - in_file), "casts from 32 bits to 32 are dropped"
     assert "ep.webgpuexecutionprovider.forceCpuNodeNames" not in cpu.compiled.settings
+
+
+def with_text(folder: Path) -> Variant:
+    net = loaded(folder, onnx_model("(int64[1, n] ids) => (int64[1, n] y) { y = Identity (ids) }", opsets={"": 18}))
+    kinds = tables({"ids": {"kind": "text", "tokenizer": changed(bert(), folder)}}, {})
+    return baseline(hashed(attach(net, kinds).model))
+
+
+def test_a_provider_is_told_the_nodes_of_a_tokenizer_too(tmp_path: Path, store: Store) -> None:
+    """On every target: not for their 64 bits, but because it takes a few here and there."""
+    variant = with_text(tmp_path)
+    webgpu, cpu = plan.make(variant, Android(providers=("webgpu",)), store, quiet).choices
+    named = webgpu.compiled.settings["ep.webgpuexecutionprovider.forceCpuNodeNames"].splitlines()
+    known = {node.name: node.op_type for node in traversal.all_nodes(onnx.ModelProto.FromString(variant.graph))}
+    assert all(name.startswith("mobpack/ids/") for name in named)
+    assert {"And", "Cast", "Gather", "ScatterElements"} < {known[name] for name in named}
+    assert any(name.count("/") > 2 for name in named), "those of loops, too"
+    assert len(set(named)) == len(named) < len(known)
+    assert cpu.compiled.settings.keys().isdisjoint({"ep.webgpuexecutionprovider.forceCpuNodeNames"})
+
+
+def test_no_more_names_are_told_than_a_setting_has_room_for(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LONGEST_SETTING", 60)
+    webgpu, _ = plan.make(with_text(tmp_path), Android(providers=("webgpu",)), store, quiet).choices
+    told = webgpu.compiled.settings["ep.webgpuexecutionprovider.forceCpuNodeNames"]
+    assert told.startswith("mobpack/ids/")
+    assert 30 < len(told) <= 60

@@ -1,7 +1,9 @@
 """Models of tokenizers in the graph: byte-pair encoding of characters, Unigram, words; and added tokens."""
 
+import importlib
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 from packager import tokenization
-from tests.tokenizer_graphs import Graph, changed, same, vocabulary
+from packager.core.errors import ConfigError
+from tests.tokenizer_graphs import Graph, changed, same, scalars, vocabulary
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 LETTERS = "abc\u2581\u00e9\u6771"
@@ -205,3 +208,117 @@ def test_merges_out_of_order_open_without_warnings(tmp_path: Path, capfd: pytest
     onnxruntime.InferenceSession(proto, providers=["CPUExecutionProvider"])
     assert capfd.readouterr().err == ""
     same(Graph(tmp_path / "tokenizer.json"), reference, "abcabcababc" * 20 + "a" * 100)
+
+
+SPLITTERS = {
+    "scripts": pre_tokenizers.UnicodeScripts(),
+    "scripts of words": pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.UnicodeScripts()]),
+    "pieces of three": pre_tokenizers.FixedLength(3),
+    "pieces of two in scripts": pre_tokenizers.Sequence(
+        [pre_tokenizers.UnicodeScripts(), pre_tokenizers.FixedLength(2)]
+    ),
+    "single characters": pre_tokenizers.FixedLength(1),
+}
+SAID = (
+    "",
+    " ",
+    "   ",
+    "  a b",
+    "abc \u6771\u4eac\u30fc\u3042\u30a2 \u0430\u0431",
+    "a1-\u0391 2",
+    "abcdefg",
+    "<s>abcd",
+    "ab<s> cd",
+)
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_texts_are_cut_at_scripts_and_after_some_characters(name: str, tmp_path: Path) -> None:
+    """Every piece is one unknown token: ids tell how many there are, and places where."""
+    reference = Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
+    reference.pre_tokenizer = SPLITTERS[name]
+    reference.add_special_tokens([AddedToken("<s>", normalized=False)])
+    made = graph(reference, tmp_path)
+
+    @settings(max_examples=100, deadline=None)
+    @given(
+        text=st.text(
+            st.sampled_from("ab 1-\u0391\u0430\u6771\u3042\u30fc\u0301\u0e01")
+            | st.characters(exclude_categories=["Cs"])
+        )
+    )
+    def check(text: str) -> None:
+        same(made, reference, text)
+
+    check()
+    for text in SAID:
+        same(made, reference, text)
+    points = scalars()
+    for first in range(0, len(points), 2**16):
+        same(made, reference, "a".join(points[first : first + 2**16]))
+
+
+def test_pieces_without_characters_are_refused(tmp_path: Path) -> None:
+    reference = Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
+    with pytest.raises(ConfigError, match="'FixedLength' is not supported"):
+        Graph(changed(reference, tmp_path, pre_tokenizer={"type": "FixedLength", "length": 0}))
+
+
+def test_words_end_where_rust_says_and_not_oniguruma(tmp_path: Path) -> None:
+    """Every code point, between letters: joiners are part of a word, fractions are not."""
+    reference = Tokenizer(models.WordLevel({"<unk>": 0, "a": 1}, unk_token="<unk>"))
+    reference.pre_tokenizer = pre_tokenizers.Whitespace()
+    reference.add_tokens([AddedToken("qq", single_word=True, normalized=False)])
+    made = graph(reference, tmp_path)
+    for text in ("a\u200da", "a\u200ca", "a\u00bda", "\u00b2\u00b3", "qq\u200d", "qq\u00bc", "\u200cqq", "qqa", "qq"):
+        same(made, reference, text)
+    points = scalars()
+    for first in range(0, len(points), 4096):
+        same(made, reference, "".join(f"a{each}a " for each in points[first : first + 4096]))
+
+
+def test_characters_that_are_left_out_do_not_keep_others_from_merging(tmp_path: Path) -> None:
+    """Only ids: tokenizers counts places as if such characters were not there."""
+    known = {token: number for number, token in enumerate(("a", "b", "c", "ab", "abc"))}
+    reference = Tokenizer(models.BPE(known, [("a", "b"), ("ab", "c")]))
+    made = graph(reference, tmp_path)
+    for text in ("axb", "xab", "a\u6771\u4eacbxc", "xx", "abx", "cxab"):
+        assert made(text)["ids"] == reference.encode(text).ids, text
+    assert made("xab")["offsets"] == [[1, 3]]
+
+
+@pytest.mark.parametrize("missing", [[0x09], [0x09, 0x0A], [0xC3]])
+def test_bytes_that_are_characters_need_no_token_of_their_own(missing: list[int], tmp_path: Path) -> None:
+    known = {"<unk>": 0, "\t": 1, "\n": 2, "a": 3}
+    known |= {f"<0x{each:02X}>": 10 + each for each in range(256) if each not in missing}
+    reference = Tokenizer(models.BPE(known, [], unk_token="<unk>", byte_fallback=True))
+    if missing == [0xC3]:
+        with pytest.raises(ConfigError, match="byte_fallback without all bytes is not supported"):
+            graph(reference, tmp_path)
+        return
+    made = graph(reference, tmp_path)
+    for text in ("\t\n", "a\t\u00e9", "\u6771\n\U0001f600", "b"):
+        same(made, reference, text)
+
+
+def test_unigram_without_an_unknown_token_is_refused(tmp_path: Path) -> None:
+    reference = Tokenizer(models.Unigram([("a", -1.0)], None, False))
+    with pytest.raises(ConfigError, match=r"without a token for what is unknown \(unk_id\) is not supported"):
+        graph(reference, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["models", "normalizers", "pre_tokenizers", "processors", "decoders"])
+def test_the_page_says_of_every_part_of_the_library_whether_it_is_in_the_graph(kind: str) -> None:
+    module = importlib.import_module(f"tokenizers.{kind}")
+    others = {"Model", "Normalizer", "PreTokenizer", "PostProcessor", "Decoder", "DecodeStream"}
+    names = {name for name, value in vars(module).items() if isinstance(value, type)} - others
+    page = (Path(__file__).parents[1] / "docs" / "text.md").read_text(encoding="utf-8")
+    words = {
+        "pre_tokenizers": "pre-tokenizers",
+        "processors": "post-processors",
+        "decoders": "decoders, of generated texts",
+    }
+    _, table = page.split("### Parts of `tokenizers`")
+    (row,) = [line for line in table.splitlines() if line.startswith(f"| {words.get(kind, kind)} |")]
+    assert len(names) > 3
+    assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", row)] == []

@@ -32,6 +32,14 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
     "unigram": {"model_type": "unigram"},
     "pairs": {"model_type": "bpe"},
     "characters": {"model_type": "char", "normalization_rule_name": "identity"},
+    "words": {"model_type": "word"},
+    "words with symbols": {
+        "model_type": "word",
+        "user_defined_symbols": ["<sep>", "ea", "\u2581the", "\u2581\u2581"],
+        "normalization_rule_tsv": RULES,
+        "remove_extra_whitespaces": False,
+        "add_dummy_prefix": False,
+    },
     "unigram with bytes": {
         "model_type": "unigram",
         "byte_fallback": True,
@@ -204,6 +212,17 @@ def test_pieces_of_equal_scores_are_chosen_as_by_the_library(kind: int, tmp_path
     check()
 
 
+@pytest.mark.parametrize("kind", [reading.UNIGRAM, reading.WORDS, reading.CHARACTERS])
+def test_unused_pieces_are_found_as_by_the_library(kind: int, tmp_path: Path) -> None:
+    """In no text."""
+    normal = {text: (score, reading.NORMAL) for text, score in (("a", -1.0), ("bc", -1.0), ("b", -3.0), ("c", -2.0))}
+    unused = dict.fromkeys(("ab", "d", "abc"), (-0.5, reading.UNUSED))
+    pair = Pair(written(model({**LETTERS, **normal, **unused}, trainer={"model_type": kind}), tmp_path))
+    for size in range(6):
+        for text in itertools.product("abcd", repeat=size):
+            pair.check("".join(text))
+
+
 @pytest.mark.parametrize(
     "scores", [(-1.0,) * 6, (-1.0, -1.0, -2.0, -2.0, -3.0, -3.0), (-6.0, -5.0, -4.0, -3.0, -2.0, -1.0)]
 )
@@ -241,9 +260,17 @@ def test_all_pieces_have_their_text(tmp_path: Path) -> None:
 
 PLAIN = {**LETTERS, "a": (-1.0, 1), "b": (-2.0, 1)}
 REFUSED: Mapping[str, tuple[Any, str]] = {
-    "words": (model(PLAIN, trainer={"model_type": 3}), "model_type 3"),
+    "other": (model(PLAIN, trainer={"model_type": 5}), "model_type 5"),
+    "words": (
+        model(PLAIN, trainer={"model_type": reading.WORDS, "byte_fallback": True}),
+        "byte_fallback of words is not supported",
+    ),
     "suffix": (model(PLAIN, trainer={"treat_whitespace_as_suffix": True}), "treat_whitespace_as_suffix"),
-    "unused": (model({**PLAIN, "c": (0.0, 5)}), "'c', a piece of type 5"),
+    "unused": (
+        model({**PLAIN, "c": (0.0, reading.UNUSED)}, trainer={"model_type": reading.PAIRS}),
+        "a BPE model with unused pieces",
+    ),
+    "unknown type": (model({**PLAIN, "c": (0.0, 7)}), "'c', a piece of type 7"),
     "unknown character": (
         model({**PLAIN, "ac": (-3.0, 1)}, trainer={"model_type": 2}),
         "'ac', a piece with a character that is none",

@@ -10,7 +10,7 @@ import pytest
 
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import PAGE, RUN_MINILM, Page, embedding, files_of, package, page_of
+from tests.toolchain.web.page import PAGE, READ_TEXTS, RUN_MINILM, Page, embedding, files_of, package, page_of, tokens
 
 pytestmark = [
     pytest.mark.by_content("docs/web.md", of=[projects.WEB]),
@@ -66,6 +66,12 @@ def test_every_model_passes_its_self_test_in_a_worker(page: Page, name: str) -> 
     tested = page.run(f"const model = await {name}.load(); return await model.selfTest();", name)
     assert tested["passed"], tested
     assert len(tested["outputs"]) >= 1
+
+
+def test_awkward_texts_have_the_tokens_that_they_have_in_every_language(page: Page) -> None:
+    page.visit()
+    assert page.run(READ_TEXTS, "Tokens") == tokens()
+    assert page.warnings() == []
 
 
 def test_files_are_kept_for_the_next_visit_and_checked_there(page: Page) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import RUN_MINILM, Page, embedding, files_of, package, page_of
+from tests.toolchain.web.page import READ_TEXTS, RUN_MINILM, Page, embedding, files_of, package, page_of, tokens
 from tests.toolchain.web.sounds import HEAR, heard
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEBGPU]), pytest.mark.react_native, pytest.mark.browser]
@@ -78,6 +78,10 @@ def test_a_text_model_too_and_on_the_pages_own_thread(page: Page) -> None:
     found = page.run(f"setUp({{ worker: false }}); {RUN_MINILM}")
     assert found == pytest.approx(embedding(), abs=1e-5)
     assert page.value("globalThis.dispatches") > 100, "the graphics processor has run the model's nodes"
+
+
+def test_a_tokenizer_runs_beside_the_graphics_processor(page: Page) -> None:
+    assert page.run(READ_TEXTS, "Tokens") == tokens()
 
 
 def test_a_model_of_sounds_with_a_state_too(page: Page) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 PATTERNS = ("tokenizer.json", "vocab.txt", "*.tiktoken", "*.model")
 """files of tokenizers, the most exact first"""
+WITHOUT_VOCABULARY = ("ByT5Tokenizer", "CanineTokenizer")
+"""classes of transformers whose tokenizer_config.json is the whole tokenizer"""
 PADDED_FIRST = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """architectures whose first two positions are not those of a text"""
 MOST_TOKENS = 10**6
@@ -117,6 +119,10 @@ def _tokenizers(folders: list[Path]) -> Iterator[Path]:
     for folder in folders:
         for pattern in PATTERNS:
             yield from sorted(path for path in folder.glob(pattern) if path.is_file())
+    for folder in folders:
+        settings = folder / "tokenizer_config.json"
+        if _object(settings).get("tokenizer_class") in WITHOUT_VOCABULARY:
+            yield settings
 
 
 def _object(path: Path) -> Mapping[str, Any]:

@@ -1,7 +1,8 @@
 """Makes the files of a decision, each distinct one once, and resolves its alternatives."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, islice
 
 from packager.compile.cache_key import with_room
 from packager.compile.compile import (
@@ -12,6 +13,7 @@ from packager.compile.compile import (
     compile_unfused,
     compile_variant,
 )
+from packager.core.contract import TextInput
 from packager.core.decision import Decision, FileSpec, GraphForm, Selection
 from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant, baseline
 from packager.files.store import Store
@@ -19,9 +21,12 @@ from packager.models.traits import traits_of
 from packager.quantizers import REWRITES
 from packager.rewriting import single
 from packager.rewriting.draft import draft_of
+from packager.rewriting.texts import tokenizing_nodes
 
 REWRITTEN = {GraphForm.DEQUANTIZED: ("dequantized", "float"), GraphForm.UNSIGNED: ("unsigned", "unsigned")}
 """Form -> the quantizer that rewrites the variant, and the end of the new variant's name."""
+LONGEST_SETTING = 8192
+"""characters of a value of ONNX Runtime's session configuration"""
 
 
 def make_files(decision: Decision, variant: Variant, store: Store, announce: Callable[[str], None]) -> Plan:
@@ -69,7 +74,7 @@ def choice(
 ) -> Choice:
     return Choice(
         provider=selection.provider,
-        compiled=replace(compiled, settings={**compiled.settings, **settings, **maker.wide_nodes(selection)}),
+        compiled=replace(compiled, settings={**compiled.settings, **settings, **maker.cpu_nodes(selection)}),
         reason=reason,
         soc_models=selection.soc_models,
     )
@@ -99,14 +104,19 @@ class Maker:
             raise found
         return found
 
-    def wide_nodes(self, selection: Selection) -> Mapping[str, str]:
-        """The session configuration with which a provider leaves to the CPU what computed in 64 bits."""
+    def cpu_nodes(self, selection: Selection) -> Mapping[str, str]:
+        """The session configuration with which a provider leaves to the CPU what makes tokens of texts, and what
+        computed in 64 bits."""
         from onnx import ModelProto
 
-        if not selection.wide_nodes_key:
+        contract = self.variant.model.contract
+        if not selection.cpu_nodes_key or contract is None:
             return {}
-        names = list(single.wide_nodes(ModelProto.FromString(self.variant.graph)))
-        return {selection.wide_nodes_key: "\n".join(names)} if names else {}
+        graph = ModelProto.FromString(self.variant.graph)
+        wide = single.wide_nodes(graph) if selection.file.form is GraphForm.SINGLE else ()
+        texts = {each.code_points.name for each in contract.inputs if isinstance(each, TextInput)}
+        names = _within(LONGEST_SETTING, dict.fromkeys((*wide, *tokenizing_nodes(graph, texts))))
+        return {selection.cpu_nodes_key: "\n".join(names)} if names else {}
 
     def _made(self, spec: FileSpec) -> Compiled:
         over = self.file(spec.over) if spec.over else None
@@ -119,6 +129,12 @@ class Maker:
         if form not in self.forms:
             self.forms[form] = formed(self.variant, form)
         return self.forms[form]
+
+
+def _within(characters: int, names: Collection[str]) -> list[str]:
+    """The first of `names` that fit, a line each."""
+    ends = accumulate(names, lambda end, name: end + len(name) + 1, initial=-1)
+    return [name for name, end in zip(names, islice(ends, 1, None), strict=True) if end <= characters]
 
 
 def formed(variant: Variant, form: GraphForm) -> Variant:

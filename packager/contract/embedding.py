@@ -1,12 +1,12 @@
 """The kind `embedding`: a vector whose distance to others measures similarity."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
-from packager.contract.scores import floats, in_words, row
+from packager.contract.scores import in_words, row, rows
 from packager.core.contract import EmbeddingOutput
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.signature import ElementType, TensorSpec
@@ -63,7 +63,8 @@ class Embedding:
                 f"the output is {in_words(spec)}: not a vector for each token",
                 hint="choose the output that has them ([1, tokens, n]), often last_hidden_state, or omit pooling",
             )
-        tokens = writer.node("Reshape", floats(writer, spec), [-1, size])
+        writer = _hiding(writer, core)
+        tokens = rows(writer, spec, size)
         if self.pooling == "cls":
             return writer.node("Squeeze", writer.node("Slice", tokens, [0], [1], [0]), [0]), size
         mask = self._mask(writer, core)
@@ -84,4 +85,11 @@ class Embedding:
                 f"pooling '{self.pooling}' needs the mask, but the model has no input '{name}'",
                 hint=f"name it: mask = ...; {nearest(name, list(core.inputs))}",
             )
-        return writer.node("Reshape", name, [-1])
+        return writer.flattened(name)
+
+
+def _hiding(writer: Writer, core: Core) -> Writer:
+    """A Writer whose values have a rank that is only known when the model runs, if the model takes a text: a few nodes
+    behind the core are not worth a piece of a provider's own."""
+    flat = next((tokens.flat for tokens in core.tokens.values()), "")
+    return replace(writer, flat=flat)

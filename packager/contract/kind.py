@@ -47,6 +47,8 @@ class TextTokens:
     """int64: 1 for tokens of a text, 0 for those of the template and padding"""
     goes_on: str
     """bool: whether a token continues the word of the token before"""
+    flat: str
+    """as in Writer, int64 [1]"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,6 +48,12 @@ def row(writer: Writer, spec: TensorSpec, *, what: str) -> tuple[str, int]:
     return writer.node("Reshape", floats(writer, spec), [count]), count
 
 
+def rows(writer: Writer, spec: TensorSpec, size: int) -> str:
+    """The values of `spec` as [rows, size]."""
+    shape = writer.node("Concat", writer.flat, [size], axis=0) if writer.flat else [-1, size]
+    return writer.node("Reshape", floats(writer, spec), shape)
+
+
 def is_open_batch(spec: TensorSpec) -> bool:
     """Whether the first size is open, and taken as 1: apps pass one picture or sound at a time."""
     return len(spec.shape) > 1 and not isinstance(spec.shape[0], int)

@@ -83,9 +83,9 @@ class Selection:
     """session configuration, in addition to what the file requires"""
     alternative: Alternative | None = None
     """None if the build fails without the file"""
-    wide_nodes_key: str = ""
-    """session configuration with which the provider leaves nodes to the CPU, for those that computed in 64 bits before
-    the file was given 32; empty if there are none"""
+    cpu_nodes_key: str = ""
+    """session configuration with which the provider leaves nodes to the CPU: those that make tokens of texts, and those
+    that computed in 64 bits before the file was given 32; empty if it needs none"""
     is_companion: bool = False
     """whether it ships only beside the selected file of the same provider, not beside the alternative"""
 

@@ -183,9 +183,9 @@ class GraphRequirements:
     needs_parameters_inside: bool = False
     """whether scales, zero points and biases must be inside the graph: the provider does not find them in another
     file"""
-    wide_nodes_key: str = ""
-    """session configuration with the names of nodes, a line each, that the provider leaves to the CPU; empty if it
-    computes as exactly"""
+    cpu_nodes_key: str = ""
+    """session configuration with the names of nodes, a line each, that the provider leaves to the CPU; empty if there
+    is none, as it computes as exactly, and takes no node of a tokenizer"""
     needs_one_file: bool = False
     """whether weights must be inside the file: the provider may not find them in another one"""
     needs_cache_key: bool = False

@@ -31,5 +31,5 @@ class Webgpu:
         return GraphRequirements(
             style=Style.UNFUSED,
             reason="the CPU's fused nodes have no kernels on a graphics processor",
-            wide_nodes_key="ep.webgpuexecutionprovider.forceCpuNodeNames",
+            cpu_nodes_key="ep.webgpuexecutionprovider.forceCpuNodeNames",
         )

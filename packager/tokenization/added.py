@@ -87,7 +87,7 @@ def _flags(writer: Writer, number: str, flags: Sequence[bool]) -> str:
 
 def _is_alone(writer: Writer, text: Points, number: str, size: str, tokens: Sequence[Added]) -> str:
     """Whether a token at each position may be there, with what precedes and follows it."""
-    in_word = is_member(writer, text.points, unicode.category("word"))
+    in_word = is_member(writer, text.points, unicode.members("word"))
     last = writer.node("Sub", writer.node("Shape", text.points), 1)
     after = writer.node("Min", writer.node("Add", _places(writer, text), size), last)
     touches = writer.node("Or", before(writer, in_word), writer.node("Gather", in_word, after))

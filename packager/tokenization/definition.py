@@ -28,7 +28,20 @@ class Prefix:
     """whether before the first piece of a text alone, and only if no added token precedes it"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scripts:
+    """Cuts a text where its script changes. Kana are of one script with Chinese characters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunks:
+    """Cuts a text into pieces of so many code points; the last may be shorter."""
+
+    length: int
+
+
 Splitter = Split | Prefix | Each
+Cutter = Scripts | Chunks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +87,8 @@ class Words:
 
     vocabulary: Mapping[str, int]
     unknown: int
+    fuses_unknown: bool = False
+    """whether unknown pieces side by side are one token"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +109,14 @@ class Unigram:
     """as in BytePairs"""
 
 
-Model = WordPiece | BytePairs | Words | Unigram
+@dataclass(frozen=True, kw_only=True)
+class CodePoints:
+    """Each code point is a token, whose id is its number."""
+
+    unknown: None = None
+
+
+Model = WordPiece | BytePairs | Words | Unigram | CodePoints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +126,8 @@ class Special:
     id: int
     role: int
     """type of the token: 0 or 1"""
+    is_once: bool = False
+    """whether it replaces the same token at the end of the text before it"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +185,7 @@ class Tokenizer:
     """tokens by their text: those that are found in a text before all else, and those that are found in the normalized
     text"""
     normalization: tuple[Step, ...]
-    splitting: tuple[Splitter, ...]
+    splitting: tuple[Splitter | Cutter, ...]
     model: Model
     trimming: Trimming | None
     single: Template
@@ -176,4 +200,6 @@ class Tokenizer:
                 known = {number: token for number, (token, _) in enumerate(scored)}
             case WordPiece(vocabulary=vocabulary) | BytePairs(vocabulary=vocabulary) | Words(vocabulary=vocabulary):
                 known = {number: token for token, number in vocabulary.items()}
+            case CodePoints():
+                known = {}
         return known | {each.id: token for group in self.added for token, each in group.items()}

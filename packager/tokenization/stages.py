@@ -1,7 +1,7 @@
 """Values that pass from one stage of a tokenizer to the next: positions of texts, then tokens."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Branch, Writer
@@ -116,6 +116,12 @@ def sums(writer: Writer, value: str, group: str) -> str:
 def is_token(writer: Writer, points: str) -> str:
     """bool [n]: whether each of `points` is a token that is known already."""
     return writer.node("And", writer.node("Greater", points, END), writer.node("Less", points, BREAK))
+
+
+def numbered(writer: Writer, text: Points) -> Points:
+    """`text` with each code point as a token, whose id is its number."""
+    is_text = writer.node("Less", text.points, END)
+    return replace(text, points=writer.node("Where", is_text, writer.node("Add", text.points, END + 1), text.points))
 
 
 def flat(writer: Writer, text: Points) -> Flat:

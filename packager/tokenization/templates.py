@@ -1,8 +1,10 @@
 """Puts the tokens of texts into a template, truncated and padded."""
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 from packager.core.errors import ConfigError
+from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import trimming
 from packager.tokenization.definition import Padding, Slot, Special, Template, Truncation
@@ -42,10 +44,22 @@ def write(
         texts = [_cut(writer, each, size, truncation) for each, size in zip(texts, sizes, strict=True)]
     if blanks:
         texts = [trimming.write(writer, blanks, each) for each in texts]
+    for slot, special in pairwise(template):
+        if isinstance(slot, Slot) and isinstance(special, Special) and special.is_once:
+            texts[slot.text] = _without(writer, texts[slot.text], special.id)
     rows = [_row(writer, each, texts) for each in template]
     return Rows(
         **{key.name: writer.node("Concat", *(getattr(row, key.name) for row in rows), axis=0) for key in fields(Rows)}
     )
+
+
+def _without(writer: Writer, flat: Flat, last: int) -> Flat:
+    """`flat` without a token `last` at its end."""
+    ends = writer.node("Equal", writer.node("Slice", flat.ids, [-1], [2**62], [0]), last)
+    count = writer.node("ReduceSum", writer.cast(ends, ElementType.INT64), [0], keepdims=1)
+    size = writer.node("Sub", _size(writer, flat), count)
+    ids, starts, ends = (writer.node("Slice", value, [0], size, [0]) for value in (flat.ids, flat.starts, flat.ends))
+    return Flat(ids=ids, texts="", starts=starts, ends=ends)
 
 
 def _row(writer: Writer, piece: Special | Slot, texts: list[Flat]) -> Rows:

@@ -11,7 +11,7 @@ from packager.tokenization.definition import BytePairs
 from packager.tokenization.pages import END, filled, look_up, number_of
 from packager.tokenization.pairs import Merge, pairs
 from packager.tokenization.pairs import look_up as look_up_pairs
-from packager.tokenization.stages import BREAK, Points, ahead, any_of, before, chosen, everywhere, if_any
+from packager.tokenization.stages import BREAK, Points, ahead, any_of, before, chosen, everywhere, if_any, kept_only
 
 BYTES = tuple(f"<0x{each:02X}>" for each in range(256))
 """tokens of bytes that no character stands for"""
@@ -28,23 +28,27 @@ def write(writer: Writer, model: BytePairs, text: Points) -> Points:
     is_text = writer.node("Less", text.points, END)
     number = _numbers(writer, model, text.points, is_text)
     is_unknown = writer.node("And", is_text, writer.node("Equal", number, NONE))
+    if model.unknown is None and not model.falls_back:
+        # what is left out does not keep its neighbours from merging
+        kept = writer.node("Not", is_unknown)
+        text = kept_only(writer, text, kept)
+        number, is_text, is_unknown = (
+            writer.node("Compress", value, kept, axis=0) for value in (number, is_text, is_unknown)
+        )
     columns = []
     if not model.is_bytes and not has_ends:
         columns.append((writer.integer(BREAK), _breaks(writer, model, text.points, is_text, is_unknown)))
     last = writer.node("Where", is_text, number, text.points)
-    kept = everywhere(writer, text.points)
     if model.falls_back:
         return if_any(
             writer,
             is_unknown,
             lambda inner: _fallen_back(inner, model, text, columns, (last, is_unknown)),
-            lambda inner: chosen(inner, text, [*columns, (last, kept)]),
+            lambda inner: chosen(inner, text, [*columns, (last, everywhere(inner, text.points))]),
         )
     if model.unknown is not None:
         last = writer.node("Where", is_unknown, model.unknown, last)
-    else:
-        kept = writer.node("Not", is_unknown)
-    return chosen(writer, text, [*columns, (last, kept)])
+    return chosen(writer, text, [*columns, (last, everywhere(writer, text.points))])
 
 
 def _bytes(writer: Writer, model: BytePairs, text: Points) -> Points:
@@ -69,7 +73,7 @@ def byte_columns(writer: Writer, vocabulary: Mapping[str, int], points: str, is_
     """For `chosen`: the tokens of the four possible bytes of each code point, as far as they exist and are wanted."""
     roles = byte_level.roles_of(writer, points)
     values = byte_level.values(writer, writer.node("Unsqueeze", points, [1]), roles)
-    ids = writer.integers(*(vocabulary[each] for each in BYTES))
+    ids = writer.integers(*(vocabulary.get(each, 0) for each in BYTES))
     found = writer.node("Gather", ids, writer.node("Min", values, len(BYTES) - 1))
     is_byte = writer.node("Greater", roles, writer.int32(0))
     columns = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, unicode
-from packager.tokenization.definition import Split, Splitter, Tokenizer, WordPiece
+from packager.tokenization.definition import Cutter, Split, Splitter, Tokenizer, WordPiece
 from packager.tokenization.normalizing import forms
 from packager.tokenization.normalizing.maps import Map, composed
 from packager.tokenization.normalizing.steps import Each, Forms, Step
@@ -58,7 +58,7 @@ def _map(step: Step) -> Map | None:
     return None
 
 
-def _is_apart(splitter: Splitter) -> bool:
+def _is_apart(splitter: Splitter | Cutter) -> bool:
     match splitter:
         case Split(pattern=Set(is_negated=False), behavior="Removed" | "Isolated", is_inverted=False):
             return True

@@ -1,12 +1,12 @@
 """Pieces that are tokens as a whole."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization.pages import END, number_of
-from packager.tokenization.stages import Points, before, if_any, kept_only, sums
+from packager.tokenization.stages import BREAK, Points, ahead, before, if_any, kept_only, sums
 from packager.tokenization.tries import Trie, longest_match, trie
 
 SIEVES = (65_521, 65_519)
@@ -94,3 +94,12 @@ def _found(writer: Writer, text: Points, known: Trie, pieces: _Pieces, unknown: 
         ends=writer.node("Gather", text.ends, last),
     )
     return kept_only(writer, made, writer.node("Or", is_token, writer.node("Not", covered)))
+
+
+def fused(writer: Writer, text: Points, token: int) -> Points:
+    """`text` with one `token` in place of several side by side, and no BREAK."""
+    text = kept_only(writer, text, writer.node("Less", text.points, BREAK))
+    found = writer.node("Equal", text.points, END + 1 + token)
+    later, earlier = (writer.node("And", found, each(writer, found)) for each in (before, ahead))
+    first, last = (kept_only(writer, text, writer.node("Not", each)) for each in (later, earlier))
+    return replace(first, ends=last.ends)

@@ -10,6 +10,7 @@ from packager.graph.writer import OPSET, Writer
 from packager.tokenization import (
     added,
     byte_pairs,
+    cutting,
     normalizing,
     splitting,
     stages,
@@ -20,7 +21,17 @@ from packager.tokenization import (
     wordpiece,
     words,
 )
-from packager.tokenization.definition import BytePairs, Tokenizer, Truncation, Unigram, WordPiece, Words
+from packager.tokenization.definition import (
+    BytePairs,
+    Chunks,
+    CodePoints,
+    Scripts,
+    Tokenizer,
+    Truncation,
+    Unigram,
+    WordPiece,
+    Words,
+)
 from packager.tokenization.pages import END
 from packager.tokenization.stages import Flat, Points
 from packager.tokenization.templates import Rows
@@ -54,6 +65,8 @@ class Tokens:
     """code point after the last one"""
     of_text: str
     """1 for tokens of a text, 0 for those of the template and padding"""
+    flat: str
+    """as in Writer, [1]"""
 
 
 def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Tokens:
@@ -62,19 +75,28 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
     Lone surrogates count as U+FFFD. Raises ConfigError for limits without room.
     """
     truncation = _truncation(tokenizer, limits)
+    writer = _hiding(writer, texts[0])
     rows = _rows(writer, tokenizer, texts, truncation)
     mask = templates.mask_of(writer, rows.ids)
+    made = Tokens(
+        ids=rows.ids,
+        mask=mask,
+        types=rows.roles,
+        starts=rows.starts,
+        ends=rows.ends,
+        of_text=rows.of_text,
+        flat=writer.flat,
+    )
     if limits.length is None:
-        return Tokens(
-            ids=rows.ids, mask=mask, types=rows.roles, starts=rows.starts, ends=rows.ends, of_text=rows.of_text
-        )
+        return made
     padding = tokenizer.padding
 
     def padded(value: str, number: int) -> str:
         assert limits.length is not None
         return templates.padded(writer, value, limits.length, padding, number)
 
-    return Tokens(
+    return replace(
+        made,
         ids=padded(rows.ids, padding.id),
         mask=padded(mask, 0),
         types=padded(rows.roles, padding.role),
@@ -91,7 +113,7 @@ def alone(tokenizer: Tokenizer, *, is_pair: bool = False) -> "ModelProto":
 
     writer = Writer(scope="tokenizer")
     names = ("text", "pair") if is_pair else ("text",)
-    rows = _rows(writer, tokenizer, names, None)
+    rows = _rows(_hiding(writer, "text"), tokenizer, names, None)
     made = {"ids": rows.ids, "types": rows.roles, "offsets": templates.offsets(writer, rows)}
     nodes = [*writer.written.nodes, *(helper.make_node("Identity", [value], [name]) for name, value in made.items())]
     shapes: dict[str, list[str | int | None]] = {"offsets": ["tokens", 2]}
@@ -114,7 +136,6 @@ def _truncation(tokenizer: Tokenizer, limits: Limits) -> Truncation | None:
 
 
 def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation: Truncation | None) -> Rows:
-    writer = _hiding(writer, texts[0])
     template = tokenizer.single if len(texts) == 1 else tokenizer.pair
     if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
@@ -133,16 +154,22 @@ def _tokens(writer: Writer, tokenizer: Tokenizer, text: Points) -> Flat:
         text = normalizing.write(writer, text, step)
     text = added.split(writer, text, in_normalized)
     for splitter in tokenizer.splitting:
-        text = splitting.write(writer, text, splitter)
+        if isinstance(splitter, Scripts | Chunks):
+            text = cutting.write(writer, text, splitter)
+        else:
+            text = splitting.write(writer, text, splitter)
     match model:
         case WordPiece():
             return wordpiece.write(writer, model, wordpiece.PLAIN, text)
         case BytePairs():
             return byte_pairs.write(writer, model, text)
         case Words():
-            return stages.flat(writer, words.write(writer, text, model.vocabulary, model.unknown))
+            found = words.write(writer, text, model.vocabulary, model.unknown)
+            return stages.flat(writer, words.fused(writer, found, model.unknown) if model.fuses_unknown else found)
         case Unigram():
             return unigram.write(writer, model, text)
+        case CodePoints():
+            return stages.flat(writer, stages.numbered(writer, text))
 
 
 def _hiding(writer: Writer, text: str) -> Writer:
@@ -151,10 +178,9 @@ def _hiding(writer: Writer, text: str) -> Writer:
     No provider of a phone takes nodes with such inputs. Code points and sums of scores are no numbers for 16 bits, nor
     for the 32 bits of Core ML's integers, and every node that a provider takes cuts the graph into more pieces.
     """
-    size = writer.node("Unsqueeze", writer.node("Size", text), [0])
-    is_there = writer.node("Equal", size, size)
-    minus = writer.node("Sub", writer.node("Mul", size, 0), 1)
-    return replace(writer, flat=writer.node("Compress", minus, is_there, axis=0))
+    before = writer.node("Pad", text, [1, 0], writer.int32(-1))
+    first = writer.node("Slice", before, [0], [1], [0])  # of a length that follows from the text's
+    return replace(writer, flat=writer.cast(first, ElementType.INT64))
 
 
 def _present(writer: Writer, points: str) -> str:

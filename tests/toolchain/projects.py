@@ -12,13 +12,21 @@ import numpy.typing as npt
 from onnx import TensorProto, helper
 
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import generation_models, models
+from tests.toolchain import generation_models, models, typed_texts
 from tests.toolchain.made import Package
 from tests.toolchain.require import fetched
 
 MAKER = Path(__file__)
 BUILD = (sys.executable, "-m", "packager.cli", "build", "--target")
 VERSION = "1.2.3"
+TOKENS = """
+[model.tokens]
+path = '{tokens}'
+
+[model.tokens.inputs.input_ids]
+kind = "text"
+tokenizer = "tokenizer.json"
+"""
 NAMES = ("caf\u00e9", "cafe\u0301", '数"\\(x)', "it's`${1}`*/", "constructor", "__proto__", "let", "a-b", "</a>{{b}}")
 """Names of inputs. Two are the same in two normal forms of Unicode; some end strings, comments and templates."""
 REAL = """
@@ -90,7 +98,7 @@ version = "{VERSION}"
 {REAL}
 [model.names]
 path = '{{names}}'
-
+{TOKENS}
 [model.orientation.inputs.x]
 kind = "image"
 resize = "crop"
@@ -130,7 +138,7 @@ std = [0.229, 0.224, 0.225]
 
 [model.minilm]
 path = '{{minilm}}'
-
+{TOKENS}
 [model.silero-vad]
 path = '{{silero_vad}}'
 shapes = {{{{ batch = 1, sequence = 576 }}}}
@@ -244,11 +252,13 @@ def _for_react_native(folder: Path) -> str:
 
 
 def _for_web(folder: Path) -> str:
-    return FOR_WEB.format(**real_models(), names=names(folder / "names.onnx"))
+    made = {"names": names(folder / "names.onnx"), "tokens": typed_texts.given(folder)}
+    return FOR_WEB.format(**real_models(), **made)
 
 
 def _for_webgpu(folder: Path) -> str:
     made = {"finder": finder(folder / "finder.onnx"), "listener": listener(folder / "listener.onnx")}
+    made["tokens"] = typed_texts.given(folder)
     return FOR_WEBGPU.format(**real_models(), **made)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from packager.contract.attachment import Tables, attach
 from packager.contract.tokens import StringInput
 from packager.core.values import Model
-from tests.onnx_text import loaded, onnx_model
+from tests.onnx_text import loaded, onnx_model, saved
 from tests.tokenizer_graphs import bert, changed
 
 TAGGER = """(int32[n] points) => (int64[m] classes, int64[m] starts, int64[m] ends, float[m] scores)
@@ -73,12 +73,20 @@ def written(texts: tuple[str, ...] = AWKWARD) -> NDArray[np.int32]:
     return np.concatenate([np.concatenate([[len(utf16(text))], utf16(text)]) for text in texts]).astype(np.int32)
 
 
+TOKENS = "(int64[1, n] input_ids) => (int64[1, n] ids) { ids = Identity (input_ids) }"
+
+
+def given(folder: Path) -> Path:
+    """A model of token ids, beside the `tokenizer.json` that makes them of texts."""
+    changed(bert(strip_accents=False), folder)
+    return saved(folder / "tokens.onnx", onnx_model(TOKENS, opsets={"": 18}))
+
+
 def tokens(folder: Path) -> Model:
     """A model that gives the token ids of a text."""
     folder.mkdir(parents=True, exist_ok=True)
-    net = "(int64[1, n] input_ids) => (int64[1, n] ids) { ids = Identity (input_ids) }"
     text = StringInput(tokenizer=changed(bert(strip_accents=False), folder))
-    model = loaded(folder, onnx_model(net, opsets={"": 18}), "tokens")
+    model = loaded(folder, onnx_model(TOKENS, opsets={"": 18}), "tokens")
     return attach(model, Tables(inputs={"input_ids": text}, outputs={})).model
 
 

@@ -36,6 +36,8 @@ def sets() -> Iterator[tuple[str, set[int]]]:
     yield "punctuation", splitting(pre_tokenizers.Punctuation("isolated"))
     yield "digit", splitting(pre_tokenizers.Digits(individual_digits=True))
     yield "bert-split", splitting(pre_tokenizers.BertPreTokenizer())
+    words = pre_tokenizers.Whitespace()
+    yield "word", {point for point in SCALARS if pieces(words, f"a{chr(point)}") == [f"a{chr(point)}"]}
 
 
 def graphemes() -> Iterator[tuple[str, set[int]]]:
@@ -62,6 +64,21 @@ def categories() -> Iterator[tuple[str, set[int]]]:
     for name, pattern in known.items():
         left = set(normalizers.Replace(Regex(pattern), "").normalize_str(everything))
         yield name, set(SCALARS) - {ord(each) for each in left}
+
+
+def scripts() -> Iterator[tuple[str, set[int]]]:
+    """Code points that UnicodeScripts keeps together, by their first one."""
+    splitter = pre_tokenizers.UnicodeScripts()
+    found: dict[int, set[int]] = {}
+    recent: list[int] = []
+    """first code points, the last one used at the end"""
+    for point in SCALARS:
+        if not pieces(splitter, chr(point)):
+            continue  # of every script
+        first = next((each for each in reversed(recent) if len(pieces(splitter, chr(each) + chr(point))) == 1), point)
+        found.setdefault(first, set()).add(point)
+        recent = [each for each in recent if each != first] + [first]
+    yield from ((f"{first:x}", points) for first, points in found.items())
 
 
 def bert(**wanted: bool) -> normalizers.Normalizer:
@@ -153,6 +170,7 @@ def files(only: str = "") -> Iterator[tuple[str, str]]:
         "sets.txt": lambda: named(sets()),
         "graphemes.txt": lambda: named(graphemes()),
         "categories.txt": lambda: named(categories()),
+        "scripts.txt": lambda: named(scripts()),
         "nfd.txt": lambda: rows(changes(normalizers.NFD())),
         "nfc.txt": compositions,
         "nfkd.txt": lambda: rows(compatible()),

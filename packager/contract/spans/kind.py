@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.labels import labels_for
-from packager.contract.scores import Activation, activated, floats, in_words
+from packager.contract.scores import Activation, activated, in_words, rows
 from packager.contract.spans import merging
 from packager.contract.spans.merging import Aggregation
 from packager.contract.spans.schemes import Scheme, tags
@@ -66,7 +66,8 @@ class Spans:
         labels = tags(labels_for(self.labels, count), self.scheme, self.outside)
         names = tuple(dict.fromkeys(each.name for each in labels if each.name))
         tokens = tokens_of(core, self.text, texts=1)
-        table = writer.node("Reshape", floats(writer, spec), [-1, count])
+        writer = replace(writer, flat=tokens.flat)
+        table = rows(writer, spec, count)
         pieces = merging.pieces(writer, activated(writer, table, self.activation), tokens, self.aggregation)
         found = merging.spans(writer, pieces, labels, names, self.threshold)
         shape = (f"{spec.name}.count",)

@@ -33,7 +33,8 @@ class StringInput:
     kind: Literal["text"] = "text"
     """kind of the input"""
     tokenizer: Path
-    """`tokenizer.json` of Hugging Face, `vocab.txt` of BERT, a SentencePiece `.model`, or `.tiktoken` ranks"""
+    """`tokenizer.json` of Hugging Face, `vocab.txt` of BERT, a SentencePiece `.model`, `.tiktoken` ranks, or
+    `tokenizer_config.json` of ByT5 and CANINE"""
     names: tuple[str, ...] = ("text",)
     """names of the strings that apps pass: two for a model that compares them, as in `["query", "document"]`"""
     length: int | None = None
@@ -84,6 +85,7 @@ class StringInput:
                 starts=tokens.starts,
                 ends=tokens.ends,
                 of_text=tokens.of_text,
+                flat=tokens.flat,
                 goes_on=continuing(writer, tokenizer, tokens, texts[0].name),
             ),
             shapes={text.name: RANDOM_SHAPES for text in texts},

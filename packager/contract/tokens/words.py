@@ -11,8 +11,8 @@ BLANK, NOTHING = ord(" "), -1
 def continuing(writer: Writer, tokenizer: Tokenizer, tokens: Tokens, text: str) -> str:
     """bool [tokens]: whether a token continues the word of the token before, as transformers' pipelines decide it.
 
-    A vocabulary of WordPiece marks such tokens. With others, a word begins at the start of the text, at a blank, and
-    after one. `text` is the name of the code points, int32 [characters].
+    A vocabulary of WordPiece marks such tokens. With others, a word begins at the start of the text, at a blank, after
+    one, and with a token for what is unknown. `text` is the name of the code points, int32 [characters].
     """
     if isinstance(tokenizer.model, WordPiece):
         return _marked(writer, tokenizer, tokenizer.model, tokens)
@@ -21,7 +21,10 @@ def continuing(writer: Writer, tokenizer: Tokenizer, tokens: Tokens, text: str) 
         writer.node("Equal", writer.node("Gather", padded, place), writer.int32(BLANK))
         for place in (tokens.starts, writer.node("Add", tokens.starts, 1))
     )
-    return writer.node("Not", writer.node("Or", ahead, first))
+    begins = writer.node("Or", ahead, first)
+    if tokenizer.model.unknown is not None:
+        begins = writer.node("Or", begins, writer.node("Equal", tokens.ids, tokenizer.model.unknown))
+    return writer.node("Not", begins)
 
 
 def _marked(writer: Writer, tokenizer: Tokenizer, model: WordPiece, tokens: Tokens) -> str:

@@ -6,18 +6,21 @@ from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.tokenization.decoder import Decoding
 from packager.tokenization.definition import Tokenizer
-from packager.tokenization.reading import decoders, sentencepiece, tiktoken, tokenizer_json, vocabulary
+from packager.tokenization.reading import configured, decoders, sentencepiece, tiktoken, tokenizer_json, vocabulary
 from packager.tokenization.reading.part import Part
 
 LIMIT_BYTES = 64 * 2**20
-KINDS = "tokenizer.json of Hugging Face, BERT's vocab.txt, a .model of SentencePiece, or ranks of tiktoken"
+KINDS = "tokenizer.json, BERT's vocab.txt, a .model of SentencePiece, tiktoken's ranks, or ByT5's tokenizer_config.json"
 
 
 def read(path: Path) -> Tokenizer:
     """The tokenizer of a file. Raises ConfigError for one that is no tokenizer, or has a part that is not supported."""
     content = _content(path)
     if path.suffix == ".json":
-        return tokenizer_json.read(Part.whole(path, _text(path, content)))
+        text = _text(path, content)
+        if config := Part.having(path, text, configured.CLASS):
+            return configured.read(config)
+        return tokenizer_json.read(Part.whole(path, text))
     if path.suffix == ".txt":
         return vocabulary.read(path, _text(path, content))
     if path.suffix == ".tiktoken":

@@ -11,6 +11,8 @@ from packager.tokenization.pairs import Merge
 from packager.tokenization.reading.part import Part
 from packager.tokenization.unigram import PENALTY
 
+ASCII = 0x80
+"""bytes below it are characters, which need no token of the byte if they are tokens themselves"""
 MOST_TOKENS = 2**20
 """of byte-pair encoding, whose table grows with the largest id"""
 
@@ -35,6 +37,8 @@ def read(model: Part, *, is_bytes: bool) -> Model:
 
 def _unigram(model: Part) -> Unigram:
     tokens = list(_scores(model))
+    if model.value.get("unk_id", "") is None:
+        raise model.unsupported("a model without a token for what is unknown (unk_id)")
     unknown = model.get("unk_id", int)
     if not 0 <= unknown < len(tokens):
         raise ConfigError(f"{model.place}: unk_id {unknown} is no token", hint="save the tokenizer again")
@@ -107,9 +111,10 @@ def _byte_pairs(model: Part, vocabulary: Mapping[str, int], *, is_bytes: bool) -
 
 
 def _refuse_merged_bytes(model: Part, vocabulary: Mapping[str, int], merges: Mapping[tuple[int, int], Merge]) -> None:
-    if not vocabulary.keys() >= {*units.BYTES}:
+    missing = [number for number, byte in enumerate(units.BYTES) if byte not in vocabulary]
+    if any(number >= ASCII or chr(number) not in vocabulary for number in missing):
         raise model.unsupported("byte_fallback without all bytes")
-    numbers = {vocabulary[each] for each in units.BYTES}
+    numbers = {vocabulary[each] for each in units.BYTES if each in vocabulary}
     if any(not numbers.isdisjoint(pair) for pair in merges):
         raise model.unsupported("byte_fallback with merges of bytes")
 

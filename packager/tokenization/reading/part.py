@@ -31,6 +31,15 @@ class Part:
             )
         return cls(str(path), value)
 
+    @classmethod
+    def having(cls, path: Path, content: str, key: str) -> "Part | None":
+        """The object of a file without a model that has `key`; None for another file."""
+        try:
+            value = json.loads(content)
+        except (ValueError, RecursionError):
+            return None
+        return cls(str(path), value) if isinstance(value, dict) and key in value and "model" not in value else None
+
     def get(self, key: str, kind: type, default: Any = REQUIRED) -> Any:
         """The value at `key`, of type `kind`; `default` if it is absent or null. Raises ConfigError."""
         value = self.value.get(key)

@@ -17,7 +17,7 @@ from typing import Any
 
 from packager.core.errors import ConfigError
 from packager.tokenization import units
-from packager.tokenization.definition import Added, BytePairs, Model, Padding, Tokenizer, Unigram
+from packager.tokenization.definition import Added, BytePairs, Model, Padding, Split, Tokenizer, Unigram, Words
 from packager.tokenization.normalizing.steps import Charsmap, Each, Prepend, Replace, Step, Strip
 from packager.tokenization.pairs import Merge
 from packager.tokenization.patterns import Repeat, Set
@@ -27,12 +27,14 @@ from packager.tokenization.reading.part import UNSUPPORTED
 from packager.tokenization.reading.processors import Processor
 from packager.tokenization.unigram import PENALTY
 
-NORMAL, UNKNOWN, CONTROL, DEFINED, BYTE = 1, 2, 3, 4, 6
+NORMAL, UNKNOWN, CONTROL, DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 """types of pieces"""
-UNIGRAM, PAIRS, CHARACTERS = 1, 2, 4
+UNIGRAM, PAIRS, WORDS, CHARACTERS = 1, 2, 3, 4
 """types of models"""
 SPACE, BLANK = " ", "\u2581"
 """what separates words in texts, and in pieces"""
+_BLANKS = Split(pattern=Set(frozenset({ord(BLANK)})), behavior="MergedWithNext")
+"""words begin with blanks"""
 AGAIN = "download the file again"
 
 
@@ -50,14 +52,14 @@ def read(path: Path, content: bytes) -> Tokenizer:
     pieces = tuple(_piece(path, each) for each in file.pieces)
     _check(path, pieces, falls_back=file.trainer_spec.byte_fallback)
     pad = file.trainer_spec.pad_piece.decode("utf-8", "replace")
-    is_unigram = file.trainer_spec.model_type == UNIGRAM
+    kind = file.trainer_spec.model_type
     found = {each.text: Added(id=number) for number, each in enumerate(pieces) if each.type == DEFINED}
     processor = Processor()
     return Tokenizer(
-        added=({}, {} if is_unigram else found),
+        added=({}, {} if kind in (UNIGRAM, WORDS) else found),
         normalization=tuple(_normalization(path, file.normalizer_spec, tuple(found))),
-        splitting=(),
-        model=_unigram(pieces, file.trainer_spec) if is_unigram else _byte_pairs(path, pieces, file.trainer_spec),
+        splitting=(_BLANKS,) if kind == WORDS else (),
+        model=_model(path, pieces, file.trainer_spec),
         trimming=None,
         single=processor.single,
         pair=processor.pair,
@@ -81,8 +83,9 @@ def _parsed(path: Path, content: bytes) -> Any:
 def _refuse(path: Path, file: Any) -> None:
     trainer = file.trainer_spec
     reasons = {
-        f"model_type {trainer.model_type}, which is not Unigram, BPE or characters,": trainer.model_type
-        not in (UNIGRAM, PAIRS, CHARACTERS),
+        f"model_type {trainer.model_type}, which is not Unigram, BPE, words or characters,": trainer.model_type
+        not in (UNIGRAM, PAIRS, WORDS, CHARACTERS),
+        "byte_fallback of words": trainer.model_type == WORDS and trainer.byte_fallback,
         "treat_whitespace_as_suffix": trainer.treat_whitespace_as_suffix,
         "a denormalizer": bool(file.denormalizer_spec.precompiled_charsmap),
         "a vocabulary of that size": len(file.pieces) > MOST_TOKENS,
@@ -103,7 +106,7 @@ def _piece(path: Path, given: Any) -> Piece:
         raise ConfigError(f"{path}: the piece {given.piece!r} is not UTF-8", hint=AGAIN) from error
     if not made.text or "\0" in made.text or not isfinite(made.score):
         raise ConfigError(f"{path}: {made.text!r} with a score of {made.score} is no piece", hint=AGAIN)
-    if made.type not in (NORMAL, UNKNOWN, CONTROL, DEFINED, BYTE):
+    if made.type not in (NORMAL, UNKNOWN, CONTROL, DEFINED, UNUSED, BYTE):
         raise _unsupported(path, f"{made.text!r}, a piece of type {made.type},")
     return made
 
@@ -152,6 +155,15 @@ def _texts(path: Path, spec: Any, symbols: Sequence[str]) -> Iterator[tuple[str,
     yield from zip(symbols, symbols, strict=True)
 
 
+def _model(path: Path, pieces: Sequence[Piece], trainer: Any) -> Model:
+    if trainer.model_type == UNIGRAM:
+        return _unigram(pieces, trainer)
+    if trainer.model_type == WORDS:
+        vocabulary = {each.text: number for number, each in enumerate(pieces) if each.type in (NORMAL, DEFINED)}
+        return Words(vocabulary=vocabulary, unknown=_unknown(pieces), fuses_unknown=True)
+    return _byte_pairs(path, pieces, trainer)
+
+
 def _unigram(pieces: Sequence[Piece], trainer: Any) -> Unigram:
     import numpy
 
@@ -180,18 +192,22 @@ def _unknown(pieces: Sequence[Piece]) -> int:
 
 
 def _byte_pairs(path: Path, pieces: Sequence[Piece], trainer: Any) -> Model:
-    """Merges of characters, or characters alone."""
+    """Merges of characters, or characters alone. Raises ConfigError for merges that the library takes back."""
+    if trainer.model_type == PAIRS and any(each.type == UNUSED for each in pieces):
+        raise _unsupported(path, "a BPE model with unused pieces")
     return BytePairs(
-        # characters that are no normal pieces are unknown
-        vocabulary={
-            each.text: number for number, each in enumerate(pieces) if each.type == NORMAL or len(each.text) > 1
-        },
+        vocabulary={each.text: number for number, each in enumerate(pieces) if _is_found(each)},
         merges=dict(_merges(path, pieces)) if trainer.model_type == PAIRS else {},
         is_bytes=False,
         falls_back=trainer.byte_fallback,
         unknown=_unknown(pieces),
         fuses_unknown=not trainer.byte_fallback,
     )
+
+
+def _is_found(piece: Piece) -> bool:
+    """Characters that are no normal pieces are unknown."""
+    return piece.type == NORMAL or len(piece.text) > 1
 
 
 def _merges(path: Path, pieces: Sequence[Piece]) -> Iterator[tuple[tuple[int, int], Merge]]:

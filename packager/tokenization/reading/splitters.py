@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from packager.tokenization import patterns, unicode
-from packager.tokenization.definition import Prefix, Split, Splitter
+from packager.tokenization.definition import Chunks, Cutter, Prefix, Scripts, Split, Splitter
 from packager.tokenization.normalizing.steps import Each
-from packager.tokenization.patterns import Set
+from packager.tokenization.patterns import Choice, Repeat, Set
 from packager.tokenization.reading.normalizers import pattern
 from packager.tokenization.reading.part import Part
 
@@ -14,7 +14,7 @@ GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 
 
-def read(part: Part | None) -> tuple[tuple[Splitter, ...], bool]:
+def read(part: Part | None) -> tuple[tuple[Splitter | Cutter, ...], bool]:
     """The splitters of a file, and whether pieces become bytes after them."""
     parts = list(_flat(part)) if part else []
     made = [each for part in parts for each in _splitters(part)]
@@ -38,14 +38,14 @@ def _flat(part: Part) -> Iterator[Part]:
         yield from _flat(each)
 
 
-def _splitters(part: Part) -> Iterator[Splitter]:
+def _splitters(part: Part) -> Iterator[Splitter | Cutter]:
     match part.type:
         case "BertPreTokenizer":
             yield from bert()
         case "WhitespaceSplit":
             yield Split(pattern=Set(unicode.members("white")), behavior="Removed")
         case "Whitespace":
-            yield Split(pattern=patterns.parsed(r"\w+|[^\w\s]+"), behavior="Removed", is_inverted=True)
+            yield Split(pattern=_words(), behavior="Removed", is_inverted=True)
         case "Punctuation":
             yield Split(pattern=Set(unicode.members("punctuation")), behavior=_behavior(part, "Isolated"))
         case "Digits":
@@ -53,6 +53,10 @@ def _splitters(part: Part) -> Iterator[Splitter]:
             yield Split(pattern=Set(unicode.members("digit")), behavior=behavior)
         case "Metaspace":
             yield from _metaspace(part)
+        case "UnicodeScripts":
+            yield Scripts()
+        case "FixedLength" if part.get("length", int, 5) > 0:
+            yield Chunks(length=part.get("length", int, 5))
         case "CharDelimiterSplit":
             yield Split(pattern=patterns.literal(part.get("delimiter", str)), behavior="Removed")
         case "Split":
@@ -65,6 +69,12 @@ def _splitters(part: Part) -> Iterator[Splitter]:
                 yield Split(pattern=patterns.parsed(GPT2), behavior="Isolated")
         case _:
             raise part.unsupported()
+
+
+def _words() -> Choice:
+    r"""`\w+|[^\w\s]+`, of which Rust has another idea than Oniguruma: joiners are part of a word, fractions are not."""
+    word, white = unicode.members("word"), unicode.members("white")
+    return Choice(tuple(Repeat(each, 1, None) for each in (Set(word), Set(word | white, is_negated=True))))
 
 
 def _metaspace(part: Part) -> Iterator[Splitter]:

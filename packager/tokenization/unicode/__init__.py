@@ -79,6 +79,12 @@ def _sets() -> Mapping[str, frozenset[int]]:
 
 
 @cache
+def scripts() -> tuple[frozenset[int], ...]:
+    """Code points of each script, as the splitter `UnicodeScripts` has them: not those that belong to every one."""
+    return tuple(frozenset(points) for _, points in _entries(HERE.with_name("scripts.txt")))
+
+
+@cache
 def _categories() -> Mapping[str, frozenset[int]]:
     return {name: frozenset(points) for name, points in _entries(HERE.with_name("categories.txt"))}
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from tests.toolchain import models, node, projects
+from tests.tokenizer_graphs import bert
+from tests.toolchain import models, node, projects, typed_texts
 from tests.toolchain.chromium import Browser
 from tests.toolchain.made import Package
 from tests.toolchain.react_native.download.server import Address, serving
@@ -31,6 +32,23 @@ const [first] = Object.values(await model.run(given));
 return Array.from(first.data);
 """
 """the body of a function: what MiniLM makes of IDS"""
+
+LONG = "the quick fox \u00e9 "
+READ_TEXTS = f"""
+const read = async (text) => Array.from((await model.predict(text)).ids.data, Number);
+const model = await Tokens.load();
+const found = [];
+for (const units of {[typed_texts.utf16(text).tolist() for text in typed_texts.AWKWARD]})
+  found.push(await read(String.fromCharCode(...units)));
+found.push(await read({json.dumps(LONG)}.repeat(10000)));
+return found;
+"""
+"""the body of a function: token ids of the awkward texts, which JSON cannot write, and of a very long one"""
+
+
+def tokens() -> list[list[int]]:
+    """The token ids of READ_TEXTS in Hugging Face's tokenizers."""
+    return [*map(list, typed_texts.ids()), bert(strip_accents=False).encode(LONG * 10000).ids]
 
 
 def embedding() -> list[float]:
