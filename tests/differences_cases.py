@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from packager.core.contract import Contract, TensorInput
 from packager.core.findings import Report
-from packager.core.values import Dimension, ElementType, Package, Plan, Signature
+from packager.core.values import Dimension, ElementType, Package, Plan, Signature, Sources
 from packager.differences import kotlin, swift, typescript
 from packager.differences.values import Declaration
 from packager.differences.values import Package as Described
@@ -65,7 +65,7 @@ TENSORS = _tensors("given", (X,), (Y,))
 TYPED = typed("typed", PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(CLASSES,)))
 
 
-def _classes(name: str, **values: object) -> Plan:
+def classifier(name: str, **values: object) -> Plan:
     contract = Contract(inputs=(IMAGE,), outputs=(replace(CLASSES, **values),))  # type: ignore[arg-type]
     return typed(name, PIXELS, MORE if "scores" in values else SCORES, contract)
 
@@ -125,13 +125,13 @@ CHANGED = (
     ),
     Changed(
         of="typed",
-        plan=_classes("label-added", scores=MORE[0], labels=(*LABELS, "fish")),
+        plan=classifier("label-added", scores=MORE[0], labels=(*LABELS, "fish")),
         kotlin=True,
         typescript=False,
         swift=True,
     ),
-    Changed(of="typed", plan=_classes("labels-moved", labels=LABELS[::-1]), kotlin=True, typescript=True, swift=True),
-    Changed(of="typed", plan=_classes("fewer-at-once", top_k=2), kotlin=True, typescript=True, swift=True),
+    Changed(of="typed", plan=classifier("labels-moved", labels=LABELS[::-1]), kotlin=True, typescript=True, swift=True),
+    Changed(of="typed", plan=classifier("fewer-at-once", top_k=2), kotlin=True, typescript=True, swift=True),
     Changed(
         of="typed",
         plan=typed("tensor-beside", (*PIXELS, *LENGTHS), SCORES, WITH_LENGTHS),
@@ -191,8 +191,17 @@ def _swift() -> tuple[Declaration, ...]:
 
 @cache
 def _typescript() -> tuple[Declaration, ...]:
-    texts = {path.as_posix(): text for path, text in REACT_NATIVE.texts().items()}
-    return typescript.declarations(texts, ["lib/index.d.ts"])
+    return typescript.declarations(texts_of(REACT_NATIVE.sources()), ["lib/index.d.ts"])
+
+
+def texts_of(sources: Sources) -> dict[str, str]:
+    """Every text of a package by path, and the types that are copied to it."""
+    copied = {
+        path.as_posix(): file.read_text(encoding="utf-8")
+        for path, file in sources.files.items()
+        if path.name.endswith(".d.ts")
+    }
+    return {**copied, **{path.as_posix(): text for path, text in sources.texts.items()}}
 
 
 def _is_of(declared: Declaration, models: set[str]) -> bool:

@@ -78,11 +78,14 @@ def _android(aar: Path, sha256: str, pom: str, sources: Artifact | None) -> Pack
 
 def _of_maven(place: Path, poms: list[Path]) -> Release:
     """A folder with one library in one version."""
-    libraries = [each for each in poms if each.with_name(f"{each.stem}-sources.jar").exists()]
-    if len(libraries) != 1:
-        known = ", ".join(each.parent.relative_to(place).as_posix() for each in libraries[:5]) or "none"
+    libraries = [each for each in poms if each.with_suffix(".aar").exists()]
+    if not libraries:
+        return _of_folder(place)
+    libraries = [each for each in libraries if each.with_name(f"{each.stem}-sources.jar").exists()] or libraries
+    if len(libraries) > 1:
+        known = ", ".join(each.parent.relative_to(place).as_posix() for each in libraries[:5])
         raise ConfigError(
-            f"{place} has {len(libraries)} libraries with sources, and one is compared at a time",
+            f"{place} has {len(libraries)} libraries, and one is compared at a time",
             hint=f"name the folder of one version: {known}",
         )
     (pom,) = libraries
