@@ -242,6 +242,23 @@ suspend fun useNAME(context: android.content.Context, picture: Picture): FloatBu
 }
 """,
 }
+APPS_IN_SWIFT: Mapping[str, str] = {
+    "given": """
+public func useNAME(_ x: [Float]) async throws -> [Float] {
+    let model: NAME = try await NAME.load()
+    let output: NAME.Output = try await model.run(NAME.Input(x: x, batch: 2))
+    return output.logits
+}
+""",
+    "typed": """
+public func useNAME(_ picture: Picture) async throws -> [Float] {
+    let model: NAME = try await NAME.load()
+    let found: [Classification] = try await model.classify(picture, top: 2)
+    print(found)
+    return NAME.Output().logitsScores
+}
+""",
+}
 APPS_IN_TYPESCRIPT: Mapping[str, str] = {
     "given": """
 import { NAME, type NAMEModel, type NAMEOutputs } from './package/index.js';

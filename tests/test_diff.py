@@ -54,7 +54,7 @@ REPORT = Report(parities=(PARITY,))
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """What a release is built of."""
+    """Ingredients of a release."""
 
     version: str = "1.2.3"
     plans: tuple[Plan, ...] = (TENSORS, TYPED)

@@ -1,8 +1,9 @@
-"""`mobpack diff` calls a change of an interface breaking where the compilers of Kotlin and TypeScript refuse an app
-that was written for the old one, and nowhere else."""
+"""`mobpack diff` calls a change of an interface breaking where the compilers of Kotlin, Swift and TypeScript refuse
+an app that was written for the old one, and nowhere else."""
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,14 +13,17 @@ import pytest
 
 from packager.differences import Level, interfaces, kotlin
 from packager.differences.values import heaviest
+from packager.files.installed import templates_folder
 from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.android import kotlin as kotlin_compiler_of
 from tests.differences_cases import (
     ANDROID,
     APPS_IN_KOTLIN,
+    APPS_IN_SWIFT,
     APPS_IN_TYPESCRIPT,
     CHANGED,
+    IOS,
     REACT_NATIVE,
     Changed,
     app,
@@ -27,7 +31,7 @@ from tests.differences_cases import (
     kotlin_texts,
 )
 from tests.test_react_native_typescript import code_of
-from tests.toolchain import jvm, typescript
+from tests.toolchain import apple, jvm, typescript
 
 pytestmark = pytest.mark.by_content
 
@@ -55,7 +59,7 @@ def test_the_verdict_is_the_expected_one_in_every_language(changed: Changed) -> 
 
 
 def files_with_errors(output: str) -> set[str]:
-    return {Path(name).stem for name in re.findall(r"^(\S+?\.(?:kt|ts))[:(]\d+.*error", output, re.MULTILINE)}
+    return {Path(name).stem for name in re.findall(r"^(\S+?\.(?:kt|ts|swift))[:(]\d+.*error", output, re.MULTILINE)}
 
 
 @pytest.mark.kotlin
@@ -117,6 +121,27 @@ def test_typescript_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> No
 
     refused = {each.name for each in CHANGED if says_breaking("TypeScript", each)}
     assert files_with_errors(done.stdout) == refused, done.output
+
+
+@pytest.mark.swift
+def test_swift_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
+    write({path.as_posix(): text for path, text in IOS.texts().items()}, tmp_path / "package")
+    sources = tmp_path / "package" / "Sources"
+    shutil.copytree(templates_folder() / "ios" / "onnxruntime", sources / "CChangesKit", dirs_exist_ok=True)
+    apps = {name: app(APPS_IN_SWIFT, name, name) for name in OLD}
+    apps |= {each.name: app(APPS_IN_SWIFT, each.of, each.name) for each in CHANGED}
+    write({f"{name}.swift": text for name, text in apps.items()}, tmp_path / "apps")
+
+    done = apple.compile_swift(
+        "ChangesKit",
+        [*sorted((tmp_path / "apps").glob("*.swift")), *sorted((sources / "ChangesKit").glob("*.swift"))],
+        tmp_path,
+        c_modules={"CChangesKit": sources / "CChangesKit" / "include"},
+        is_optimized=False,
+    )
+
+    refused = {each.name for each in CHANGED if says_breaking("Swift", each)}
+    assert files_with_errors(done.output) == refused, done.output
 
 
 def test_a_provider_more_is_a_minor_change() -> None:

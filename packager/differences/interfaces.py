@@ -113,7 +113,7 @@ def _breaks(old: Declaration) -> str:
 
 
 def _incompatible(old: Declaration, new: Declaration, language: str, given: frozenset[str]) -> str:
-    """What no longer fits, in words; empty if all uses of `old` compile with `new`."""
+    """The part that no longer fits, in words; empty if all uses of `old` compile with `new`."""
     if old.kind != new.kind:
         return f"is now {new.kind}"
     is_given = old.container in given
@@ -182,7 +182,7 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _extended(old: Declaration, new: Declaration) -> str:
-    """What is new of a declaration that all uses of `old` fit."""
+    """The new part of a declaration that all uses of `old` fit."""
     known = {(each.label, each.type) for each in old.parameters}
     more = [each for each in new.parameters if (each.label, each.type) not in known]
     if more:

@@ -162,8 +162,14 @@ def _property(reader: Reader, container: str, keyword: str, traits: frozenset[st
         name=name,
         kind="property",
         type=kind,
-        traits=traits | ({"mutable"} if keyword == "var" and reader.text not in HIDDEN else set()),
+        traits=traits | ({"mutable"} if keyword == "var" and not _has_hidden_setter(reader) else set()),
     )
+
+
+def _has_hidden_setter(reader: Reader) -> bool:
+    """Whether `private set` follows."""
+    following = reader.found[reader.at + 1].text if reader.at + 1 < len(reader.found) else ""
+    return reader.text in HIDDEN and following == "set"
 
 
 def _parameters(found: Sequence[Token]) -> tuple[Parameter, ...]:

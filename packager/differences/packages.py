@@ -1,4 +1,4 @@
-"""What packages say of themselves: names, systems, dependencies and public declarations, read from their files."""
+"""Reads what packages say of themselves: names, systems, dependencies and public declarations."""
 
 import json
 import re

@@ -56,7 +56,7 @@ def view(found: Comparison, old: str, new: str) -> PageView:
         word=found.verdict.value.capitalize() if found.changes else "Equal",
         sentence=f"{found.bump.sentence}.",
         tiles=tuple(_tiles(found)),
-        warnings=() if found.bump.is_enough else (found.bump.sentence,),
+        warnings=(),
         groups=tuple(_groups(found)),
         facts=(
             FactView(label="Old", value=old),
@@ -69,7 +69,7 @@ def view(found: Comparison, old: str, new: str) -> PageView:
 def _tiles(found: Comparison) -> Iterator[TileView]:
     for level in ORDER[:-1]:
         some = [each for each in found.changes if each.level is level]
-        note = ", ".join(dict.fromkeys(each.where.partition(":")[0] for each in some[:8]))
+        note = ", ".join(dict.fromkeys(each.where.partition(":")[0].partition(" on ")[0] for each in some))
         yield TileView(label=level.value.capitalize(), value=str(len(some)), note=note or "nothing")
 
 

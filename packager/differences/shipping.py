@@ -11,7 +11,7 @@ NUMBER = re.compile(r"\d+")
 
 
 def packages(old: Package, new: Package) -> Iterator[Change]:
-    """What two packages of one target say of themselves, but for their declarations."""
+    """Compares what two packages of one target say of themselves, but for their declarations."""
     where = new.target
     yield from _names(old, new)
     yield from _oldest(old.oldest, new.oldest, where)
@@ -109,7 +109,7 @@ def _license(old: str, new: str, where: str) -> Change:
 
 
 def manifests(old: Manifest, new: Manifest) -> Iterator[Change]:
-    """What two manifests say of all targets together."""
+    """Compares what two manifests say of all targets together."""
     if old.license != new.license:
         yield _license(old.license, new.license, "package")
     for name in sorted({*old.runtimes} & {*new.runtimes}):

@@ -80,7 +80,7 @@ class Declaration:
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """What a package of one target says of itself, read from its files."""
+    """Facts about a package of one target, read from its files."""
 
     target: str
     kind: str

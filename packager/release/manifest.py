@@ -94,7 +94,7 @@ def _model(model: Model) -> dict[str, object]:
 
 
 def contract_entry(contract: Contract) -> dict[str, object]:
-    """What apps call, pass and get; tensors by name."""
+    """Method, inputs and outputs in an app's terms; tensors by name."""
     return {
         "method": contract.verb,
         "inputs": [_typed(each) for each in contract.inputs],
