@@ -5,8 +5,10 @@ import io
 import json
 import shutil
 import tarfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +21,7 @@ from packager.core.contract import Contract
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import Artifact, Package, Plan
-from packager.differences import Comparison, Level, compare, read
+from packager.differences import Comparison, Level, compare, manifests, measurements, models, read, shipping
 from packager.differences.values import Change
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
@@ -164,8 +166,9 @@ def _texts(target: str, plans: tuple[Plan, ...]) -> dict[str, str]:
 def _rendered(target: str, plans: tuple[Plan, ...]) -> dict[str, str]:
     android = replace(ANDROID, plans=plans)
     ios = replace(IOS, plans=tuple(replace(each, target="ios") for each in plans))
-    case = {"android": android, "ios": ios, "react_native": replace(REACT_NATIVE, android=android, ios=ios)}[target]
-    return texts_of(case.sources())
+    if target == "react_native":
+        return texts_of(replace(REACT_NATIVE, android=android, ios=ios).sources())
+    return texts_of((android if target == "android" else ios).sources())
 
 
 def _zip(path: Path, entries: Mapping[str, bytes]) -> None:
@@ -513,6 +516,45 @@ def test_what_is_no_release_is_refused_and_nothing_is_written(old: Path, tmp_pat
     assert words in done.exception.message
     assert done.exception.hint
     assert not (tmp_path / "page.html").exists()
+
+
+def places(found: object, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Paths of all values in JSON; of a list, the first entry stands for all."""
+    inside: Sequence[tuple[str | int, object]] = ()
+    if isinstance(found, dict):
+        inside = list(found.items())
+    elif isinstance(found, list):
+        inside = list(enumerate(found[:1]))
+    for key, value in inside:
+        yield (*above, key)
+        yield from places(value, (*above, key))
+
+
+def test_whatever_a_manifest_says_is_compared_or_refused_in_words(tmp_path: Path) -> None:
+    options = {**with_contract(mean=[0.5]), **with_range("1.27")}
+    old = written(replace(OLD, options=options, plans=provided("xnnpack", "cpu")), tmp_path / "old")
+    text = (old / release.MANIFEST).read_text(encoding="utf-8")
+    before = manifests.read(old)
+    refused = tried = 0
+    for path, odd in product(places(json.loads(text)), (3, None, [{}], {"x": 3})):
+        document = json.loads(text)
+        inside = document
+        for key in path[:-1]:
+            inside = inside[key]
+        inside[path[-1]] = odd
+        (old / release.MANIFEST).write_text(json.dumps(document), encoding="utf-8")
+        tried += 1
+        after = None
+        with suppress(ConfigError):
+            after = manifests.read(old)
+        if after is None:
+            refused += 1
+            continue
+        for one, other in ((before, after), (after, before)):
+            found = [*models.changes(one.models, other.models), *measurements.changes(one, other)]
+            found += [*shipping.manifests(one, other)]
+            assert all(each.reason for each in found), (path, odd)
+    assert 0 < refused < tried > 500
 
 
 @pytest.mark.parametrize("pattern", ["*.aar", "*.tgz", "*.zip"])

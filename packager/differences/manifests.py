@@ -35,7 +35,6 @@ class Model:
     """as in the manifest; None for a model of tensors, and in manifests without contracts"""
     settings: Mapping[str, Any]
     """tables of its inputs and outputs in mobpack.toml; empty without any"""
-    shapes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +126,7 @@ def read(folder: Path) -> Manifest:
 
 def _manifest(found: Mapping[str, Any]) -> Manifest:
     options = found["options"]
-    contracts, shapes = options.get("contract", {}), options.get("shapes", {})
+    contracts = _table(options.get("contract", {}))
     artifacts = tuple(_artifact(each) for each in found["artifacts"])
     targets = options.get("target", {})
     return Manifest(
@@ -135,50 +134,73 @@ def _manifest(found: Mapping[str, Any]) -> Manifest:
         name=str(found["package"]["name"]),
         version=str(found["package"]["version"]),
         license=str(found["package"]["license"]),
-        models={
-            each["name"]: _model(each, contracts.get(each["name"], {}), shapes.get(each["name"], {}))
-            for each in found["models"]
-        },
+        models={str(each["name"]): _model(each, _table(contracts.get(each["name"], {}))) for each in found["models"]},
         plans=tuple(_plan(each, found["compiled"]) for each in found["plans"]),
         measurements=tuple(each for parity in found["parity"] for each in _measurements(parity)),
-        runtimes=dict(found["runtimes"]),
+        runtimes=_strings(found["runtimes"]),
         ranges={name: str(table.get("runtime-range", "")) for name, table in targets.items()},
-        processors={name: tuple(each["processors"]) for name, each in found["own-runtimes"].items()},
-        converter=dict(found["converter"]),
+        processors={name: tuple(map(str, each["processors"])) for name, each in found["own-runtimes"].items()},
+        converter=_strings(found["converter"]),
         warnings=tuple(map(str, found["warnings"])),
         artifacts=artifacts,
         targets=tuple(sorted({each.target for each in artifacts})),
     )
 
 
-def _model(found: Mapping[str, Any], settings: Mapping[str, Any], shapes: Mapping[str, Any]) -> Model:
+def _table(found: Any) -> dict[str, Any]:
+    """Raises TypeError for anything but a table."""
+    if not isinstance(found, dict):
+        raise TypeError(f"{found!r} is not a table")
+    return found
+
+
+def _contract(found: Any) -> dict[str, Any]:
+    return {
+        "method": str(_table(found)["method"]),
+        "inputs": [_part(each) for each in found["inputs"]],
+        "outputs": [_part(each) for each in found["outputs"]],
+    }
+
+
+def _part(found: Any) -> dict[str, Any]:
+    words = {key: list(map(str, found[key])) for key in ("labels", "alphabet") if key in _table(found)}
+    return {**found, "identifier": str(found["identifier"]), "kind": str(found["kind"]), **words}
+
+
+def _model(found: Mapping[str, Any], settings: Mapping[str, Any]) -> Model:
     return Model(
-        name=found["name"],
-        sha256=found["sha256"],
+        name=str(found["name"]),
+        sha256=str(found["sha256"]),
         parameters=int(found["parameters"]),
         inputs=tuple(_tensor(each) for each in found["inputs"]),
         outputs=tuple(_tensor(each) for each in found["outputs"]),
-        contract=found.get("contract"),
-        settings=settings,
-        shapes=shapes,
+        contract=_contract(found["contract"]) if "contract" in found else None,
+        settings={
+            kind: {str(name): _table(each) for name, each in _table(settings.get(kind, {})).items()}
+            for kind in ("inputs", "outputs")
+            if settings
+        },
     )
 
 
 def _tensor(found: Mapping[str, Any]) -> Tensor:
     return Tensor(
-        name=found["name"], identifier=found["identifier"], element=found["element"], shape=tuple(found["shape"])
+        name=str(found["name"]),
+        identifier=str(found["identifier"]),
+        element=str(found["element"]),
+        shape=tuple(each if isinstance(each, int) or each is None else str(each) for each in found["shape"]),
     )
 
 
 def _plan(found: Mapping[str, Any], compiled: list[Mapping[str, Any]]) -> Plan:
-    used = {each["sha256"] for each in found["choices"]}
+    used = {str(each["sha256"]) for each in found["choices"]}
     files = [each for each in compiled if each["model"] == found["model"] and each["sha256"] in used]
     return Plan(
-        model=found["model"],
-        target=found["target"],
-        inside=found["inside"],
+        model=str(found["model"]),
+        target=str(found["target"]),
+        inside=str(found["inside"]),
         providers=tuple(
-            f"{each['provider']} for {', '.join(each['chips'])}" if each["chips"] else each["provider"]
+            f"{each['provider']} for {', '.join(map(str, each['chips']))}" if each["chips"] else str(each["provider"])
             for each in found["choices"]
         ),
         size_bytes=sum(int(each["size-bytes"]) for each in files),
@@ -192,11 +214,11 @@ def _plan(found: Mapping[str, Any], compiled: list[Mapping[str, Any]]) -> Plan:
 def _measurements(found: Mapping[str, Any]) -> list[Measurement]:
     return [
         Measurement(
-            model=found["model"],
-            variant=found["variant"],
-            runner=found["runner"],
-            style=found["style"],
-            output=each["name"],
+            model=str(found["model"]),
+            variant=str(found["variant"]),
+            runner=str(found["runner"]),
+            style=str(found["style"]),
+            output=str(each["name"]),
             error=_number(each["max-rel-error"]),
             tolerance=_number(found["tolerance"]),
             from_original=_number(found["from-original"]) if "from-original" in found else None,
@@ -206,15 +228,19 @@ def _measurements(found: Mapping[str, Any]) -> list[Measurement]:
     ]
 
 
+def _strings(found: Any) -> dict[str, str]:
+    return {name: str(value) for name, value in _table(found).items()}
+
+
 def _number(found: Any) -> float:
     return float(found)
 
 
 def _artifact(found: Mapping[str, Any]) -> Artifact:
     return Artifact(
-        target=found["target"],
-        kind=found["kind"],
-        path=found["path"],
-        sha256=found["sha256"],
+        target=str(found["target"]),
+        kind=str(found["kind"]),
+        path=str(found["path"]),
+        sha256=str(found["sha256"]),
         size_bytes=int(found["size-bytes"]),
     )
