@@ -113,7 +113,7 @@ def _function(reader: Reader, container: str, keyword: str, traits: set[str], *,
         reader.take()
     generics = joined(reader.block()) if reader.text == "<" else ""
     parameters = _parameters(reader.block())
-    after = reader.until("{", lines_end=True, going_on=("->", "where", "async", "throws"))
+    after = reader.until("{", ";", lines_end=True, going_on=("->", "where", "async", "throws"))
     words = [each.text for each in after]
     traits |= {word for word in ("async", "throws", "rethrows") if word in words}
     if is_abstract and reader.text != "{":
@@ -131,7 +131,7 @@ def _function(reader: Reader, container: str, keyword: str, traits: set[str], *,
 
 def _property(reader: Reader, container: str, traits: set[str], *, is_settable: bool, is_abstract: bool) -> Declaration:
     name = reader.take()
-    kind = joined(reader.until("=", "{", lines_end=True)[1:]) if reader.text == ":" else ""
+    kind = joined(reader.until("=", "{", ";", lines_end=True)[1:]) if reader.text == ":" else ""
     if reader.text == "{":
         accessors = {each.text for each in reader.block()}
         is_settable = is_settable and "set" in accessors
