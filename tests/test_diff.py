@@ -475,6 +475,15 @@ def test_a_folder_of_a_maven_repository_is_a_release(old: Path, tmp_path: Path) 
     assert "com/example/changes/1.0.0" in caught.value.hint
 
 
+def test_a_folder_around_a_release_is_not_taken_for_a_maven_repository(old: Path) -> None:
+    pom = next(old.rglob("*.pom"))
+    for aar in old.glob("android/*"):
+        shutil.copy(aar, pom.parent)
+    with pytest.raises(ConfigError, match="is not a release, but") as caught:
+        read(old.parent)
+    assert caught.value.hint == f"name {old}"
+
+
 def test_compiled_classes_without_sources_say_what_to_name_instead(old: Path) -> None:
     next(old.rglob("*-sources.jar")).unlink()
     with pytest.raises(ConfigError, match="compiled classes only") as caught:

@@ -81,6 +81,7 @@ def _of_maven(place: Path, poms: list[Path]) -> Release:
     libraries = [each for each in poms if each.with_suffix(".aar").exists()]
     if not libraries:
         return _of_folder(place)
+    _refuse_releases_below(place, libraries)
     libraries = [each for each in libraries if each.with_name(f"{each.stem}-sources.jar").exists()] or libraries
     if len(libraries) > 1:
         known = ", ".join(each.parent.relative_to(place).as_posix() for each in libraries[:5])
@@ -91,6 +92,14 @@ def _of_maven(place: Path, poms: list[Path]) -> Release:
     (pom,) = libraries
     package = _android(pom.with_suffix(".aar"), "", _text(pom), None)
     return Release(place=str(place), version=package.version, packages={package.target: package}, manifest=None)
+
+
+def _refuse_releases_below(place: Path, libraries: list[Path]) -> None:
+    """A folder of a build has more to compare than its Maven repository."""
+    inside = (parent for pom in libraries for parent in pom.relative_to(place).parents)
+    found = next((each for each in inside if (place / each / MANIFEST).exists()), None)
+    if found is not None:
+        raise ConfigError(f"{place} is not a release, but {place / found} is", hint=f"name {place / found}")
 
 
 def _alone(path: Path) -> Package:
