@@ -200,6 +200,7 @@ KOTLIN_CHANGES = (
     ("class A(public val x: Int)", "class A(public val x: Int, public val y: Int)", Level.MAJOR),
     ("interface A { public fun x() }", "interface A { public fun x()\npublic fun y() }", Level.MAJOR),
     ("interface A { public fun x() }", "interface A { public fun x()\npublic fun y(): Unit = Unit }", Level.MINOR),
+    ("interface A { public fun x() }", "interface A { public fun x()\npublic fun x(a: Int) }", Level.MAJOR),
     ("enum class A { X }", "enum class A { X, Y }", Level.MINOR),
     ("enum class A { X, Y }", "enum class A { Y }", Level.MAJOR),
 )

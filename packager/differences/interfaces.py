@@ -92,7 +92,11 @@ def _group(
         left.pop(found.index(best))
         yield best
     for each in left:
-        yield Change(level=Level.MINOR, where=where, change=f"new {each.kind} {each.shown}", reason=NEW)
+        change = f"new {each.kind} {each.shown}"
+        if "abstract" in each.traits:
+            yield Change(level=Level.MAJOR, where=where, change=change, reason=_must_give(each))
+        else:
+            yield Change(level=Level.MINOR, where=where, change=change, reason=NEW)
 
 
 def _compared(old: Declaration, new: Declaration, where: str, language: str, given: frozenset[str]) -> Change:
@@ -206,11 +210,15 @@ def _added(group: Sequence[Declaration], where: str, given: frozenset[str], befo
     is_in_known = first.container in before
     must = "abstract" in first.traits or (first.container in given and "optional" not in first.traits)
     if is_in_known and must and first.kind not in TYPES:
-        reason = f"apps that make a {first.container} of their own must give it"
-        yield Change(level=Level.MAJOR, where=where, change=f"new {first.kind} {first.path}", reason=reason)
+        change = f"new {first.kind} {first.path}"
+        yield Change(level=Level.MAJOR, where=where, change=change, reason=_must_give(first))
         return
     for each in group:
         yield Change(level=Level.MINOR, where=where, change=f"new {each.kind} {_place(each)}", reason=_why_minor(each))
+
+
+def _must_give(declared: Declaration) -> str:
+    return f"apps that make a {declared.container} of their own must give it"
 
 
 def _why_minor(declared: Declaration) -> str:

@@ -16,6 +16,7 @@ from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 
 SCHEMA_VERSION = 1
+"""Raised when a key gets another meaning or is gone; new keys leave it as it is."""
 NO_RUNTIMES: Mapping[str, OwnRuntime] = {}
 NOTHING: Mapping[str, Sequence[str]] = {}
 
