@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,7 @@ def test_the_manifest_holds_the_contract_without_folders(tmp_path: Path) -> None
     found = json.loads(json.dumps(contracts_of(config)))["contract"]["finder"]
     assert found["inputs"]["x"]["kind"] == "image"
     assert (found["outputs"]["d"]["labels"], found["outputs"]["d"]["format"]) == ("labels.txt", "yolo")
+    assert found["outputs"]["d"]["labels-sha256"] == sha256(b"thing\n").hexdigest()
 
 
 def test_without_tables_the_manifest_says_nothing_of_contracts(tmp_path: Path) -> None:

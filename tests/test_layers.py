@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("cli",),
     ("workflows",),
-    ("plan", "reporting"),
+    ("differences", "plan", "reporting"),
     ("quantization",),
     ("verification",),
     ("runtimes",),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from packager import release
+from packager.core.contract import ClassesOutput, Contract, TextInput
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import (
     Artifact,
@@ -68,13 +69,16 @@ def shipped(path: str) -> release.Shipped:
 
 
 def text(
-    *parities: Parity, compiled: Compiled = COMPILED, artifacts: tuple[str, ...] = ("android/b.aar", "android/a.aar")
+    *parities: Parity,
+    compiled: Compiled = COMPILED,
+    artifacts: tuple[str, ...] = ("android/b.aar", "android/a.aar"),
+    model: Model = MODEL,
 ) -> str:
     return release.manifest(
         PACKAGE,
         [
             Plan(
-                model=MODEL,
+                model=model,
                 target="android",
                 environment=Runtime.NAME,
                 choices=(Choice(provider="cpu", compiled=compiled, reason="it must"),),
@@ -131,6 +135,37 @@ def test_parity_figures_keep_three_digits_and_say_what_was_not_compared() -> Non
     ]
     assert (entry["samples"], entry["not-compared"]) == ("3 random, seed 0", ["noise"])
     assert (entry["tolerance"], entry["atol"]) == (1e-3, 1e-5)
+
+
+def test_agreement_is_in_it_where_it_was_measured() -> None:
+    (output,) = PARITY.outputs
+    measured = replace(PARITY, outputs=(replace(output, top1_agreement=0.98765),))
+    (entry,) = document(measured)["parity"]
+    assert entry["outputs"][0]["top1-agreement"] == 0.988
+
+
+def test_contracts_are_in_it_with_their_labels_and_tensors_by_name() -> None:
+    scores = replace(X, name="scores", identifier="scores")
+    contract = Contract(
+        inputs=(TextInput(identifier="text", code_points=X),),
+        outputs=(ClassesOutput(identifier="kind", scores=scores, labels=("ham", "späm"), top_k=2, threshold=0.5),),
+    )
+    model = replace(MODEL, contract=contract)
+    (found,) = json.loads(text(model=model))["models"]
+    assert found["contract"] == {
+        "method": "classify",
+        "inputs": [{"kind": "text", "identifier": "text", "code-points": "x:0"}],
+        "outputs": [
+            {
+                "kind": "classes",
+                "identifier": "kind",
+                "scores": "scores",
+                "labels": ["ham", "späm"],
+                "top-k": 2,
+                "threshold": 0.5,
+            }
+        ],
+    }
 
 
 def test_a_runner_that_was_skipped_says_why_and_claims_nothing() -> None:

@@ -52,7 +52,7 @@ def test_the_swift_of_a_page_compiles_without_warnings(page: str, tmp_path: Path
     assert (done.returncode, done.output) == (0, "")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/build.md", "docs/check.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/build.md", "docs/check.md", "docs/diff.md"])
 def test_commands_and_options_of_a_page_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for line in re.findall(r"^    mobpack (\w+)", text, re.MULTILINE):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from packager.differences import write_page as write_differences
+from packager.differences.values import Bump, Change, Comparison, Level
 from packager.quantization.measurement import write_report
 from packager.reporting import document, write_page
 from tests.reporting_cases import EXTRAS, PLANS, REPORT
@@ -54,6 +56,18 @@ def test_the_page_fits_and_asks_nobody(
     assert seen.values["ground"] == ground
     assert seen.values["smallest"] >= 12
     assert seen.values["bars"] > 10
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_of_diff_fits_and_asks_nobody(open_browser: Browser, tmp_path: Path, width: int) -> None:
+    change = Change(level=Level.MAJOR, where=LONG, change=f"{LONG} is gone", reason="apps no longer compile")
+    bump = Bump(old="1.0.0", new="1.0.1", is_enough=False, needed="2.0.0", sentence="too small a step")
+    found = Comparison(verdict=Level.MAJOR, bump=bump, changes=(change,), not_compared=("latency",))
+    write_differences(tmp_path / "diff.html", found, LONG, "dist")
+    seen = open_browser.open(tmp_path / "diff.html", width=width, scheme="light", values=VALUES)
+    assert (seen.complaints, seen.requests) == ((), ((tmp_path / "diff.html").as_uri(),))
+    assert (seen.values["width"], seen.values["ground"]) == (width, LIGHT)
+    assert seen.values["smallest"] >= 12
 
 
 @pytest.mark.parametrize("width", [320, 1280])

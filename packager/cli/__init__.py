@@ -18,6 +18,7 @@ from packager.cli.build import build
 from packager.cli.cache import cache
 from packager.cli.check import check
 from packager.cli.convert import convert
+from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
 from packager.cli.extract import extract
@@ -53,6 +54,7 @@ for command in (
     check,
     build,
     extract,
+    diff,
     export,
     quantize,
     convert,

@@ -1,18 +1,22 @@
 """`manifest.json`: contents of a release, their origin and the checks. Contains no timestamps and no local paths."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 
 from packager import __version__
 from packager.core.characters import to_json
+from packager.core.contract import TypedInput, TypedOutput
 from packager.core.findings import KernelProof, Parity, Partition, Report
-from packager.core.values import Artifact, Compiled, Model, Package, Plan, TensorSpec, Variant, distinct_files
+from packager.core.names import kebab_case
+from packager.core.to_json import plain
+from packager.core.values import Artifact, Compiled, Contract, Model, Package, Plan, TensorSpec, Variant, distinct_files
 from packager.targets import OwnRuntime, PackagedRuntime
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 
 SCHEMA_VERSION = 1
+"""Raised when a key gets another meaning or is gone; new keys leave it as it is."""
 NO_RUNTIMES: Mapping[str, OwnRuntime] = {}
 NOTHING: Mapping[str, Sequence[str]] = {}
 
@@ -86,6 +90,28 @@ def _model(model: Model) -> dict[str, object]:
         "opsets": {domain or "ai.onnx": number for domain, number in sorted(model.opsets.items())},
         "inputs": [tensor_entry(spec) for spec in model.signature.inputs],
         "outputs": [tensor_entry(spec) for spec in model.signature.outputs],
+        **({"contract": contract_entry(model.contract)} if model.contract else {}),
+    }
+
+
+def contract_entry(contract: Contract) -> dict[str, object]:
+    """Method, inputs and outputs in an app's terms; tensors by name."""
+    return {
+        "method": contract.verb,
+        "inputs": [_typed(each) for each in contract.inputs],
+        "outputs": [_typed(each) for each in contract.outputs],
+    }
+
+
+def _typed(typed: TypedInput | TypedOutput) -> dict[str, object]:
+    kind = type(typed).__name__.removesuffix("Input").removesuffix("Output").lower()
+    values = {each.name: getattr(typed, each.name) for each in fields(typed)}
+    return {
+        "kind": kind,
+        **{
+            kebab_case(name): value.name if isinstance(value, TensorSpec) else plain(value)
+            for name, value in values.items()
+        },
     }
 
 
@@ -257,6 +283,7 @@ def parity_entry(parity: Parity) -> dict[str, object]:
                 "scale": rounded(each.scale),
                 "scale-from": each.scale_from,
                 "worst-sample": each.worst_sample,
+                **({} if each.top1_agreement is None else {"top1-agreement": rounded(each.top1_agreement)}),
             }
             for each in parity.outputs
         ],

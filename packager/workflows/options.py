@@ -7,6 +7,7 @@ from typing import Any
 
 from packager.config import Config
 from packager.core import names
+from packager.files.hashes import sha256_of
 from packager.quantization.variants import settings_of
 from packager.targets import Printed
 from packager.workflows.requested import targets_of, wrappers_of
@@ -43,7 +44,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
 
 
 def contracts_of(config: Config) -> dict[str, object]:
-    """Tables of inputs and outputs by model, files by name; empty without contracts."""
+    """Tables of inputs and outputs by model, files by name and sha256; empty without contracts."""
     found = {
         name: {
             "inputs": {key: _settings_of_kind(kind) for key, kind in table.inputs.items()},
@@ -57,7 +58,12 @@ def contracts_of(config: Config) -> dict[str, object]:
 
 def _settings_of_kind(kind: Any) -> dict[str, object]:
     settings = {names.kebab_case(key): value for key, value in asdict(kind).items() if value is not None}
-    return {key: value.name if isinstance(value, Path) else value for key, value in settings.items()}
+    hashes = {f"{key}-sha256": sha256_of(value) for key, value in settings.items() if _is_file(value)}
+    return {**{key: value.name if isinstance(value, Path) else value for key, value in settings.items()}, **hashes}
+
+
+def _is_file(value: object) -> bool:
+    return isinstance(value, Path) and value.is_file()
 
 
 def target_settings(target: Printed) -> dict[str, object]:

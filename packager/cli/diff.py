@@ -1,0 +1,73 @@
+"""`mobpack diff`: what has changed between two releases, and whether the version number says so."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import MODEL, json_option, print_json
+from packager.core.errors import GateError
+
+if TYPE_CHECKING:
+    from packager.differences import Comparison
+
+PAGE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(short_help="Compare two releases: may the new one be a patch?")
+@click.argument("old", type=MODEL)
+@click.argument("new", type=MODEL)
+@click.option("--page", type=PAGE, metavar="FILE", help="Write the comparison as an HTML page, too.")
+@click.option(
+    "--fail-on-breaking",
+    is_flag=True,
+    help="Fail with exit code 6 when a change is major, or the version number is raised too little.",
+)
+@json_option
+def diff(old: Path, new: Path, page: Path | None, fail_on_breaking: bool, as_json: bool) -> None:
+    """Compare the releases OLD and NEW, and say by semantic versioning how much has changed for apps.
+
+    Both are dist folders of `mobpack build`, or packages: an .aar with its sources beside it, an npm .tgz, a zipped
+    Swift package, or the folder of a version in a Maven repository.
+    """
+    from packager.core.to_json import plain
+    from packager.differences import compare, read, write_page
+
+    found = compare(read(old), read(new))
+    if page:
+        write_page(page, found, str(old), str(new))
+    document = plain(found)
+    if fail_on_breaking and (found.verdict == "major" or not found.bump.is_enough):
+        if not as_json:
+            _print(found)
+        raise _refusal(found, document)
+    if as_json:
+        print_json(document)
+        return
+    _print(found)
+
+
+def _refusal(found: "Comparison", document: dict[str, object]) -> GateError:
+    first = f"; first: {found.changes[0].where}: {found.changes[0].change}" if found.changes else ""
+    if found.verdict == "major":
+        message = f"--fail-on-breaking: the new release is a major one{first}"
+        error = GateError(message, hint="undo the changes, or release it as a major version without this gate")
+    else:
+        error = GateError(f"--fail-on-breaking: {found.bump.sentence}", hint="raise version in [package]")
+    error.document = document
+    return error
+
+
+def _print(found: "Comparison") -> None:
+    from packager.core.console import Console
+
+    console = Console()
+    rows = [[each.level.value, each.where, each.change, each.reason] for each in found.changes]
+    if rows:
+        console.table("", ["level", "where", "change", "reason"], rows)
+    for each in found.not_compared:
+        console.result(f"not compared: {each}")
+    if found.changes:
+        console.result(f"{found.verdict.value}: {found.bump.sentence}")
+    else:
+        console.result(f"nothing has changed: {found.bump.sentence}")

@@ -1,0 +1,286 @@
+"""Changes of a model, each as a model of its own in one package: compilers then see all of them in one run.
+
+Apps are written for the models `given` and `typed`; the same app with another class's name meets a changed model.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import PurePosixPath
+
+from packager.core.contract import Contract, TensorInput
+from packager.core.findings import Report
+from packager.core.values import Dimension, ElementType, Package, Plan, Signature, Sources
+from packager.differences import kotlin, swift, typescript
+from packager.differences.values import Declaration
+from packager.differences.values import Package as Described
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
+from tests.golden.cases import (
+    CLASSES,
+    EMBEDDING,
+    IMAGE,
+    LENGTHS,
+    PIXELS,
+    SCORES,
+    VECTOR,
+    Case,
+    Wrapped,
+    choice,
+    on_ios,
+    plan,
+    specs,
+    typed,
+)
+
+PACKAGE = Package(name="changes", version="1.0.0", license="MIT")
+F, U8, I64 = ElementType.FLOAT, ElementType.UINT8, ElementType.INT64
+OPEN: tuple[Dimension, ...] = ("batch", 3, 8)
+MORE = specs("output", ("logits.scores", F, (5,)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A model that has changed, and whether apps in Kotlin and TypeScript still compile."""
+
+    of: str
+    """the model that it was"""
+    plan: Plan
+    kotlin: bool
+    typescript: bool
+    swift: bool
+
+    @property
+    def name(self) -> str:
+        return self.plan.model.name
+
+
+def _tensors(name: str, inputs: tuple[object, ...], outputs: tuple[object, ...]) -> Plan:
+    return plan(name, Signature(inputs=specs("input", *inputs), outputs=specs("output", *outputs)))  # type: ignore[arg-type]
+
+
+X, Y = ("x", F, OPEN), ("logits", F, ("batch", 4))
+TENSORS = _tensors("given", (X,), (Y,))
+TYPED = typed("typed", PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(CLASSES,)))
+
+
+def classifier(name: str, **values: object) -> Plan:
+    contract = Contract(inputs=(IMAGE,), outputs=(replace(CLASSES, **values),))  # type: ignore[arg-type]
+    return typed(name, PIXELS, MORE if "scores" in values else SCORES, contract)
+
+
+WITH_LENGTHS = Contract(inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])), outputs=(CLASSES,))
+LABELS = CLASSES.labels
+CHANGED = (
+    Changed(of="given", plan=_tensors("unchanged", (X,), (Y,)), kotlin=True, typescript=True, swift=True),
+    Changed(
+        of="given",
+        plan=_tensors("output-renamed", (X,), (("scores", F, ("batch", 4)),)),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+    Changed(
+        of="given",
+        plan=_tensors("input-renamed", (("pixels", F, OPEN),), (Y,)),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+    Changed(
+        of="given",
+        plan=_tensors("input-bytes", (("x", U8, OPEN),), (Y,)),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+    Changed(
+        of="given",
+        plan=_tensors("output-integers", (X,), (("logits", I64, ("batch", 4)),)),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+    Changed(
+        of="given",
+        plan=_tensors("input-added", (X, ("mask", F, (1, 8))), (Y,)),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+    Changed(
+        of="given",
+        plan=_tensors("output-added", (X,), (Y, ("feature", F, (1, 8)))),
+        kotlin=True,
+        typescript=True,
+        swift=True,
+    ),
+    Changed(
+        of="given",
+        plan=_tensors("batch-fixed", (("x", F, (1, 3, 8)),), (("logits", F, (1, 4)),)),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+    Changed(
+        of="typed",
+        plan=classifier("label-added", scores=MORE[0], labels=(*LABELS, "fish")),
+        kotlin=True,
+        typescript=False,
+        swift=True,
+    ),
+    Changed(of="typed", plan=classifier("labels-moved", labels=LABELS[::-1]), kotlin=True, typescript=True, swift=True),
+    Changed(of="typed", plan=classifier("fewer-at-once", top_k=2), kotlin=True, typescript=True, swift=True),
+    Changed(
+        of="typed",
+        plan=typed("tensor-beside", (*PIXELS, *LENGTHS), SCORES, WITH_LENGTHS),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+    Changed(
+        of="typed",
+        plan=typed("embeds", PIXELS, VECTOR, Contract(inputs=(IMAGE,), outputs=(EMBEDDING,))),
+        kotlin=False,
+        typescript=False,
+        swift=False,
+    ),
+)
+PLANS = (TENSORS, TYPED, *(each.plan for each in CHANGED))
+ANDROID = Case(package=PACKAGE, target=Android(providers=()), plans=PLANS, report=Report(parities=()))
+IOS = replace(ANDROID, target=Ios(providers=()), plans=tuple(on_ios(each, choice("cpu")) for each in PLANS))
+REACT_NATIVE = Wrapped(target=ReactNative(), android=ANDROID, ios=IOS)
+
+
+def class_name(model: str) -> str:
+    return "".join(part.capitalize() for part in model.split("-"))
+
+
+def kotlin_texts(case: Case = ANDROID) -> dict[str, str]:
+    root = PurePosixPath("src/main/kotlin")
+    return {path.relative_to(root).as_posix(): text for path, text in case.texts().items() if path.suffix == ".kt"}
+
+
+def described(language: str, model: str) -> Described:
+    """The package as if `model` were its only one, under the name `Model`."""
+    others = {class_name(each.model.name) for each in PLANS} - {class_name(model)}
+    found = {"Kotlin": _kotlin, "Swift": _swift, "TypeScript": _typescript}[language]()
+    own = [each for each in found if not _is_of(each, others)]
+    return Described(
+        target=language,
+        kind="",
+        name="",
+        version="",
+        namespace="",
+        license="",
+        language=language,
+        declarations=tuple(_renamed(each, class_name(model)) for each in own),
+    )
+
+
+@cache
+def _kotlin() -> tuple[Declaration, ...]:
+    return tuple(each for text in kotlin_texts().values() for each in kotlin.declarations(text))
+
+
+@cache
+def _swift() -> tuple[Declaration, ...]:
+    return swift.declarations([text for path, text in IOS.texts().items() if "Sources/ChangesKit/" in path.as_posix()])
+
+
+@cache
+def _typescript() -> tuple[Declaration, ...]:
+    return typescript.declarations(texts_of(REACT_NATIVE.sources()), ["lib/index.d.ts"])
+
+
+def texts_of(sources: Sources) -> dict[str, str]:
+    """Every text of a package by path, and the types that are copied to it."""
+    copied = {
+        path.as_posix(): file.read_text(encoding="utf-8")
+        for path, file in sources.files.items()
+        if path.name.endswith(".d.ts")
+    }
+    return {**copied, **{path.as_posix(): text for path, text in sources.texts.items()}}
+
+
+def _is_of(declared: Declaration, models: set[str]) -> bool:
+    first = declared.path.partition(".")[0].removeprefix("use")
+    return any(first.removesuffix(end) in models for end in ("", "Inputs", "Outputs", "Tensors", "Model"))
+
+
+def _renamed(declared: Declaration, name: str) -> Declaration:
+    def new(text: str) -> str:
+        return text.replace(name, "Model") if name in text else text
+
+    return replace(
+        declared,
+        container=new(declared.container),
+        name=new(declared.name),
+        type=new(declared.type),
+        parameters=tuple(replace(each, type=new(each.type)) for each in declared.parameters),
+        traits=frozenset(map(new, declared.traits)),
+    )
+
+
+APPS_IN_KOTLIN: Mapping[str, str] = {
+    "given": """
+import java.nio.FloatBuffer
+suspend fun useNAME(context: android.content.Context, x: FloatBuffer): FloatBuffer {
+    val model: NAME = NAME.load(context)
+    val output: NAME.Output = model.run(NAME.Input(x = x, batch = 2))
+    return output.logits
+}
+""",
+    "typed": """
+import java.nio.FloatBuffer
+suspend fun useNAME(context: android.content.Context, picture: Picture): FloatBuffer {
+    val model: NAME = NAME.load(context)
+    val found: List<Classification> = model.classify(picture) + model.classifyAsync(picture, top = 2)
+    println(found)
+    return NAME.Output().logitsScores
+}
+""",
+}
+APPS_IN_SWIFT: Mapping[str, str] = {
+    "given": """
+public func useNAME(_ x: [Float]) async throws -> [Float] {
+    let model: NAME = try await NAME.load()
+    let output: NAME.Output = try await model.run(NAME.Input(x: x, batch: 2))
+    return output.logits
+}
+""",
+    "typed": """
+public func useNAME(_ picture: Picture) async throws -> [Float] {
+    let model: NAME = try await NAME.load()
+    let found: [Classification] = try await model.classify(picture, top: 2)
+    print(found)
+    return NAME.Output().logitsScores
+}
+""",
+}
+APPS_IN_TYPESCRIPT: Mapping[str, str] = {
+    "given": """
+import { NAME, type NAMEModel, type NAMEOutputs } from './package/index.js';
+export async function main(x: Float32Array, batch: number): Promise<Float32Array> {
+  const model: NAMEModel = await NAME.load();
+  const { logits }: NAMEOutputs = await model.run({ x: { data: x, shape: [batch, 3, 8] as const } });
+  return logits.data;
+}
+""",
+    "typed": """
+import { NAME, type Classification, type NAMEOutputs, type Picture } from './package/index.js';
+export async function main(picture: Picture): Promise<readonly Classification[]> {
+  const model = await NAME.load();
+  const found: readonly Classification[] = await model.classify(picture, { top: 2 });
+  return found;
+}
+export function scores(outputs: NAMEOutputs): readonly [4] {
+  return outputs.logitsScores.shape;
+}
+""",
+}
+
+
+def app(apps: Mapping[str, str], of: str, model: str) -> str:
+    return apps[of].replace("NAME", class_name(model))
