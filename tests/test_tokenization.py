@@ -155,7 +155,6 @@ def test_the_comparison_finds_a_swapped_entry(tmp_path: Path) -> None:
             {"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "last"}},
             "the prepend_scheme 'last' is not supported",
         ),
-        ({"pre_tokenizer": {"type": "UnicodeScripts"}}, "pre_tokenizer: 'UnicodeScripts' is not supported"),
         ({"pre_tokenizer": {"type": "ByteLevel"}}, "model: 'WordPiece' with a splitter into bytes is not supported"),
         ({"post_processor": {"type": "New"}}, "post_processor: 'New' is not supported"),
         ({"model": {"type": "New", "vocab": {}}}, "model: 'New' is not supported"),

@@ -93,7 +93,7 @@ def _merged(writer: Writer, table: Pairs, units: _Units, *, has_early: bool) -> 
     all pairs of the lowest rank at once.
     """
     integer = ElementType.INT64
-    size = writer.node("Size", units.groups)
+    size = writer.node("Squeeze", writer.node("Shape", units.groups))
     count = writer.node("Unsqueeze", writer.node("Add", size, 1), [0])
     rounds = _Rounds(
         table=table,

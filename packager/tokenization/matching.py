@@ -86,7 +86,7 @@ class _Matcher:
 
     @classmethod
     def of(cls, writer: Writer, pattern: Pattern, points: str) -> "_Matcher":
-        places = writer.node("Range", 0, writer.node("Size", points), 1)
+        places = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", points)), 1)
         known = list(dict.fromkeys(sets(pattern)))
         repeated = dict.fromkeys(_repeated(pattern))
         kinds = _Kinds.of(writer, known, points)

@@ -75,7 +75,7 @@ class Pairs:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What a table says of pairs. Names of values, int64 [n]."""
+    """Merges of pairs, as a table has them. Names of values, int64 [n]."""
 
     ranks: str
     """in the order of the merges' ranks; the table's `limit` or more for pairs that do not merge"""

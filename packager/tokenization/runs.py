@@ -76,7 +76,7 @@ def cuts(writer: Writer, sizes: str, margins: str, repeats: str, begins: str) ->
     """
     is_first = writer.node("Not", repeats)
     number = writer.node("Sub", writer.node("CumSum", writer.cast(is_first, ElementType.INT64), 0), 1)
-    size = writer.node("Size", repeats)
+    size = writer.node("Squeeze", writer.node("Shape", repeats))
     places = writer.node("Range", 0, size, 1)
     firsts = writer.positions(is_first)
     first = writer.node("Gather", firsts, number)

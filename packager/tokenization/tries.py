@@ -195,7 +195,7 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
 
 def _ends(writer: Writer, group: str, walk: "_Walk") -> str:
     """int64 [n]: the last position of each one's group."""
-    none = writer.node("Range", 0, writer.node("Add", writer.node("Size", group), 1), 1)
+    none = writer.node("Range", 0, writer.node("Add", writer.node("Squeeze", writer.node("Shape", group)), 1), 1)
     none = writer.node("Sub", none, none)
     ends = writer.node("ScatterElements", none, group, walk.places, axis=0, reduction="max")
     return writer.node("Gather", ends, group)
@@ -226,8 +226,8 @@ def all_matches(writer: Writer, trie: Trie, symbol: str) -> Matches:
     integer = ElementType.INT32
     _, states = writer.loop(max(trie.longest, 1), [(root, integer)], step, scanned=[integer])
     words = writer.node("Gather", writer.constant(trie.number), states)
-    size = writer.node("Squeeze", writer.node("Shape", words, end=1))
-    depths = writer.node("Unsqueeze", writer.node("Range", 0, size, 1), [1])
+    size = writer.node("Squeeze", writer.node("Shape", writer.node("Gather", words, 0, axis=1)))
+    depths = writer.node("Unsqueeze", writer.flattened(writer.node("Range", 0, size, 1)), [1])
     is_word = writer.node("GreaterOrEqual", words, writer.int32(0))
     lengths = writer.node("Where", is_word, writer.node("Add", depths, 1), 0)
     begins = writer.node("Sub", walk.places, depths)
@@ -253,7 +253,7 @@ class _Walk:
     @classmethod
     def of(cls, writer: Writer, trie: Trie, symbol: str) -> "_Walk":
         base, check = (writer.constant(each) for each in (trie.base, trie.check))
-        places = writer.node("Range", 0, writer.node("Size", symbol), 1)
+        places = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", symbol)), 1)
         return cls(base=base, check=check, symbol=writer.node("Pad", symbol, [0, trie.longest]), places=places)
 
     def step(self, writer: Writer, state: str, ahead: str) -> tuple[str, str]:

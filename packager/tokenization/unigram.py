@@ -151,7 +151,7 @@ def _stretches(writer: Writer, lattice: _Lattice, is_text: str) -> _Stretches:
 
 def _lengths(writer: Writer, lattice: _Lattice, stretches: _Stretches) -> str:
     """int64 [n]: the length of the best token that ends at each position."""
-    longest = writer.node("Shape", lattice.numbers, end=1)
+    longest = writer.node("Shape", writer.node("Gather", lattice.numbers, 0, axis=1))
     last = writer.node("Sub", writer.node("Squeeze", writer.node("Shape", lattice.scores, end=1)), 1)
     nothing = writer.node("Mul", writer.node("Range", 0, writer.node("Add", last, 1), 1), 0)
     count = writer.node("Shape", stretches.starts)
