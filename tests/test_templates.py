@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 from jinja2 import Environment, meta
 
+from packager.differences import page as differences
 from packager.files.installed import templates_folder
 from packager.pages import bars, layers, parts
 from packager.quantization.measurement import page
@@ -54,6 +55,7 @@ VIEWS: dict[str, type] = {
     "ios/runtime/README.md.j2": swift_runtime.ReadmeView,
     "ios/swift/Model.swift.j2": swift.ModelView,
     "report/report.html.j2": views.PageView,
+    "report/differences.html.j2": differences.PageView,
     "report/quantization.html.j2": page.PageView,
     "runtime/requirements.txt.j2": recipe.RequirementsView,
     "runtime/android/Dockerfile.j2": recipe.DockerfileView,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PAGE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command(short_help="Compare two releases: may the new one be a patch?")
+@click.command(short_help="Compare two releases, for the number of the next version.")
 @click.argument("old", type=MODEL)
 @click.argument("new", type=MODEL)
 @click.option("--page", type=PAGE, metavar="FILE", help="Write the comparison as an HTML page, too.")
