@@ -26,7 +26,10 @@ def ends(writer: Writer, pattern: Pattern, points: str) -> str:
 
     END and numbers above belong to no set: no match goes over them. The last of `points` is one of them.
     """
-    pattern = factored(pattern)
+    return _ends(writer, factored(pattern), points)
+
+
+def _ends(writer: Writer, pattern: Pattern, points: str) -> str:
     matcher = _Matcher.of(writer, pattern, points)
     return matcher.ends(pattern, matcher.places)
 
@@ -50,7 +53,7 @@ def cover(writer: Writer, pattern: Pattern, points: str) -> Cover:
         found = _Kinds.of(writer, [pattern], points).members(pattern)
         is_gap = writer.node("And", writer.node("Less", points, END), writer.node("Not", found))
         return Cover(begins=found, is_match=found, is_gap=is_gap)
-    return covered(writer, ends(writer, pattern, points), points)
+    return covered(writer, _ends(writer, pattern, points), points)
 
 
 def covered(writer: Writer, ends: str, points: str) -> Cover:

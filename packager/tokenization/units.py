@@ -137,13 +137,9 @@ def _breaks(writer: Writer, model: BytePairs, points: str, is_text: str, is_unkn
 
     def with_cuts(inner: Writer) -> Sequence[str]:
         begins = inner.node("Or", breaks, inner.node("Not", inside))
-        sizes, margins = (
-            inner.node("Gather", inner.integers(*[default] * (len(others) + 1), *each), symbol)
-            for default, each in (
-                (1, [run.size for run in repeating.values()]),
-                (0, [run.margin for run in repeating.values()]),
-            )
-        )
+        of_symbols = [*[runs.Run(size=1, margin=0)] * (len(others) + 1), *repeating.values()]
+        sizes = inner.node("Gather", inner.integers(*(each.size for each in of_symbols)), symbol)
+        margins = inner.node("Gather", inner.integers(*(each.margin for each in of_symbols)), symbol)
         return [inner.node("Or", breaks, runs.cuts(inner, sizes, margins, repeats, begins))]
 
     (found,) = writer.branch(any_of(writer, repeats), with_cuts, lambda _: [breaks], [ElementType.BOOL])
