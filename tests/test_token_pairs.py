@@ -12,9 +12,9 @@ pytestmark = pytest.mark.by_content
 
 def ranks(table: Pairs) -> numpy.ndarray[tuple[int, int], numpy.dtype[numpy.int64]]:
     """The rank of every pair of tokens, looked up as the graph does."""
-    numbers = numpy.arange(table.tokens**2)
-    known = table.shift[numbers % len(table.shift)]
-    slot = (numbers + known) & (len(table.entries) - 1)
+    first, second = divmod(numpy.arange(table.tokens**2), table.tokens)
+    known = table.shift[first ^ second]
+    slot = (second + known) & (len(table.entries) - 1)
     rank = table.entries[slot] ^ known
     below = table.place_bits + (table.products is not None)
     rank = numpy.where(rank < table.limit, rank >> below, NEVER)

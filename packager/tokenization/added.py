@@ -7,6 +7,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains, stages, unicode
 from packager.tokenization.definition import Added
+from packager.tokenization.normalizing import maps
 from packager.tokenization.pages import END, is_member, may_have, number_of
 from packager.tokenization.stages import Points, ahead, before, kept_only
 from packager.tokenization.tries import longest_match, trie
@@ -16,8 +17,22 @@ def split(writer: Writer, text: Points, tokens: Mapping[str, Added]) -> Points:
     """`text` with END + 1 + id in place of each of `tokens`, by their text."""
     if not tokens:
         return text
-    is_there = may_have(writer, text.points, tokens)
-    return stages.if_any(writer, is_there, lambda inner: _with_tokens(inner, text, tokens), lambda _: text)
+    alone = {ord(content): (END + 1 + each.id,) for content, each in tokens.items() if _is_plain(content, each)}
+    others = [content for content, each in tokens.items() if not _is_plain(content, each)]
+    if not others:
+        return maps.write(writer, text, alone)
+    is_there = may_have(writer, text.points, others)
+    return stages.if_any(
+        writer,
+        is_there,
+        lambda inner: _with_tokens(inner, text, tokens),
+        lambda inner: maps.write(inner, text, alone) if alone else text,
+    )
+
+
+def _is_plain(content: str, token: Added) -> bool:
+    """Whether a token is one character, whatever stands beside it, in a text without longer tokens."""
+    return len(content) == 1 and not (token.is_word or token.strips_left or token.strips_right)
 
 
 def _with_tokens(writer: Writer, text: Points, tokens: Mapping[str, Added]) -> Points:

@@ -94,7 +94,7 @@ def _merged(writer: Writer, table: Pairs, units: _Units, *, has_early: bool) -> 
     """
     integer = ElementType.INT64
     size = writer.node("Squeeze", writer.node("Shape", units.groups))
-    count = writer.node("Unsqueeze", writer.node("Add", size, 1), [0])
+    count = writer.node("Add", writer.node("Gather", units.groups, [-1], axis=0), 1)  # the last one is a border
     rounds = _Rounds(
         table=table,
         highest=writer.node("Expand", [table.limit - 1], count),

@@ -2,6 +2,7 @@
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
+from packager.tokenization.stages import any_of
 
 
 def reached(writer: Writer, jumps: str, starts: str, doublings: int) -> tuple[str, str]:
@@ -17,16 +18,18 @@ def reached(writer: Writer, jumps: str, starts: str, doublings: int) -> tuple[st
 
 
 def reached_anywhere(writer: Writer, jumps: str, starts: str) -> str:
-    """As `reached`, for chains of any length."""
-    size = writer.node("Squeeze", writer.node("Shape", jumps))
-    real = writer.node("Log", writer.cast(size, ElementType.FLOAT))
-    # two doublings in a step: half of the binary logarithm, rounded up
-    steps = writer.cast(writer.node("Add", writer.node("Mul", real, 0.72135), 1.0), ElementType.INT64)
+    """As `reached`, for chains of any length. The more of their positions `starts` has, the fewer steps are taken."""
 
     def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        jumps, starts = carried
-        found, further = reached(inner, jumps, starts, 2)
-        return inner.cast(1, ElementType.BOOL), [further, found]
+        further, found = carried
+        found, further = reached(inner, further, found, 1)
+        return _is_open(inner, jumps, found), [further, found]
 
     kept = [(jumps, ElementType.INT64), (starts, ElementType.INT32)]
-    return writer.loop(steps, kept, step)[1]
+    return writer.loop("", kept, step, begins=_is_open(writer, jumps, starts))[1]
+
+
+def _is_open(writer: Writer, jumps: str, found: str) -> str:
+    """bool: whether a jump leads from a position in `found`, int32 [n], to one that is not."""
+    after = writer.node("Gather", found, jumps)
+    return any_of(writer, writer.node("Less", after, found))

@@ -14,6 +14,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import chains
 from packager.tokenization.factoring import are_apart, factored
+from packager.tokenization.neighbours import neighbours
 from packager.tokenization.pages import END, look_up
 from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
 
@@ -53,17 +54,22 @@ def cover(writer: Writer, pattern: Pattern, points: str) -> Cover:
         found = _Kinds.of(writer, [pattern], points).members(pattern)
         is_gap = writer.node("And", writer.node("Less", points, END), writer.node("Not", found))
         return Cover(begins=found, is_match=found, is_gap=is_gap)
-    return covered(writer, _ends(writer, pattern, points), points)
+    matcher = _Matcher.of(writer, pattern, points)
+    return covered(writer, matcher.ends(pattern, matcher.places), points, matcher.kinds.borders(pattern))
 
 
-def covered(writer: Writer, ends: str, points: str) -> Cover:
-    """The matches that a search finds, from where the match at each of `points` ends, int64 [n]; -1 for none."""
+def covered(writer: Writer, ends: str, points: str, borders: str | None = None) -> Cover:
+    """The matches that a search finds, from where the match at each of `points` ends, int64 [n]; -1 for none.
+
+    `borders`, bool [n], has positions that no match covers together with the one before. They make it faster.
+    """
     size = writer.node("Squeeze", writer.node("Shape", points))
     places = writer.node("Range", 0, size, 1)
     matches = writer.node("GreaterOrEqual", ends, 0)
     after = writer.node("Min", writer.node("Add", places, 1), writer.node("Sub", size, 1))
-    first = writer.cast(writer.node("Equal", places, 0), ElementType.INT32)
-    reached = chains.reached_anywhere(writer, writer.node("Where", matches, ends, after), first)
+    first = borders or writer.node("Equal", places, 0)
+    jumps = writer.node("Where", matches, ends, after)
+    reached = chains.reached_anywhere(writer, jumps, writer.cast(first, ElementType.INT32))
     is_reached = writer.cast(reached, ElementType.BOOL)
     is_text = writer.node("Less", points, END)
     is_gap = writer.node("And", writer.node("And", is_reached, writer.node("Not", matches)), is_text)
@@ -175,7 +181,7 @@ class _Matcher:
         fits = writer.node("GreaterOrEqual", rest, 0)
         rank = writer.node("CumSum", writer.cast(fits, ElementType.INT64), 0)
         last = writer.node("Sub", self._at(rank, run), 1)
-        some = writer.node("Concat", writer.positions(fits), [0], axis=0)  # never empty
+        some = writer.node("Concat", self._places_of(fits), [0], axis=0)  # never empty
         run = writer.node("Where", writer.node("Less", last, 0), -1, writer.node("Gather", some, last))
         is_enough = writer.node("Greater" if least else "GreaterOrEqual", run, self.places)
         if least:
@@ -194,7 +200,7 @@ class _Matcher:
         writer = self.writer
         is_out = writer.node("Not", self.kinds.members(part))
         rank = writer.node("CumSum", writer.cast(is_out, ElementType.INT64), 0, exclusive=1)
-        return writer.node("Gather", writer.positions(is_out), rank)
+        return writer.node("Gather", self._places_of(is_out), rank)
 
     def _changed(self, family: Sequence[Set]) -> str:
         """int64 [n]: the first position after each that is in another set of `family`, or in none; any number for the
@@ -204,7 +210,7 @@ class _Matcher:
         earlier = writer.node("Pad", number, [1, -1], writer.int32(-1))
         changes = writer.node("Not", writer.node("Equal", number, earlier))
         rank = writer.node("CumSum", writer.cast(changes, ElementType.INT64), 0)
-        return writer.node("Gather", writer.node("Pad", writer.positions(changes), [0, 1]), rank)
+        return writer.node("Gather", writer.node("Pad", self._places_of(changes), [0, 1]), rank)
 
     def _where(self, part: Set, found: str) -> str:
         return self.writer.node("Where", self.kinds.members(part), found, -1)
@@ -227,6 +233,10 @@ class _Matcher:
         if rest == self.places:
             return self.writer.node("Add", rest, 1)
         return self.writer.node("Pad", rest, [-1, 1], self.writer.integer(-1))
+
+    def _places_of(self, flags: str) -> str:
+        """int64: the positions where `flags`, bool [n], is true."""
+        return self.writer.node("Compress", self.places, flags, axis=0)
 
     def _at(self, value: str, places: str) -> str:
         return self.writer.node("Gather", value, places)
@@ -301,6 +311,18 @@ class _Kinds:
             table = self.writer.constant(self.table[each])
             self.known[each] = self.writer.node("Gather", table, self.number)
         return self.known[each]
+
+    def borders(self, pattern: Pattern) -> str:
+        """bool [n]: whether the character there never follows the one before in a match. Of the first it is true."""
+        import numpy
+
+        kinds = len(next(iter(self.table.values())))
+        table = numpy.ones((kinds + 1, kinds), bool)  # the last row is that of nothing
+        for one, other in neighbours(pattern):
+            table[:kinds] &= ~numpy.outer(self.table[one], self.table[other])
+        earlier = self.writer.node("Pad", self.number, [1, -1], self.writer.int32(kinds))
+        pair = self.writer.node("Add", self.writer.node("Mul", earlier, self.writer.int32(kinds)), self.number)
+        return self.writer.node("Gather", self.writer.constant(table.reshape(-1)), pair)
 
     def number_in(self, sets: Sequence[Set]) -> str:
         """int32 [n]: which of `sets`, which have nothing in common, each position is in, from 1 on; 0 for none."""

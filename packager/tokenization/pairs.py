@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 NEVER = 2**31 - 1
 """rank of pairs that do not merge"""
-BUCKET = 3
-"""pairs for each bucket"""
 LOAD = 0.9
 """of the slots, at most, have a pair"""
 TRIES = 1000
@@ -34,12 +32,11 @@ class Merge:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """The pair of tokens a, b has the number `a * tokens + b`, the bucket `number mod buckets`, and the slot
-    `(number + shift of bucket) mod slots`, if `bucket` is its bucket there.
+    """The pair of tokens a, b has the bucket `a xor b`, and the slot `(b + shift of bucket) mod slots`, if `bucket` is
+    its bucket there. There are as many buckets as the power of two above all tokens, and no fewer slots.
 
     Shifts are chosen so that no two pairs have the same slot (hash and displace: Belazzougui and others, 2009,
-    doi:10.1007/978-3-642-04128-0_61). Bucket and slot together give the number back, as `buckets` is odd, `slots` is a
-    power of two, and their product is larger than all numbers (Chinese remainder theorem).
+    doi:10.1007/978-3-642-04128-0_61). The slot gives b back, and the bucket then a.
 
     An entry has the bucket above `bits`; below them `shift` has the shift, and an entry the exclusive or of the shift
     and the rank. The exclusive or of both numbers is the rank, if the buckets are the same, else above all ranks.
@@ -47,7 +44,7 @@ class Pairs:
 
     tokens: int
     shift: "numpy.ndarray"
-    """int64 [buckets]: the bucket and its shift"""
+    """int64 [buckets]: the bucket and its shift; those without a pair have another bucket, which does not exist"""
     entries: "numpy.ndarray"
     """int64 [slots]: bucket and rank; those without a pair have a bucket that does not exist"""
     products: "numpy.ndarray | None"
@@ -90,12 +87,12 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset
     import numpy
 
     slots = 1 << max(int(len(merges) / LOAD), tokens).bit_length()
-    buckets = max(len(merges) // BUCKET, tokens**2 // slots + 1) | 1
-    numbers = numpy.array([first * tokens + second for first, second in merges], numpy.int64)
-    while (shift := _shifts(numbers, buckets, slots)) is None:
+    buckets = 1 << (tokens - 1).bit_length()
+    first, second = (numpy.array([pair[side] for pair in merges], numpy.int64) for side in (0, 1))
+    bucket = first ^ second
+    while (shift := _shifts(bucket, second, buckets, slots)) is None:
         slots *= 2
-    bucket = numbers % buckets
-    slot = (numbers + shift[bucket]) % slots
+    slot = (second + shift[bucket]) % slots
     follows = not early and _products_follow(merges)
     ranks = _ranks(merges, early, follows=follows)
     rank_bits = (int(ranks.max(initial=0)) + 2).bit_length()
@@ -109,8 +106,10 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset
     if not follows:
         products = numpy.zeros(slots, numpy.int32)
         products[slot] = [each.product for each in merges.values()]
-    shift += numpy.arange(buckets, dtype=numpy.int64) << bits
-    return Pairs(tokens=tokens, shift=shift, entries=entries, products=products, bits=bits, place_bits=place_bits)
+    # those without a pair are alike, which compresses well
+    known = numpy.full(buckets, (buckets + 1) << bits, numpy.int64)
+    known[bucket] = shift[bucket] + (bucket << bits)
+    return Pairs(tokens=tokens, shift=known, entries=entries, products=products, bits=bits, place_bits=place_bits)
 
 
 def _products_follow(merges: Mapping[tuple[int, int], Merge]) -> bool:
@@ -132,9 +131,8 @@ def _ranks(merges: Mapping[tuple[int, int], Merge], early: frozenset[int], *, fo
 def look_up(writer: Writer, table: Pairs, left: str, right: str) -> Found:
     """The merge of each pair of tokens, int64 [n], from int64 [n]."""
     shift, entries = writer.constant(table.shift), writer.constant(table.entries)
-    number = writer.node("Add", writer.node("Mul", left, table.tokens), right)
-    known = writer.node("Gather", shift, writer.node("Mod", number, len(table.shift)))
-    slot = writer.node("BitwiseAnd", writer.node("Add", number, known), len(table.entries) - 1)
+    known = writer.node("Gather", shift, writer.node("BitwiseXor", left, right))
+    slot = writer.node("BitwiseAnd", writer.node("Add", right, known), len(table.entries) - 1)
     return Found(ranks=writer.node("BitwiseXor", writer.node("Gather", entries, slot), known), slots=slot)
 
 
@@ -145,8 +143,9 @@ def product_of(writer: Writer, table: Pairs, found: Found) -> str:
     return writer.cast(writer.node("Gather", writer.constant(table.products), found.slots), ElementType.INT64)
 
 
-def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarray | None":
-    """int64 [buckets]: shifts that give each of `numbers` a slot of its own; large buckets choose first.
+def _shifts(bucket: "numpy.ndarray", second: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarray | None":
+    """int64 [buckets]: shifts that give each pair a slot of its own; large buckets choose first. Of the pairs `bucket`
+    has the buckets, `second` the second tokens, int64 [pairs].
 
     None if a bucket found no place: the slots that the others left may not lie as its pairs do.
     """
@@ -155,11 +154,11 @@ def _shifts(numbers: "numpy.ndarray", buckets: int, slots: int) -> "numpy.ndarra
     random = numpy.random.default_rng(0)
     shift = numpy.zeros(buckets, numpy.int64)
     is_free = numpy.ones(slots, bool)
-    numbers = numbers[numpy.argsort(numbers % buckets, kind="stable")]
-    names, begins, sizes = numpy.unique(numbers % buckets, return_index=True, return_counts=True)
+    order = numpy.argsort(bucket, kind="stable")
+    names, begins, sizes = numpy.unique(bucket[order], return_index=True, return_counts=True)
     for size in sorted(set(sizes.tolist()), reverse=True):
         waiting = names[sizes == size]
-        rows = numbers[begins[sizes == size][:, None] + numpy.arange(size)]
+        rows = second[order][begins[sizes == size][:, None] + numpy.arange(size)]
         for _ in range(TRIES):
             tried = random.integers(slots, size=len(waiting))
             taken = (rows + tried[:, None]) % slots

@@ -176,16 +176,16 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
     end = None if group is None else _ends(writer, group, walk)
 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        state, alive = carried
-        ahead = inner.node("Add", walk.places, depth)
-        after, is_known = walk.step(inner, state, ahead)
+        state, alive, symbol = carried
+        after, is_known = walk.step(inner, state, symbol)
         if end is not None:
+            ahead = inner.node("Add", walk.places, depth)
             is_known = inner.node("And", is_known, inner.node("LessOrEqual", ahead, end))
         alive = inner.node("And", alive, is_known)
-        return any_of(inner, alive), [inner.node("Where", alive, after, state), alive]
+        return any_of(inner, alive), [inner.node("Where", alive, after, state), alive, _ahead(inner, symbol)]
 
-    carried = [(root, ElementType.INT32), (is_alive, ElementType.BOOL)]
-    state, _ = writer.loop(trie.longest, carried, step)
+    carried = [(root, ElementType.INT32), (is_alive, ElementType.BOOL), (symbol, ElementType.INT32)]
+    state, _, _ = writer.loop(trie.longest, carried, step)
     length = writer.node("Gather", writer.constant(trie.length), state)
     return Match(
         number=writer.node("Gather", writer.constant(trie.deepest), state),
@@ -215,16 +215,17 @@ def all_matches(writer: Writer, trie: Trie, symbol: str) -> Matches:
     """As `longest_match`, all words of the first tree that `symbol`, int32 [n], spells; 0 is the symbol of no word."""
     walk = _Walk.of(writer, trie, symbol)
 
-    def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        (state,) = carried
-        after, is_known = walk.step(inner, state, inner.node("Add", walk.places, depth))
+    def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+        state, symbol = carried
+        after, is_known = walk.step(inner, state, symbol)
         state = inner.node("Where", is_known, after, inner.int32(trie.dead))
         goes_on = inner.node("Less", inner.node("ReduceMin", state, keepdims=0), inner.int32(trie.dead))
-        return goes_on, [state, inner.node("Identity", state)]
+        return goes_on, [state, _ahead(inner, symbol), inner.node("Identity", state)]
 
     root = writer.node("Sub", symbol, symbol)
     integer = ElementType.INT32
-    _, states = writer.loop(max(trie.longest, 1), [(root, integer)], step, scanned=[integer])
+    carried = [(root, integer), (symbol, integer)]
+    _, _, states = writer.loop(max(trie.longest, 1), carried, step, scanned=[integer])
     words = writer.node("Gather", writer.constant(trie.number), states)
     size = writer.node("Squeeze", writer.node("Shape", writer.node("Gather", words, 0, axis=1)))
     depths = writer.node("Unsqueeze", writer.flattened(writer.node("Range", 0, size, 1)), [1])
@@ -245,8 +246,6 @@ class _Walk:
 
     base: str
     check: str
-    symbol: str
-    """int32: of each position, and 0 as often as a word has symbols"""
     places: str
     """int64 [n]: 0, 1, and so on"""
 
@@ -254,9 +253,14 @@ class _Walk:
     def of(cls, writer: Writer, trie: Trie, symbol: str) -> "_Walk":
         base, check = (writer.constant(each) for each in (trie.base, trie.check))
         places = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", symbol)), 1)
-        return cls(base=base, check=check, symbol=writer.node("Pad", symbol, [0, trie.longest]), places=places)
+        return cls(base=base, check=check, places=places)
 
-    def step(self, writer: Writer, state: str, ahead: str) -> tuple[str, str]:
-        """The states after the symbols at the positions `ahead`, and whether each of them is one."""
-        after = writer.node("Add", writer.node("Gather", self.base, state), writer.node("Gather", self.symbol, ahead))
+    def step(self, writer: Writer, state: str, symbol: str) -> tuple[str, str]:
+        """The states that symbols, int32 [n], lead to, and whether each of them is one."""
+        after = writer.node("Add", writer.node("Gather", self.base, state), symbol)
         return after, writer.node("Equal", writer.node("Gather", self.check, after), state)
+
+
+def _ahead(writer: Writer, symbol: str) -> str:
+    """int32 [n]: the symbol after each position; 0 for the last."""
+    return writer.node("Pad", symbol, [-1, 1])

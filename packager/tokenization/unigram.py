@@ -63,7 +63,7 @@ def write(writer: Writer, model: Unigram, text: Points) -> Flat:
     size = writer.node("Squeeze", writer.node("Shape", text.points))
     places = writer.node("Range", 0, size, 1)
     earlier = writer.node("Where", is_text, writer.node("Sub", places, length), places)
-    last = writer.node("And", is_text, writer.node("Not", ahead(writer, is_text)))
+    last = writer.node("And", is_text, ahead(writer, lattice.cuts))
     reached = chains.reached_anywhere(writer, earlier, writer.cast(last, ElementType.INT32))
     is_end = writer.node("And", is_text, writer.cast(reached, ElementType.BOOL))
     row = writer.node("Mul", writer.node("Max", writer.node("Sub", length, 1), 0), size)

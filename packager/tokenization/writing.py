@@ -185,7 +185,7 @@ def _hiding(writer: Writer, text: str) -> Writer:
 
 def _present(writer: Writer, points: str) -> str:
     """`points` without negative ones, which stand for nothing."""
-    return writer.node("Gather", points, writer.positions(writer.node("GreaterOrEqual", points, 0)))
+    return writer.node("Compress", points, writer.node("GreaterOrEqual", points, 0), axis=0)
 
 
 def _points(writer: Writer, texts: Sequence[str]) -> Points:

@@ -1,13 +1,13 @@
 """Tables of SentencePiece that replace texts by others, such as `nmt_nfkc`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization import matching
-from packager.tokenization.normalizing import alignment, graphemes
+from packager.tokenization.normalizing import alignment, graphemes, maps
 from packager.tokenization.normalizing.steps import Charsmap
 from packager.tokenization.pages import END, may_have, number_of
 from packager.tokenization.stages import Points, if_any
@@ -36,8 +36,37 @@ def write(writer: Writer, text: Points, step: Charsmap) -> Points:
     texts = {before: after for before, after in step.texts.items() if before != after}
     if not texts:
         return text
-    may_change = may_have(writer, text.points, texts)
-    return if_any(writer, may_change, lambda inner: _changed(inner, text, step, tuple(texts)), lambda _: text)
+    alone = _alone(step, texts)
+    others = tuple(_others(step, alone))
+    if not others:
+        return maps.write(writer, text, alone)
+    may_change = may_have(writer, text.points, others)
+    return if_any(
+        writer,
+        may_change,
+        lambda inner: _changed(inner, text, step, tuple(texts)),
+        lambda inner: maps.write(inner, text, alone) if alone else text,
+    )
+
+
+def _alone(step: Charsmap, texts: Mapping[str, str]) -> maps.Map:
+    """Code points that become one other, whatever stands beside them, in a text with none of `_others`.
+
+    Line breaks are among them: the usual texts need only these.
+    """
+    apart = graphemes.apart() if step.in_graphemes else None
+    single = {ord(before): after for before, after in texts.items() if len(before) == len(after) == 1}
+    return {point: (ord(after),) for point, after in single.items() if apart is None or point in apart}
+
+
+def _others(step: Charsmap, alone: maps.Map) -> Iterator[str]:
+    """Texts that change otherwise than those `alone`, and those that keep one of them from changing."""
+    for before, after in step.texts.items():
+        if len(before) == 1:
+            if before != after and ord(before) not in alone:
+                yield before
+        elif before != after or not alone.keys().isdisjoint(map(ord, before)):
+            yield before
 
 
 def _changed(writer: Writer, text: Points, step: Charsmap, texts: Sequence[str]) -> Points:

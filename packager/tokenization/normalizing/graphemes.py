@@ -56,6 +56,11 @@ def short(writer: Writer, points: str) -> Short:
     return Short(begins=begins, number=number, size=sums(writer, one, number))
 
 
+def apart() -> frozenset[int]:
+    """Code points that are clusters of their own, but for a line feed behind a carriage return."""
+    return frozenset(point for point, kind in _classes().items() if kind in (CONTROL, FEED))
+
+
 def _numbers(writer: Writer, begins: str) -> str:
     return writer.node("Sub", writer.node("CumSum", writer.cast(begins, ElementType.INT64), 0), 1)
 
