@@ -1,7 +1,7 @@
 """Patterns of splitters: what a graph matches at each position, and their factored form, beside plain backtracking."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy
@@ -88,20 +88,46 @@ def readable(seed: int) -> tuple[str, Pattern, random.Random]:
 
 
 def in_a_graph(pattern: Pattern, text: str) -> list[int]:
+    """The end of the match that begins at each position; -1 for none."""
+    return run(lambda writer: [(matching.ends(writer, pattern, "points"), TensorProto.INT64)], text)[0]
+
+
+def covered_in_a_graph(pattern: Pattern, text: str) -> list[list[int]]:
+    """Of each position, whether a match begins there, whether it is in one, and whether it is in none."""
+
+    def cover(writer: Writer) -> list[tuple[str, int]]:
+        found = matching.cover(writer, pattern, "points")
+        return [(each, TensorProto.BOOL) for each in (found.begins, found.is_match, found.is_gap)]
+
+    return run(cover, text)
+
+
+def covered(pattern: Pattern, text: str) -> list[list[int]]:
+    """As `covered_in_a_graph`, by a search from the left."""
+    begins, matched = [0] * len(text), [0] * len(text)
+    place, found = 0, first_ends(pattern, text)
+    while place < len(text):
+        end = found[place]
+        if end > place:
+            begins[place], matched[place:end] = 1, [1] * (end - place)
+        place = max(end, place + 1)
+    return [begins, matched, [1 - each for each in matched]]
+
+
+def run(write: Callable[[Writer], list[tuple[str, int]]], text: str) -> list[list[int]]:
     writer = Writer(scope="test")
-    found = matching.ends(writer, pattern, "points")
+    results = write(writer)
     graph = helper.make_graph(
         writer.written.nodes,
         "matches",
         [helper.make_tensor_value_info("points", TensorProto.INT64, ["n"])],
-        [helper.make_tensor_value_info(found, TensorProto.INT64, None)],
+        [helper.make_tensor_value_info(name, element, None) for name, element in results],
         [numpy_helper.from_array(array, name) for name, array in writer.written.constants.items()],
     )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     points = numpy.array([*map(ord, text), END], numpy.int64)
-    result: list[int] = session.run(None, {"points": points})[0].tolist()
-    return result[: len(text)]
+    return [each.astype(int).tolist()[: len(text)] for each in session.run(None, {"points": points})]
 
 
 @pytest.mark.parametrize("seed", range(400))
@@ -118,6 +144,7 @@ def test_a_graph_matches_as_backtracking_does(seed: int) -> None:
     written, pattern, chosen = readable(seed + 1000)
     text = "".join(chosen.choices(LETTERS + "e", k=40))
     assert in_a_graph(pattern, text) == first_ends(pattern, text), (written, text)
+    assert covered_in_a_graph(pattern, text) == covered(pattern, text), (written, text)
 
 
 @pytest.mark.parametrize("written", REAL)
@@ -125,6 +152,7 @@ def test_expressions_of_tokenizers_match_as_backtracking_does(written: str) -> N
     pattern = patterns.parsed(written)
     text = "He'll say 12345 words,  don't\r\n you?? \u00e9t\u00e9 \n\n'S 've  end "
     assert in_a_graph(pattern, text) == first_ends(pattern, text)
+    assert covered_in_a_graph(pattern, text) == covered(pattern, text)
 
 
 def test_shared_beginnings_are_written_once() -> None:
