@@ -1,0 +1,242 @@
+"""npm registries, through the user's own npm: its configuration, its credentials, its provenance."""
+
+import base64
+import hashlib
+import json
+import re
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from packager.core.errors import ConfigError, ToolError, nearest
+from packager.processes import children
+from packager.processes.commands import last_lines
+from packager.processes.downloads import NPM_OPTIONS, npm
+from packager.publishing.addresses import checked, host_of
+from packager.publishing.registry import ConflictError, Request, Session, State, TransientError
+from packager.publishing.release import File, Release
+
+PUBLIC = "https://registry.npmjs.org"
+TOKEN = "NODE_AUTH_TOKEN"  # the name of a variable  # noqa: S105
+ACTIONS = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+"""Variables of GitHub Actions in a job with `id-token: write`."""
+GITLAB = {"publishing": "NPM_ID_TOKEN", "provenance": "SIGSTORE_ID_TOKEN"}
+NEEDED = {"npm": (11, 5, 1), "node": (22, 14, 0)}
+"""Oldest versions that publish without a token (docs.npmjs.com/trusted-publishers)."""
+ACCESS = ("", "public", "restricted")
+PROVENANCE = ("auto", "required", "never")
+HOW_TO_GET = "in GitHub Actions, give the job `permissions: id-token: write`; in GitLab, an id_token SIGSTORE_ID_TOKEN"
+CREDENTIALS = (
+    f"set {TOKEN} to a token that may publish, run `npm login`, or publish from CI with a trusted publisher "
+    "(docs.npmjs.com/trusted-publishers)"
+)
+TRANSIENT = ("E429", "ECONNRESET", "ECONNREFUSED", "ETIMEDOUT", "EAI_AGAIN", "ERR_SOCKET_TIMEOUT", "ENOTFOUND")
+THERE = ("E409", "EPUBLISHCONFLICT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Npm:
+    """npm's registry, or another one at an address. A package appears there whole or not at all."""
+
+    NAME: ClassVar[str] = "npm"
+    address: str = ""
+    """empty for the one that the package names (`npm-registry` in [package]), or else npm's own"""
+    tag: str = ""
+    """name for `npm install PACKAGE@NAME`; empty for `latest`, or `next` for a pre-release"""
+    access: str = ""
+    """`public` or `restricted`; empty for npm's default: packages with a scope are restricted at first"""
+    provenance: str = "auto"
+    """`auto`: where CI gives an identity; `required`; `never`"""
+
+    def __post_init__(self) -> None:
+        if self.address:
+            object.__setattr__(self, "address", checked(self.address, "--to npm"))
+        _refuse_unknown("npm.access", self.access, ACCESS)
+        _refuse_unknown("npm.provenance", self.provenance, PROVENANCE)
+
+    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+        files = release.of_kind("npm-package", "web-package")
+        if not files:
+            raise ConfigError(
+                "the release has no npm package",
+                hint="build one with `mobpack build --target web`, or with --target react_native",
+            )
+        return tuple(self._request(file) for file in files)
+
+    def _request(self, file: File) -> Request:
+        described = _package_json(file)
+        name, version = str(described["name"]), str(described["version"])
+        registry = self._registry(described, name)
+        tag = self.tag or ("next" if "-" in version else "latest")
+        return Request(
+            registry=self.NAME,
+            method="npm publish",
+            address=f"{registry}/{quote(name, safe='@')}",
+            file=file.name,
+            size_bytes=file.size_bytes,
+            sha256=file.sha256,
+            note=f"{name}@{version}, tag {tag}",
+            content=file.path,
+            version=version,
+        )
+
+    def _registry(self, described: Mapping[str, Any], name: str) -> str:
+        settings = described.get("publishConfig", {})
+        own = str(settings.get("registry", "")).rstrip("/")
+        if own and self.address and own != self.address:
+            raise ConfigError(
+                f"--to npm={self.address}: {name} is for {own} alone",
+                hint="change npm-registry in [package], and build again",
+            )
+        return self.address or checked(own or PUBLIC, "npm-registry in [package]")
+
+    def state(self, request: Request, session: Session) -> State:
+        registry, name = _parts(request)
+        done = _npm(["view", f"{name}@{request.version}", "dist", "--json"], registry, name, session)
+        if done.code == "E404" or (not done.code and not done.document):
+            return State.ABSENT
+        if done.code:
+            raise _failure(done, request)
+        dist = done.document[-1] if isinstance(done.document, list) else done.document
+        return State.SAME if _is_same(dist, request) else State.OTHER
+
+    def send(self, request: Request, session: Session) -> str:
+        registry, name = _parts(request)
+        has_provenance, words = self._provenance(registry, session)
+        _refuse_old_tools(registry, session)
+        tag = request.note.rpartition(" ")[2]
+        command = ["publish", str(_path(request).absolute()), "--json", "--tag", tag]
+        command += ["--access", self.access] if self.access else []
+        command += ["--provenance"] if has_provenance else []
+        done = _npm(command, registry, name, session)
+        if done.code in THERE or "previously published" in done.summary:
+            raise ConflictError(done.summary)
+        if done.code:
+            raise _failure(done, request)
+        return words
+
+    def _provenance(self, registry: str, session: Session) -> tuple[bool, str]:
+        """Whether npm can attest where the package was built, and words on it. Raises ToolError if it must and
+        cannot."""
+        has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["provenance"]))
+        reason = "" if registry == PUBLIC else f"{host_of(registry)} is not npm's own registry"
+        reason = reason or ("" if has_identity else f"no identity of a CI job is there ({HOW_TO_GET})")
+        if self.provenance == "never":
+            return False, ""
+        if reason and self.provenance == "required":
+            raise ToolError(f"no provenance: {reason}", hint="or leave npm.provenance at auto")
+        return not reason, f"without provenance: {reason}" if reason else "with provenance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """A run of npm that has ended."""
+
+    document: Any
+    code: str
+    """npm's code of the error, such as E404; empty if there was none"""
+    summary: str
+
+
+def _npm(arguments: list[str], registry: str, name: str, session: Session) -> Done:
+    """Runs npm in an empty folder. The token is passed in the environment, where npm looks for settings."""
+    command = [npm(), *arguments, "--registry", f"{registry}/", *NPM_OPTIONS]
+    if name.startswith("@"):  # a registry of the scope in .npmrc would win over --registry
+        command.append(f"--{name.partition('/')[0]}:registry={registry}/")
+    token = session.variables.get(TOKEN, "")
+    place = registry.partition(":")[2]
+    own = {f"npm_config_{place}/:_authToken": token} if token else {}
+    done = children.run(command, environment={**own, "NO_UPDATE_NOTIFIER": "1"})
+    document = _json(done.stdout)
+    if done.returncode == 0:
+        return Done(document=document, code="", summary="")
+    error = document.get("error", {}) if isinstance(document, dict) else {}
+    summary = str(error.get("summary") or last_lines(done.stderr or done.stdout, 3))
+    found = re.search(r"npm error code (\S+)", done.stderr)
+    code = str(error.get("code") or (found[1] if found else "unknown"))
+    return Done(document=document, code=code, summary=summary.replace(token, "***") if token else summary)
+
+
+def _failure(done: Done, request: Request) -> Exception:
+    host = host_of(request.address)
+    if done.code in TRANSIENT or re.fullmatch(r"E5\d\d", done.code):
+        return TransientError(f"{host} fails for npm ({done.code}: {done.summary})")
+    if done.code in ("ENEEDAUTH", "E401"):
+        return ToolError(
+            f"{host} asks for credentials, or does not accept those that npm has: they may have expired ({done.code})",
+            hint=CREDENTIALS,
+        )
+    if done.code == "E403":
+        return ToolError(f"{host} refuses {request.file} (403): {done.summary}", hint=CREDENTIALS)
+    return ToolError(f"npm cannot publish {request.file} ({done.code}): {done.summary}", hint="see what npm says")
+
+
+def _refuse_old_tools(registry: str, session: Session) -> None:
+    """Raises ToolError if only the identity of a CI job is there to publish with, and npm is too old to use it."""
+    has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["publishing"]))
+    if registry != PUBLIC or session.variables.get(TOKEN) or not has_identity:
+        return
+    found = _json(children.run([npm(), "version", "--json"]).stdout)
+    if old := too_old(found if isinstance(found, dict) else {}):
+        raise ToolError(
+            f"publishing without a token needs {old}",
+            hint=f"run `npm install --global npm@latest`, or set {TOKEN} to one that may publish",
+        )
+
+
+def too_old(versions: Mapping[str, object]) -> str:
+    """What is too old of npm and Node.js for trusted publishing, in words; empty if nothing is."""
+    found = []
+    for name, needed in NEEDED.items():
+        text = str(versions.get(name, "0"))
+        if tuple(int(part) for part in re.findall(r"\d+", text)[:3]) < needed:
+            found.append(f"{name} {'.'.join(map(str, needed))} or newer (this is {text})")
+    return " and ".join(found)
+
+
+def _is_same(dist: Any, request: Request) -> bool:
+    """Whether the registry's digests are those of the file."""
+    content = _path(request).read_bytes()
+    sha512 = f"sha512-{base64.b64encode(hashlib.sha512(content).digest()).decode()}"
+    if isinstance(dist, dict) and dist.get("integrity"):
+        return sha512 in str(dist["integrity"]).split()
+    sha1 = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    return isinstance(dist, dict) and dist.get("shasum") == sha1
+
+
+def _package_json(file: File) -> Mapping[str, Any]:
+    try:
+        with tarfile.open(file.path, "r:gz") as archive:
+            entry = archive.extractfile("package/package.json")
+            found = json.loads(entry.read()) if entry else None
+        if isinstance(found, dict) and found.get("name") and found.get("version"):
+            return found
+    except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
+        raise ConfigError(f"{file.path} is not an npm package: {error}", hint="build the packages again") from error
+    raise ConfigError(f"{file.path} has no package.json with a name", hint="build the packages again")
+
+
+def _parts(request: Request) -> tuple[str, str]:
+    """The registry and the name of the package."""
+    registry, _, name = request.address.rpartition("/")
+    return registry, name.replace("%2F", "/")
+
+
+def _path(request: Request) -> Path:
+    assert isinstance(request.content, Path)
+    return request.content
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _refuse_unknown(key: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ConfigError(f"{key}: '{value}' is unknown", hint=nearest(value, filter(None, known)))
