@@ -115,5 +115,6 @@ def _progress_in_errors(requests: Sequence[Request], outcomes: list[Outcome], se
     except MobpackError as error:
         rest = [Outcome(request=each, result="not sent") for each in requests[len(outcomes) :]]
         error.message = f"{error.message} ({len(outcomes)} of {len(requests)} requests are done)"
+        error.args = (error.message,)
         error.document = {"requests": document([*outcomes, *rest])}
         raise
