@@ -40,6 +40,7 @@ let package = Package(
     {dependencies}targets: [.target(name: "VisionModels")]
 )
 """
+READING = ("GET", "HEAD")
 LOCAL = 'dependencies: [.package(path: "../onnxruntime-binary-1.29.0")],\n    '
 
 
@@ -157,7 +158,7 @@ class Server:
         own = self.handle(self, asked)
         if own:
             return own
-        if asked.method == "GET":
+        if asked.method in READING:
             return self._got(asked.path)
         return self._put(asked)
 
@@ -184,7 +185,7 @@ class Server:
         return f'"{sha256(content).hexdigest()[:16]}"'
 
     def changed(self) -> list[str]:
-        return [each for each in self.requests if not each.startswith("GET")]
+        return [each for each in self.requests if not each.startswith(READING)]
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def serving(server: Server) -> Iterator[Server]:
             asked = Asked(self.command, address.path, query, dict(self.headers.items()), body)
             server.requests.append(f"{self.command} {address.path}")
             server.headers.append(asked.headers)
-            answered = self.faulty(asked) if self.command != "GET" else server.answer(asked)
+            answered = server.answer(asked) if self.command in READING else self.faulty(asked)
             if answered is None or len(body) < size:
                 self.close_connection = True
                 return
@@ -229,7 +230,8 @@ def serving(server: Server) -> Iterator[Server]:
             for name, value in {**answered.headers, "Content-Length": str(len(answered.body))}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(answered.body)
+            if self.command != "HEAD":
+                self.wfile.write(answered.body)
 
         def faulty(self, asked: Asked) -> Answered | None:
             server.changes += 1
@@ -250,7 +252,7 @@ def serving(server: Server) -> Iterator[Server]:
                 return Answered(fault[0], b"because of the test", fault[1])
             return server.answer(asked)
 
-        do_GET = do_PUT = do_POST = respond  # names of http.server  # noqa: N815
+        do_GET = do_HEAD = do_PUT = do_POST = respond  # names of http.server  # noqa: N815
 
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     httpd.daemon_threads = True

@@ -129,7 +129,7 @@ def test_the_bundle_has_all_that_central_requires_and_gpg_verifies_it(tmp_path: 
 def verify(content: bytes, signature: bytes, folder: Path) -> None:
     (folder / "content").write_bytes(content)
     (folder / "content.asc").write_bytes(signature)
-    command = ["gpg", "--batch", "--verify", folder / "content.asc", folder / "content"]
+    command = ["gpg", "--batch", "--verify", str(folder / "content.asc"), str(folder / "content")]
     subprocess.run(command, check=True, capture_output=True)
 
 

@@ -13,6 +13,7 @@ from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.publishing import Outcome, publish, registries
 from packager.publishing.http import retry_after
 from tests.registries import Answered, Fault, Server, Waits, release, results, serving, until
+from tests.toolchain import gradle
 
 HOME = "/com/example/vision"
 LIST = f"{HOME}/maven-metadata.xml"
@@ -310,6 +311,27 @@ def test_a_killed_call_is_completed_by_the_next(tmp_path: Path) -> None:
     assert "25 requests: " in done_again
     assert "already there" in done_again
     assert done < REQUESTS
+
+
+@pytest.mark.apptools
+def test_gradle_finds_the_newest_version_and_its_files(tmp_path: Path) -> None:
+    """By an open version, for which it reads the list."""
+    app = tmp_path / "app"
+    app.mkdir()
+    with serving(Server()) as server:
+        published(release(tmp_path / "old", version="1.0.0", aar=b"the old one"), server)
+        published(release(tmp_path / "new", version="1.2.0"), server)
+        (app / "settings.gradle").write_text("rootProject.name = 'app'\n", encoding="utf-8")
+        (app / "build.gradle").write_text(
+            f"repositories {{ maven {{ url = '{server.address}' }} }}\nconfigurations {{ models }}\n"
+            "dependencies { models 'com.example:vision:1.+' }\n"
+            'task show { doLast { configurations.models.each { println "${it.name}, ${it.length()} bytes" } } }\n',
+            encoding="utf-8",
+        )
+        [done] = gradle.run(app, ["show"], is_offline=False)
+    assert done.returncode == 0, done.output
+    assert "vision-1.2.0.aar, 300000 bytes" in done.output
+    assert f"GET {LIST}" in server.requests
 
 
 def test_errors_of_one_registry_stop_the_others_before_anything_is_sent(tmp_path: Path) -> None:

@@ -105,8 +105,8 @@ class Npm:
 
     def send(self, request: Request, session: Session) -> str:
         registry, name = _parts(request)
-        has_provenance, words = self._provenance(registry, session)
-        _refuse_old_tools(registry, session)
+        has_provenance, words = self.attested(registry, session)
+        refuse_old_tools(registry, session)
         tag = request.note.rpartition(" ")[2]
         command = ["publish", str(_path(request).absolute()), "--json", "--tag", tag]
         command += ["--access", self.access] if self.access else []
@@ -118,7 +118,7 @@ class Npm:
             raise _failure(done, request)
         return words
 
-    def _provenance(self, registry: str, session: Session) -> tuple[bool, str]:
+    def attested(self, registry: str, session: Session) -> tuple[bool, str]:
         """Whether npm can attest where the package was built, and words on it. Raises ToolError if it must and
         cannot."""
         has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["provenance"]))
@@ -174,7 +174,7 @@ def _failure(done: Done, request: Request) -> Exception:
     return ToolError(f"npm cannot publish {request.file} ({done.code}): {done.summary}", hint="see what npm says")
 
 
-def _refuse_old_tools(registry: str, session: Session) -> None:
+def refuse_old_tools(registry: str, session: Session) -> None:
     """Raises ToolError if only the identity of a CI job is there to publish with, and npm is too old to use it."""
     has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["publishing"]))
     if registry != PUBLIC or session.variables.get(TOKEN) or not has_identity:
