@@ -140,6 +140,8 @@ def test_automatic_publishing_waits_until_it_is_public_and_the_next_call_compare
         [outcome] = published(dist, portal, "maven-central.publishing-type=AUTOMATIC")
         assert outcome.words.startswith("published")
         portal.make_public()
+        assert results(published(dist, portal, "maven-central.publishing-type=AUTOMATIC")) == {"already there"}
+        shutil.rmtree(tmp_path / "cache")  # as on another machine
         assert results(published(dist, portal)) == {"already there"}
         with pytest.raises(GateError, match="is there with other bytes"):
             published(release(tmp_path / "other", aar=b"another aar"), portal)
@@ -152,6 +154,9 @@ def test_what_is_published_but_cannot_be_read_yet_is_not_taken_for_the_same(tmp_
         published(release(tmp_path / "dist"), portal)
     assert portal.uploads == []
     assert "half an hour" in error.value.hint
+    with serving(portal.server), pytest.raises(ToolError, match="nobody can say whether it has these bytes") as error:
+        published(tmp_path / "dist", portal, "maven-central.published=")
+    assert "--set maven-central.published=https://HOST/PATH" in error.value.hint
 
 
 def test_a_call_that_ends_while_the_portal_works_is_continued_without_a_second_upload(tmp_path: Path) -> None:
@@ -220,10 +225,10 @@ def test_fields_that_central_requires_are_named_by_their_keys_before_anything_is
     bare = Package(name="vision", version="1.0.0", license="")
     with serving(portal.server):
         with pytest.raises(
-            ConfigError, match=r"requires license, description, url, scm, developers in \[pack"
+            ConfigError, match=r"\[package\] lacks license, description, url, scm, developers, w"
         ) as error:
             published(release(tmp_path / "bare", package=bare), portal)
-        with pytest.raises(ConfigError, match=r"requires developers in \[package\]"):
+        with pytest.raises(ConfigError, match=r"\[package\] lacks developers, which"):
             published(release(tmp_path / "one", package=replace(COMPLETE, developers=())), portal)
         assert portal.server.requests == []
     assert 'developers = ["Ada Lovelace"]' in error.value.hint

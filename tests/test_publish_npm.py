@@ -8,7 +8,7 @@ import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.publishing import Outcome, publish, registries
-from packager.publishing.npm import PUBLIC, Npm, refuse_old_tools, too_old
+from packager.publishing.npm import Npm, refuse_old_tools, too_old
 from packager.publishing.registry import ConflictError
 from packager.publishing.release import read
 from tests.registries import Fault, Server, Waits, release, results, serving
@@ -47,7 +47,7 @@ def test_a_package_is_published_once_and_npm_installs_it(registry: Verdaccio, tm
     dist, waits = release(tmp_path / "dist"), Waits({"NODE_AUTH_TOKEN": registry.token})
     [outcome] = published(dist, registry.address, waits=waits)
     assert outcome.result == "sent"
-    assert "without provenance: 127.0.0.1" in outcome.words
+    assert "without provenance: only npm's own registry" in outcome.words
     assert results(published(dist, registry.address, waits=waits)) == {"already there"}
     app = tmp_path / "app"
     app.mkdir()
@@ -117,20 +117,24 @@ def test_a_package_for_one_registry_goes_to_no_other(tmp_path: Path) -> None:
     assert planned.request.address == "https://npm.acme.example/vision-web"
 
 
-def test_a_dry_run_names_the_package_and_starts_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
+def test_a_dry_run_names_the_package_and_the_registry_that_npm_is_set_to(tmp_path: Path) -> None:
+    settings = "registry=https://npm.example/\n@acme:registry=https://acme.example/npm/\n"
+    (tmp_path / ".npmrc").write_text(settings, encoding="utf-8")
     [planned] = publish(release(tmp_path / "dist"), registries(["npm"], []), Waits().session, is_dry=True)
     assert (planned.request.method, planned.request.address) == (
         "npm publish",
-        "https://registry.npmjs.org/vision-web",
+        "https://npm.example/vision-web",
     )
-    assert planned.words == "vision-web@1.0.0, tag latest"
+    assert planned.request.note == "vision-web@1.0.0, tag latest"
+    scoped = release(tmp_path / "scoped", npm_name="@acme/vision")
+    [planned] = publish(scoped, registries(["npm"], []), Waits().session, is_dry=True)
+    assert planned.request.address == "https://acme.example/npm/@acme%2Fvision"
 
 
 def test_provenance_that_is_required_and_cannot_be_had_is_refused(registry: Verdaccio, tmp_path: Path) -> None:
     waits = Waits({"NODE_AUTH_TOKEN": registry.token})
     dist = release(tmp_path / "dist", npm_name="attested")
-    with pytest.raises(ToolError, match=r"no provenance: 127\.0\.0\.1:\d+ is not npm's own registry"):
+    with pytest.raises(ToolError, match="no provenance: no identity of a CI job is there"):
         published(dist, registry.address, "npm.provenance=required", waits=waits)
 
 
@@ -145,7 +149,7 @@ def test_provenance_that_is_required_and_cannot_be_had_is_refused(registry: Verd
 def test_provenance_follows_the_identity_of_the_ci_job(
     variables: dict[str, str], is_attested: bool, words: str
 ) -> None:
-    found, said = Npm().attested(PUBLIC, Waits(variables).session)
+    found, said = Npm().attested(Waits(variables).session, is_npms_own=True)
     assert (found, said[: len(words)]) == (is_attested, words)
 
 
@@ -162,8 +166,8 @@ def test_without_a_token_the_versions_of_the_tools_are_checked() -> None:
     versions = json.loads(node.npm("version", "--json", cwd=Path("/")).stdout)
     if too_old(versions):
         with pytest.raises(ToolError, match=r"publishing without a token needs npm 11\.5\.1 or newer"):
-            refuse_old_tools(PUBLIC, Waits(IDENTITY).session)
+            refuse_old_tools(Waits(IDENTITY).session)
     else:
-        refuse_old_tools(PUBLIC, Waits(IDENTITY).session)
-    refuse_old_tools(PUBLIC, Waits({**IDENTITY, "NODE_AUTH_TOKEN": "x"}).session)
-    refuse_old_tools(PUBLIC, Waits().session)
+        refuse_old_tools(Waits(IDENTITY).session)
+    refuse_old_tools(Waits({**IDENTITY, "NODE_AUTH_TOKEN": "x"}).session)
+    refuse_old_tools(Waits().session)

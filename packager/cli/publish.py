@@ -59,11 +59,12 @@ def _print(outcomes: "Sequence[Outcome]") -> None:
             each.request.method,
             each.request.address,
             "" if each.request.size_bytes is None else size(each.request.size_bytes),
-            each.request.sha256[:16] or each.request.note,
+            each.request.sha256[:16],
+            each.request.note,
         ]
         for each in outcomes
     ]
-    console.table("", ["", "method", "address", "size", "sha256"], rows)
+    console.table("", ["", "method", "address", "size", "sha256", ""], rows)
     for words in dict.fromkeys(each.words for each in outcomes if each.words):
         console.result(words)
     counts = [f"{sum(each.result == name for each in outcomes)} {name}" for name in _results(outcomes)]

@@ -53,8 +53,8 @@ class MavenCentral:
 
     NAME: ClassVar[str] = "maven-central"
     address: str = "https://central.sonatype.com"
-    published: str = "https://repo1.maven.org/maven2"
-    """where what is published can be read"""
+    published: str = ""
+    """address at which Maven Central can be read, its own or a mirror's: to compare what is published already"""
     gpg_key: str = ""
     """fingerprint or address of the key to sign with; empty for gpg's default key"""
     publishing_type: str = "USER_MANAGED"
@@ -64,7 +64,8 @@ class MavenCentral:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "address", checked(self.address, "--to maven-central"))
-        object.__setattr__(self, "published", checked(self.published, "maven-central.published"))
+        if self.published:
+            object.__setattr__(self, "published", checked(self.published, "maven-central.published"))
         if self.publishing_type not in TYPES:
             hint = nearest(self.publishing_type, TYPES)
             raise ConfigError(f"maven-central.publishing-type: '{self.publishing_type}' is unknown", hint=hint)
@@ -123,15 +124,14 @@ class MavenCentral:
     def state(self, request: Request, session: Session) -> State:
         http = Http(session=session, credentials=CREDENTIALS)
         bundle = _bundle(request)
-        states = {self._state_of(folder, bundle, http) for folder in sorted(_folders(bundle))}
-        if State.OTHER in states:
-            return State.OTHER
-        if states == {State.SAME}:
-            return State.SAME
         deployment = self._deployment(bundle)
-        if deployment and self._status(http, deployment)["deploymentState"] not in ENDED:
+        status = self._status(http, deployment)["deploymentState"] if deployment else ""
+        if status == "PUBLISHED":
+            return State.SAME
+        if status not in ENDED:
             return State.STARTED
-        return State.ABSENT
+        states = {self._state_of(folder, bundle, http) for folder in sorted(_folders(bundle))}
+        return next((each for each in (State.OTHER, State.ABSENT) if each in states), State.SAME)
 
     def _state_of(self, folder: str, bundle: Path, http: Http) -> State:
         """State of one library, by what is public of it."""
@@ -140,6 +140,11 @@ class MavenCentral:
         answer = http.get(f"{self.address}/api/v1/publisher/published?{query}")
         if answer.status == 404 or not _document(answer.body, self.address).get("published"):
             return State.ABSENT
+        if not self.published:
+            raise ToolError(
+                f"version {version} of {name} is published: nobody can say whether it has these bytes",
+                hint="name an address at which Maven Central can be read: --set maven-central.published=https://HOST/PATH",
+            )
         public = Http(session=http.session, credentials=Credentials())
         with zipfile.ZipFile(bundle) as archive:
             for entry in archive.namelist():
@@ -201,7 +206,7 @@ class MavenCentral:
             if state in ENDED:
                 self._remembered(bundle).unlink(missing_ok=True)
                 raise ToolError(
-                    f"Maven Central refuses the bundle: {_errors(status)}",
+                    f"the bundle is refused by Maven Central: {_errors(status)}",
                     hint=f"nothing of it is public; correct it and run the command again. Deployment: {page}",
                 )
             if left_s <= 0:
@@ -249,7 +254,7 @@ def _require_fields(library: Library, *, is_own: bool) -> None:
     missing = [key for key, text in pom_fields(library).items() if not text]
     if missing and is_own:
         raise ConfigError(
-            f"Maven Central requires {', '.join(missing)} in [package]",
+            f"[package] lacks {', '.join(missing)}, which Maven Central requires",
             hint=f"add to mobpack.toml, and build again: {'; '.join(EXAMPLES[key] for key in missing)}",
         )
     if missing:

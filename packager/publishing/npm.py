@@ -19,19 +19,19 @@ from packager.publishing.addresses import checked, host_of
 from packager.publishing.registry import ConflictError, Request, Session, State, TransientError
 from packager.publishing.release import File, Release
 
-PUBLIC = "https://registry.npmjs.org"
 TOKEN = "NODE_AUTH_TOKEN"  # the name of a variable  # noqa: S105
 ACTIONS = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 """Variables of GitHub Actions in a job with `id-token: write`."""
 GITLAB = {"publishing": "NPM_ID_TOKEN", "provenance": "SIGSTORE_ID_TOKEN"}
 NEEDED = {"npm": (11, 5, 1), "node": (22, 14, 0)}
-"""Oldest versions that publish without a token (docs.npmjs.com/trusted-publishers)."""
+"""Oldest versions that publish without a token ("Trusted publishing" in npm's documentation)."""
 ACCESS = ("", "public", "restricted")
 PROVENANCE = ("auto", "required", "never")
+NO_IDENTITY = "no identity of a CI job is there"
 HOW_TO_GET = "in GitHub Actions, give the job `permissions: id-token: write`; in GitLab, an id_token SIGSTORE_ID_TOKEN"
 CREDENTIALS = (
-    f"set {TOKEN} to a token that may publish, run `npm login`, or publish from CI with a trusted publisher "
-    "(docs.npmjs.com/trusted-publishers)"
+    f"set {TOKEN} to a token that may publish, run `npm login`, or publish from a CI job that the package names as its "
+    "trusted publisher"
 )
 TRANSIENT = ("E429", "ECONNRESET", "ECONNREFUSED", "ETIMEDOUT", "EAI_AGAIN", "ERR_SOCKET_TIMEOUT", "ENOTFOUND")
 THERE = ("E409", "EPUBLISHCONFLICT")
@@ -43,7 +43,7 @@ class Npm:
 
     NAME: ClassVar[str] = "npm"
     address: str = ""
-    """empty for the one that the package names (`npm-registry` in [package]), or else npm's own"""
+    """empty for the one that the package names (`npm-registry` in [package]), or else the one that npm is set to"""
     tag: str = ""
     """name for `npm install PACKAGE@NAME`; empty for `latest`, or `next` for a pre-release"""
     access: str = ""
@@ -67,7 +67,7 @@ class Npm:
         return tuple(self._request(file) for file in files)
 
     def _request(self, file: File) -> Request:
-        described = _package_json(file)
+        described = _package_json(file.path)
         name, version = str(described["name"]), str(described["version"])
         registry = self._registry(described, name)
         tag = self.tag or ("next" if "-" in version else "latest")
@@ -84,14 +84,13 @@ class Npm:
         )
 
     def _registry(self, described: Mapping[str, Any], name: str) -> str:
-        settings = described.get("publishConfig", {})
-        own = str(settings.get("registry", "")).rstrip("/")
+        own = _named_registry(described)
         if own and self.address and own != self.address:
             raise ConfigError(
                 f"--to npm={self.address}: {name} is for {own} alone",
                 hint="change npm-registry in [package], and build again",
             )
-        return self.address or checked(own or PUBLIC, "npm-registry in [package]")
+        return self.address or checked(own or _configured_registry(name), "the registry of npm")
 
     def state(self, request: Request, session: Session) -> State:
         registry, name = _parts(request)
@@ -105,8 +104,10 @@ class Npm:
 
     def send(self, request: Request, session: Session) -> str:
         registry, name = _parts(request)
-        has_provenance, words = self.attested(registry, session)
-        refuse_old_tools(registry, session)
+        is_npms_own = not self.address and not _named_registry(_package_json(_path(request)))
+        has_provenance, words = self.attested(session, is_npms_own=is_npms_own)
+        if is_npms_own:
+            refuse_old_tools(session)
         tag = request.note.rpartition(" ")[2]
         command = ["publish", str(_path(request).absolute()), "--json", "--tag", tag]
         command += ["--access", self.access] if self.access else []
@@ -118,17 +119,18 @@ class Npm:
             raise _failure(done, request)
         return words
 
-    def attested(self, registry: str, session: Session) -> tuple[bool, str]:
-        """Whether npm can attest where the package was built, and words on it. Raises ToolError if it must and
+    def attested(self, session: Session, *, is_npms_own: bool) -> tuple[bool, str]:
+        """Whether npm is to attest where the package was built, and words on it. Raises ToolError if it must and
         cannot."""
         has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["provenance"]))
-        reason = "" if registry == PUBLIC else f"{host_of(registry)} is not npm's own registry"
-        reason = reason or ("" if has_identity else f"no identity of a CI job is there ({HOW_TO_GET})")
         if self.provenance == "never":
             return False, ""
-        if reason and self.provenance == "required":
-            raise ToolError(f"no provenance: {reason}", hint="or leave npm.provenance at auto")
-        return not reason, f"without provenance: {reason}" if reason else "with provenance"
+        if self.provenance == "required" and not has_identity:
+            raise ToolError(f"no provenance: {NO_IDENTITY}", hint=HOW_TO_GET)
+        if self.provenance == "required" or (is_npms_own and has_identity):
+            return True, "with provenance"
+        reason = f"{NO_IDENTITY} ({HOW_TO_GET})" if is_npms_own else "only npm's own registry is known to take it"
+        return False, f"without provenance: {reason}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,10 +176,10 @@ def _failure(done: Done, request: Request) -> Exception:
     return ToolError(f"npm cannot publish {request.file} ({done.code}): {done.summary}", hint="see what npm says")
 
 
-def refuse_old_tools(registry: str, session: Session) -> None:
+def refuse_old_tools(session: Session) -> None:
     """Raises ToolError if only the identity of a CI job is there to publish with, and npm is too old to use it."""
     has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["publishing"]))
-    if registry != PUBLIC or session.variables.get(TOKEN) or not has_identity:
+    if session.variables.get(TOKEN) or not has_identity:
         return
     found = _json(children.run([npm(), "version", "--json"]).stdout)
     if old := too_old(found if isinstance(found, dict) else {}):
@@ -188,7 +190,7 @@ def refuse_old_tools(registry: str, session: Session) -> None:
 
 
 def too_old(versions: Mapping[str, object]) -> str:
-    """What is too old of npm and Node.js for trusted publishing, in words; empty if nothing is."""
+    """The programs that are too old for trusted publishing, in words; empty if none is."""
     found = []
     for name, needed in NEEDED.items():
         text = str(versions.get(name, "0"))
@@ -207,16 +209,31 @@ def _is_same(dist: Any, request: Request) -> bool:
     return isinstance(dist, dict) and dist.get("shasum") == sha1
 
 
-def _package_json(file: File) -> Mapping[str, Any]:
+def _named_registry(described: Mapping[str, Any]) -> str:
+    """The registry that a package names for itself; empty if it names none."""
+    return str(described.get("publishConfig", {}).get("registry", "")).rstrip("/")
+
+
+def _configured_registry(name: str) -> str:
+    """The registry that npm is set to, for the scope of the package or else for all."""
+    scope = [f"{name.partition('/')[0]}:registry"] if name.startswith("@") else []
+    for key in (*scope, "registry"):
+        found = children.run([npm(), "config", "get", key]).stdout.strip()
+        if found and found != "undefined":
+            return found
+    raise ToolError("npm names no registry", hint="write --to npm=https://HOST/PATH")
+
+
+def _package_json(path: Path) -> Mapping[str, Any]:
     try:
-        with tarfile.open(file.path, "r:gz") as archive:
+        with tarfile.open(path, "r:gz") as archive:
             entry = archive.extractfile("package/package.json")
             found = json.loads(entry.read()) if entry else None
         if isinstance(found, dict) and found.get("name") and found.get("version"):
             return found
     except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
-        raise ConfigError(f"{file.path} is not an npm package: {error}", hint="build the packages again") from error
-    raise ConfigError(f"{file.path} has no package.json with a name", hint="build the packages again")
+        raise ConfigError(f"{path} is not an npm package: {error}", hint="build the packages again") from error
+    raise ConfigError(f"{path} has no package.json with a name", hint="build the packages again")
 
 
 def _parts(request: Request) -> tuple[str, str]:

@@ -31,7 +31,7 @@ def publish(dist: Path, registries: Sequence[Registry], session: Session, *, is_
             folder.mkdir()
             planned += [(registry, request) for request in registry.plan(release, folder)]
         if is_dry:
-            return tuple(Outcome(request=request, result="planned", words=request.note) for _, request in planned)
+            return tuple(Outcome(request=request, result="planned") for _, request in planned)
         return deliver(tuple(planned), session)
 
 
