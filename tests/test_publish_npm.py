@@ -138,6 +138,14 @@ def test_provenance_that_is_required_and_cannot_be_had_is_refused(registry: Verd
         published(dist, registry.address, "npm.provenance=required", waits=waits)
 
 
+def test_npm_is_told_to_attest_where_ci_gives_an_identity(registry: Verdaccio, tmp_path: Path) -> None:
+    """Npm looks for the identity itself, and finds none on this machine."""
+    waits = Waits({"NODE_AUTH_TOKEN": registry.token, **IDENTITY})
+    dist = release(tmp_path / "dist", npm_name="attested")
+    with pytest.raises(ToolError, match="[Pp]rovenance generation"):
+        published(dist, registry.address, "npm.provenance=required", waits=waits)
+
+
 @pytest.mark.parametrize(
     ("variables", "is_attested", "words"),
     [

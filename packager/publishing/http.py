@@ -152,6 +152,8 @@ class Http:
         if answer.status == 403:
             hint = f"it needs credentials that may publish there: {self.credentials.wanted()}"
             return ToolError(f"{host} refuses {address} (403): {_said(answer)}", hint=hint)
+        if answer.status == 413:
+            return ToolError(f"{address} is larger than {host} takes (413)", hint="raise the limit of the server")
         return ToolError(
             f"{host} refuses {address} ({answer.status}): {_said(answer)}",
             hint="see what the registry says; then run the same command again: it continues",

@@ -173,6 +173,11 @@ def _failure(done: Done, request: Request) -> Exception:
         )
     if done.code == "E403":
         return ToolError(f"{host} refuses {request.file} (403): {done.summary}", hint=CREDENTIALS)
+    if done.code == "E413":
+        return ToolError(
+            f"{request.file} is larger than {host} takes (413)",
+            hint="raise the registry's limit (max_body_size of Verdaccio, client_max_body_size of nginx)",
+        )
     return ToolError(f"npm cannot publish {request.file} ({done.code}): {done.summary}", hint="see what npm says")
 
 

@@ -16,6 +16,7 @@ CONFIG = """\
 storage: ./storage
 auth: {htpasswd: {file: ./htpasswd, max_users: 10}}
 uplinks: {}
+max_body_size: 200mb
 packages:
   '**': {access: $all, publish: $authenticated}
 log: {type: stdout, format: json, level: warn}
