@@ -106,7 +106,7 @@ def _swift(folder: Path, version: str, dependencies: str) -> Iterator[tuple[str,
     (folder / "swift").mkdir()
     home = PurePosixPath(f"vision-{version}")
     manifest = PACKAGE_SWIFT.format(dependencies=dependencies).encode()
-    source = b"public let answer = 42\n"
+    source = b"public let answer = 42\r\n"  # as users' licences may end their lines
     entries = {home / "Package.swift": manifest, home / "Sources/VisionModels/Vision.swift": source}
     yield "ios", "swift-package", write_zip(folder / "swift" / f"vision-{version}.zip", dict(entries))
     described = folder / "swift" / f"vision-{version}.json"

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -166,6 +167,7 @@ def test_a_call_that_ends_while_the_portal_works_is_continued_without_a_second_u
         with pytest.raises(ToolError, match="is still VALIDATING after 20 s"):
             published(dist, portal, "maven-central.wait-s=20")
         portal.states = ["VALIDATED"]
+        time.sleep(1.1)  # signatures have the second in which they were made
         assert results(published(dist, portal)) == {"sent"}
         assert len(portal.uploads) == 1
         published(release(tmp_path / "other", aar=b"another aar"), portal)
