@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ import pytest
 from packager.cli import main
 from packager.publishing import REGISTRIES, registries
 from tests.registries import Server, release, serving
+
+pytestmark = pytest.mark.by_content("docs/publish.md")
 
 SHOWN = {"registry", "method", "address", "file", "size-bytes", "sha256", "parts", "note", "result", "words"}
 SECRET = "s3cret-of-the-test"
@@ -148,8 +151,6 @@ def test_files_outside_of_the_release_are_never_sent(mobpack: Mobpack, tmp_path:
 
 
 def test_the_page_names_every_registry_and_every_setting() -> None:
-    from dataclasses import fields
-
     page = (Path(__file__).parents[1] / "docs" / "publish.md").read_text(encoding="utf-8")
     for name, kind in REGISTRIES.items():
         assert f"`{name}" in page

@@ -15,6 +15,8 @@ from packager.publishing.http import retry_after
 from tests.registries import Answered, Fault, Server, Waits, release, results, serving, until
 from tests.toolchain import gradle
 
+pytestmark = pytest.mark.by_content
+
 HOME = "/com/example/vision"
 LIST = f"{HOME}/maven-metadata.xml"
 FILES = 4

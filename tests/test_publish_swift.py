@@ -15,6 +15,8 @@ from packager.publishing import Outcome, publish, registries
 from tests.registries import LOCAL, Answered, Asked, Fault, Server, Waits, parts_of, release, results, serving
 from tests.toolchain.swift import swift
 
+pytestmark = pytest.mark.by_content
+
 SCOPE = "swift-registry.scope=acme"
 PLACE = "/acme/vision/1.0.0"
 PROBLEM = json.dumps({"detail": "release already exists"}).encode()
