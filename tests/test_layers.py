@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("cli",),
     ("workflows",),
+    ("publishing",),
     ("differences", "plan", "reporting"),
     ("quantization",),
     ("verification",),
@@ -40,6 +41,20 @@ PLUGIN_FAMILIES = {
         "scores",
         "pictures",
         "texts",
+    ),
+    "publishing": (
+        "addresses",
+        "cms",
+        "credentials",
+        "gpg",
+        "http",
+        "javadoc",
+        "maven_files",
+        "multipart",
+        "registry",
+        "release",
+        "sending",
+        "swift_archives",
     ),
     "targets": (
         "target",

@@ -25,6 +25,7 @@ from packager.cli.extract import extract
 from packager.cli.init import init
 from packager.cli.inspect import inspect
 from packager.cli.predict import predict
+from packager.cli.publish import publish
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
 from packager.cli.xcode import xcode
@@ -55,6 +56,7 @@ for command in (
     build,
     extract,
     diff,
+    publish,
     export,
     quantize,
     convert,

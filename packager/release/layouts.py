@@ -107,15 +107,15 @@ def _swift(view: IosView, artifacts: Sequence[Artifact], dist: Path) -> list[Shi
     home.mkdir(exist_ok=True)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]
     archive, *runtimes = artifacts
-    _unpack(archive.path, home / view.package.name)
+    unpack(archive.path, home / view.package.name)
     for runtime in runtimes:
-        _unpack(runtime.path, home / runtime.path.stem)
+        unpack(runtime.path, home / runtime.path.stem)
     release = home / f"{archive.path.stem}.json"
     release.write_text(_registry_entry(view.package, archive), encoding="utf-8", newline="\n")
     return [*shipped, described(release, dist, target=archive.target, kind="swift-registry")]
 
 
-def _unpack(archive: Path, folder: Path) -> None:
+def unpack(archive: Path, folder: Path) -> None:
     """Extracts an archive with a single top-level folder to `folder`."""
     with zipfile.ZipFile(archive) as content:
         for entry in content.infolist():

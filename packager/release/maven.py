@@ -239,8 +239,17 @@ def _metadata_view(coordinates: Coordinates, before: Sequence[str]) -> MavenMeta
 
 def versions_in(metadata: Path) -> tuple[str, ...]:
     """The versions that a maven-metadata.xml lists; none if there is no such file."""
-    text = metadata.read_text(encoding="utf-8") if metadata.exists() else ""
+    return versions_of(metadata.read_text(encoding="utf-8") if metadata.exists() else "")
+
+
+def versions_of(text: str) -> tuple[str, ...]:
+    """The versions that the text of a maven-metadata.xml lists."""
     return tuple(VERSION.findall(text.partition("<versions>")[2]))
+
+
+def merged_metadata(text: str, coordinates: Coordinates) -> str:
+    """A maven-metadata.xml with the versions of `text`, which may be empty, and the one of `coordinates`."""
+    return render("android/maven/maven-metadata.xml.j2", _metadata_view(coordinates, versions_of(text)))
 
 
 def add_to(repository: Path, release: Path) -> tuple[Path, ...]:

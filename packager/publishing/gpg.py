@@ -1,0 +1,55 @@
+"""Detached OpenPGP signatures (.asc), made by the user's `gpg`."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from packager.core.errors import ToolError
+from packager.processes import children
+from packager.processes.commands import last_lines
+
+PASSPHRASE = "MOBPACK_GPG_PASSPHRASE"  # the name of a variable  # noqa: S105
+KEY = "make one with `gpg --quick-generate-key`, or name yours: --set maven-central.gpg-key=FINGERPRINT"
+
+
+def sign(files: Sequence[Path], folder: Path, key: str) -> tuple[Path, ...]:
+    """Signs each file with the secret key `key`, or the default one if it is empty, and returns NAME.asc in `folder`.
+
+    The passphrase, if there is one, comes from gpg's agent or from the environment; gpg reads it from a pipe. Raises
+    ToolError if gpg is missing or cannot sign.
+    """
+    program = shutil.which("gpg")
+    if not program:
+        raise ToolError("gpg not found: Maven Central requires signatures", hint="install GnuPG (apt install gnupg)")
+    return tuple(_signed(program, file, folder / f"{file.name}.asc", key) for file in files)
+
+
+def _signed(program: str, file: Path, target: Path, key: str) -> Path:
+    passphrase = os.environ.get(PASSPHRASE, "")
+    command = [program, "--batch", "--yes", "--no-tty", "--armor", "--digest-algo", "SHA512"]
+    command += ["--local-user", key] if key else []
+    command += ["--pinentry-mode", "loopback", "--passphrase-fd", "0"] if passphrase else []
+    command += ["--output", str(target.absolute()), "--detach-sign", str(file.absolute())]
+    said = _run(command, passphrase)
+    if said.returncode != 0 or not target.is_file():
+        raise ToolError(f"gpg cannot sign {file.name}: {last_lines(said.stderr, 3)}", hint=_hint(said.stderr))
+    return target
+
+
+def _run(command: Sequence[str], passphrase: str) -> "subprocess.CompletedProcess[str]":
+    with tempfile.TemporaryDirectory() as scratch:
+        process = children.start(command, Path(scratch), stdin=subprocess.PIPE)
+        try:
+            output, complaints = process.communicate(f"{passphrase}\n" if passphrase else "")
+        finally:
+            children.end(process)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, complaints)
+
+
+def _hint(text: str) -> str:
+    if "assphrase" in text or "pinentry" in text.lower():
+        return f"set {PASSPHRASE}, or unlock the key in gpg's agent"
+    return KEY if "secret key" in text.lower() else "sign a file with gpg by hand to see more"

@@ -1,0 +1,110 @@
+"""Swift package registries (SE-0292, SE-0321, SE-0391): one request for each package."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from packager.core.characters import to_json
+from packager.core.errors import ConfigError, ToolError
+from packager.publishing.addresses import checked
+from packager.publishing.cms import FORMAT, signature
+from packager.publishing.credentials import Credentials
+from packager.publishing.http import Http
+from packager.publishing.multipart import Form, Part
+from packager.publishing.registry import Request, Session, State
+from packager.publishing.release import Release
+from packager.publishing.swift_archives import archive_of
+
+CREDENTIALS = Credentials(
+    token="MOBPACK_SWIFT_TOKEN",  # names of variables, no secrets  # noqa: S106
+    username="MOBPACK_SWIFT_USERNAME",
+    password="MOBPACK_SWIFT_PASSWORD",  # noqa: S106
+)
+VERSION_1 = "application/vnd.swift.registry.v1+json"
+SCOPE = "--set swift-registry.scope=SCOPE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwiftRegistry:
+    """A registry at an address. A version appears there whole or not at all."""
+
+    NAME: ClassVar[str] = "swift-registry"
+    address: str = ""
+    scope: str = ""
+    """the scope of the packages: `acme` of acme.vision"""
+    certificate: str = ""
+    """file with the certificate to sign with, in PEM; empty for no signature"""
+    key: str = ""
+    """file with the certificate's private key, in PEM"""
+    package: str = ""
+    """`onnxruntime-binary` for the runtime's package; empty for the release's own"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "address", checked(self.address, "--to swift-registry"))
+        if not self.scope:
+            raise ConfigError("packages of a Swift registry have a scope", hint=f"add {SCOPE}")
+        if bool(self.certificate) != bool(self.key):
+            raise ConfigError(
+                "a signature needs a certificate and its key",
+                hint="set both swift-registry.certificate and swift-registry.key, or neither",
+            )
+
+    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+        archive = archive_of(release, self.package)
+        return (
+            Request(
+                registry=self.NAME,
+                method="PUT",
+                address=f"{self.address}/{self.scope}/{archive.name}/{archive.version}",
+                file=archive.file.name,
+                size_bytes=archive.file.size_bytes,
+                sha256=archive.file.sha256,
+                parts=tuple(part.name for part in self._parts(archive.file.path)),
+                note="signed" if self.key else "not signed",
+                content=archive.file.path,
+            ),
+        )
+
+    def _parts(self, path: Path) -> Iterator[Part]:
+        """The archive, what is said of it, and their signatures."""
+        metadata = _metadata(path)
+        contents: dict[str, bytes | Path] = {"source-archive": path, "metadata": metadata}
+        yield Part(name="source-archive", content=path, media_type="application/zip", file_name=path.name)
+        yield Part(name="metadata", content=metadata, media_type="application/json")
+        if self.key:
+            for name, content in contents.items():
+                signed = signature(content, Path(self.certificate), Path(self.key))
+                yield Part(name=f"{name}-signature", content=signed)
+
+    def state(self, request: Request, session: Session) -> State:
+        answer = Http(session=session, credentials=CREDENTIALS).get(request.address, accept=VERSION_1)
+        if answer.status == 404:
+            return State.ABSENT
+        try:
+            checksums = {
+                each["checksum"] for each in json.loads(answer.body)["resources"] if each["name"] == "source-archive"
+            }
+        except (ValueError, KeyError, TypeError) as error:
+            raise ToolError(
+                f"{request.address} is not described as SE-0292 says", hint="check the address of the registry"
+            ) from error
+        return State.SAME if checksums == {request.sha256} else State.OTHER
+
+    def send(self, request: Request, session: Session) -> str:
+        assert isinstance(request.content, Path)
+        http = Http(session=session, credentials=CREDENTIALS)
+        form = Form(parts=tuple(self._parts(request.content)))
+        headers = {"Content-Type": form.media_type, "Accept": VERSION_1}
+        if self.key:
+            headers["X-Swift-Package-Signature-Format"] = FORMAT
+        answer = http.send("PUT", request.address, form.opened, size_bytes=form.size_bytes(), headers=headers)
+        return "accepted; the registry is still at work on it" if answer.status == 202 else ""
+
+
+def _metadata(archive: Path) -> bytes:
+    """Metadata of the release (SE-0391) as JSON: what the file beside the archive says of it."""
+    described = archive.with_suffix(".json")
+    found = json.loads(described.read_text(encoding="utf-8")).get("metadata", {}) if described.is_file() else {}
+    return to_json(found).encode()
