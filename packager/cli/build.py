@@ -120,6 +120,7 @@ def build(
         emit_project=emit_project,
         emit_ort_package="ort-package" in emits,
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
+        has_project=model is None,
     )
     made = workflow.build(config, request, console)
     result = summarized(made)
