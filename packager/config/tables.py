@@ -105,7 +105,7 @@ class ModelTable(Strict):
     license: Path | None = None
     """the model's licence file, shipped in the package"""
     card: Card = NO_CARD
-    """what the bill of materials says about the model: licence, data, accuracy, limits; see docs/sbom.md"""
+    """facts for the bill of materials: the licence of the model, its data, accuracy and limits; see docs/sbom.md"""
     inputs: dict[str, InputTable] = {}
     """inputs that apps pass in another form than a tensor: `[model.NAME.inputs.INPUT]` with, for example, `kind =
     "image"`"""

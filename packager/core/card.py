@@ -66,7 +66,7 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What a project says about a model. Everything is optional."""
+    """Facts about a model that only its project knows. All are optional."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 

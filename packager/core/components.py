@@ -31,7 +31,7 @@ class Component:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a target's package is, and the libraries that it contains or depends on."""
+    """A target's package, and the libraries that it contains or depends on."""
 
     package: Component
     libraries: tuple[Component, ...]

@@ -17,7 +17,7 @@ NOTHING_MEASURED = Report(parities=())
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What a project says about its models, beside the graphs."""
+    """Facts about the models of a project that are not in their graphs."""
 
     cards: Mapping[str, Card]
     """by model"""
@@ -72,7 +72,7 @@ def _comparisons(model: str, files: set[str], report: Report) -> Iterator[Parity
 
 
 def _published(package: Package) -> Entry:
-    """What [package] says, as keys of an entry; empty ones are left out of it."""
+    """Keys of an entry from [package]; empty ones are left out of it."""
     addresses = {"website": package.url, "vcs": package.scm}
     return {
         "authors": [{"name": each} for each in package.developers],

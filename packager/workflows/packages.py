@@ -78,7 +78,7 @@ def narrowed(target: Target, plans: tuple[Plan, ...]) -> Target:
 
 @dataclass(frozen=True)
 class Bills:
-    """What the bills of materials of one target's package are made of."""
+    """Contents of the bills of materials of one target's package."""
 
     contents: Contents
     plans: Sequence[Plan]
@@ -94,7 +94,7 @@ class Bills:
 
 
 def described(config: Config) -> Described:
-    """What the project says about its models, and how their variants are made."""
+    """The cards of the models, and how their variants are made."""
     variants = {SOURCE, *config.variant}
     return Described(
         cards={name: table.card for name, table in config.model.items()},
