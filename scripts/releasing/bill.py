@@ -25,7 +25,7 @@ from packager.sbom.cyclonedx import Entry
 
 ROOT = Path(__file__).parents[2]
 PINS = ROOT / "requirements" / "test.txt"
-PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)")
+PINNED = re.compile(r"^[A-Za-z0-9._-]+==[^\\]+")
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 EXTRAS = ("android", "web", "xcode")
 """extras whose libraries are pinned"""
@@ -37,15 +37,18 @@ CLASSIFIERS = {
 
 
 def pins(path: Path = PINS) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Name -> version and sha256 of each file of that version."""
+    """Name -> version and sha256 of each file of that version, for this system and Python."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     name = version = ""
     for line in path.read_text(encoding="utf-8").splitlines():
         if start := PINNED.match(line):
-            name, version = canonicalize_name(start[1]), start[2]
-            found[name] = (version, ())
-        for digest in HASH.findall(line):
-            found[name] = (version, (*found[name][1], digest))
+            requirement = Requirement(start[0].strip())
+            is_for_this = requirement.marker is None or requirement.marker.evaluate()
+            name = canonicalize_name(requirement.name) if is_for_this else ""
+            version = str(requirement.specifier).removeprefix("==")
+        if name:
+            _, digests = found.get(name, (version, ()))
+            found[name] = (version, (*digests, *HASH.findall(line)))
     return found
 
 
