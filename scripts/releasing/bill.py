@@ -9,8 +9,9 @@ the hashes there.
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution, distribution
 from pathlib import Path
+from zipfile import Path as PathInZip
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -32,7 +33,6 @@ EXTRAS = ("android", "web", "xcode")
 CLASSIFIERS = {
     "License :: OSI Approved :: Apache Software License": "Apache-2.0",
     "License :: OSI Approved :: MIT License": "MIT",
-    "License :: OSI Approved :: BSD License": "BSD-3-Clause",
 }
 
 
@@ -50,6 +50,12 @@ def pins(path: Path = PINS) -> dict[str, tuple[str, tuple[str, ...]]]:
             _, digests = found.get(name, (version, ()))
             found[name] = (version, (*digests, *HASH.findall(line)))
     return found
+
+
+def packed(wheel: Path) -> Distribution:
+    """The metadata in a wheel: an installed mobpack may be older."""
+    name, version, *_ = wheel.name.split("-")
+    return PathDistribution(PathInZip(wheel, f"{name}-{version}.dist-info/"))  # type: ignore[arg-type]
 
 
 def needed_by(package: Distribution, extras: tuple[str, ...] = ("",)) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -87,7 +93,7 @@ def license_of(package: Distribution) -> str:
         if expression := licenses.normalized(text.strip()):
             return expression
     words = named[1].strip().splitlines()
-    return words[0] if words else ""
+    return words[0] if len(words) == 1 else ""  # several are a licence's text
 
 
 def library(name: str, *, is_optional: bool, pinned: Mapping[str, tuple[str, tuple[str, ...]]]) -> Entry:
@@ -116,7 +122,7 @@ def bill(folder: Path) -> str:
         {"type": "distribution", "url": path.name, "hashes": cyclonedx.sha256(sha256_of(path))}
         for path in sorted((*folder.glob("*.whl"), *folder.glob("*.tar.gz")))
     ]
-    own = distribution("mobpack")
+    own = packed(next(folder.glob("*.whl")))
     required = closure(needed_by(own))
     every = closure(needed_by(own, ("", *EXTRAS)))
     pinned, headers = pins(), _headers()
