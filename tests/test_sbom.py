@@ -164,7 +164,7 @@ def test_the_task_comes_from_the_contract() -> None:
 
 
 def test_measured_errors_are_in_the_bill_with_a_report_alone() -> None:
-    """What is inside a package must not depend on the processor."""
+    """The bytes of a package must not depend on the processor."""
     file = VISION.plans[0].files[0]
     error = OutputError(output="y", max_abs_error=1e-7, max_rel_error=2.3456e-7, worst_sample=0, top1_agreement=1.0)
     ran = Parity(

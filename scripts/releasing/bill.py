@@ -55,7 +55,7 @@ def pins(path: Path = PINS) -> dict[str, tuple[str, tuple[str, ...]]]:
 def packed(wheel: Path) -> Distribution:
     """The metadata in a wheel: an installed mobpack may be older."""
     name, version, *_ = wheel.name.split("-")
-    return PathDistribution(PathInZip(wheel, f"{name}-{version}.dist-info/"))  # type: ignore[arg-type]
+    return PathDistribution(PathInZip(wheel, f"{name}-{version}.dist-info/"))
 
 
 def needed_by(package: Distribution, extras: tuple[str, ...] = ("",)) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -87,7 +87,7 @@ def closure(names: Iterator[tuple[str, tuple[str, ...]]]) -> dict[str, set[str]]
 def license_of(package: Distribution) -> str:
     """SPDX expression from the metadata of a library; else its own words, or empty."""
     fields = package.metadata
-    named = [fields.get("License-Expression") or "", fields.get("License") or ""]
+    named = [(fields.get_all(name) or [""])[0] for name in ("License-Expression", "License")]
     classified = [CLASSIFIERS[each] for each in fields.get_all("Classifier") or () if each in CLASSIFIERS]
     for text in (*named, *classified):
         if expression := licenses.normalized(text.strip()):
