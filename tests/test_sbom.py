@@ -6,6 +6,7 @@ import sys
 import tarfile
 import zipfile
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,37 @@ def test_the_serial_number_follows_the_content() -> None:
     assert other["serialNumber"] != first["serialNumber"]
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_spdx_has_the_same_parts_and_the_same_bytes_every_time(case: str) -> None:
+    """The library refuses wrong types and cardinalities when it writes, and when it reads."""
+    found = CASES[case]
+    described = Described(cards={plan.model.name: CARD for plan in found.plans}, recipes=RECIPES)
+    text, again = (sbom.spdx(found.package, parts_of(found), found.plans, described, found.report) for _ in range(2))
+    assert text == again
+    read = sbom.spdx_library().SHACLObjectSet()
+    sbom.spdx_library().JSONLDDeserializer().read(BytesIO(text.encode()), read)
+    elements = [each for each in json.loads(text)["@graph"] if "spdxId" in each]
+    assert len({each["spdxId"] for each in elements}) == len(elements)
+    bill = json.loads(written(found.package, parts_of(found), found.plans, found.report))
+    urls = {each["purl"] for each in (bill["metadata"]["component"], *bill["components"]) if "purl" in each}
+    assert {each["software_packageUrl"] for each in elements if "software_packageUrl" in each} == urls
+    models = {each["name"]: each for each in elements if each["type"] == "ai_AIPackage"}
+    for each in bill["components"]:
+        if each["type"] == "machine-learning-model":
+            (digest,) = models[each["name"]]["verifiedUsing"]
+            assert digest["hashValue"] == each["hashes"][0]["content"]
+            assert models[each["name"]]["ai_limitation"].startswith("columns were not tried")
+    kinds = {each["relationshipType"] for each in elements if each["type"] == "Relationship"}
+    assert kinds == {"contains", "dependsOn", "hasDeclaredLicense", "trainedOn"}
+
+
+def test_spdx_writes_terms_that_it_does_not_list_as_ones_of_their_own() -> None:
+    case = replace(VISION, package=replace(VISION.package, license="Acme terms 1"))
+    described = Described(cards={}, recipes={})
+    text = sbom.spdx(case.package, parts_of(case), case.plans, described, case.report)
+    assert '"simplelicensing_licenseExpression": "LicenseRef-Acme-terms-1"' in text
+
+
 @pytest.mark.kotlin
 @pytest.mark.processes
 def test_a_build_writes_bills_inside_and_beside_every_package(tmp_path: Path) -> None:
@@ -224,7 +256,7 @@ def test_a_build_writes_bills_inside_and_beside_every_package(tmp_path: Path) ->
     assert refused.returncode == 6, refused.stderr
     assert "AGPL-3.0-only" in refused.stderr
     assert not (tmp_path / "dist").exists()
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "--emit", "spdx"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "warning: model 'net' is under AGPL-3.0-only" in done.stderr
 
@@ -252,4 +284,7 @@ def test_a_build_writes_bills_inside_and_beside_every_package(tmp_path: Path) ->
     assert published.read_bytes() == library
     assert published.with_name(f"{published.name}.sha256").is_file()
     manifest = json.loads((dist / "manifest.json").read_text(encoding="utf-8"))
-    assert {each["path"] for each in manifest["artifacts"] if each["kind"] == "sbom"} == set(beside)
+    as_spdx = {path.replace(".cdx.json", ".spdx3.json") for path in beside}
+    assert {each["path"] for each in manifest["artifacts"] if each["kind"] == "sbom"} == {*beside, *as_spdx}
+    for path in as_spdx:
+        assert "ai_AIPackage" in (dist / path).read_text(encoding="utf-8")

@@ -22,6 +22,8 @@ from packager.targets.web.view import WebView
 PIECE_BYTES = 1 << 20
 SBOM_SUFFIX = ".cdx.json"
 """end of a CycloneDX file's name, as CycloneDX recommends"""
+SPDX_SUFFIX = ".spdx3.json"
+"""the same of SPDX 3"""
 
 
 def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path, *, sbom: str = "") -> list[Shipped]:
@@ -54,10 +56,10 @@ def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:
     return Shipped(artifact=found, path=path.relative_to(dist).as_posix())
 
 
-def beside(target: Printed, shipped: Sequence[Shipped], sbom: str, dist: Path) -> Shipped:
+def beside(target: Printed, shipped: Sequence[Shipped], sbom: str, dist: Path, *, suffix: str = SBOM_SUFFIX) -> Shipped:
     """Writes the bill of materials `sbom` beside the package of `target`: `android/vision-1.0.0.cdx.json`."""
     package = next(each for each in shipped if each.artifact.kind in target.MODELS_IN)
-    path = dist / Path(package.path).with_suffix(SBOM_SUFFIX)
+    path = dist / Path(package.path).with_suffix(suffix)
     path.write_text(sbom, encoding="utf-8", newline="\n")
     return described(path, dist, target=target.NAME, kind="sbom")
 

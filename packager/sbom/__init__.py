@@ -2,5 +2,6 @@
 
 from packager.sbom.bill import Described, bill
 from packager.sbom.conflicts import Conflict, conflicts, unnamed
+from packager.sbom.spdx import spdx, spdx_library
 
-__all__ = ["Conflict", "Described", "bill", "conflicts", "unnamed"]
+__all__ = ["Conflict", "Described", "bill", "conflicts", "spdx", "spdx_library", "unnamed"]

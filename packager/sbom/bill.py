@@ -32,7 +32,7 @@ def bill(
 
     Without one the text depends on the package's contents alone: measured numbers differ between processors.
     """
-    models = list(_shipped(plans, described, report))
+    models = list(shipped_models(plans, described, report))
     code = cyclonedx.mobpack()
     libraries = sorted(parts.libraries, key=cyclonedx.reference)
     root = cyclonedx.reference(parts.package)
@@ -50,7 +50,8 @@ def bill(
     )
 
 
-def _shipped(plans: Sequence[Plan], described: Described, report: Report) -> Iterator[ShippedModel]:
+def shipped_models(plans: Sequence[Plan], described: Described, report: Report) -> Iterator[ShippedModel]:
+    """The models of a package, each with its files and their comparisons."""
     for name in dict.fromkeys(plan.model.name for plan in plans):
         own = [plan for plan in plans if plan.model.name == name]
         files = tuple(sorted(distinct_files(own), key=lambda each: each.sha256))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import release, reporting
+from packager import release, reporting, sbom
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.findings import Report
@@ -43,6 +43,8 @@ def build(config: Config, request: Request, console: Console) -> Release:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
     unchanged."""
     judge_licenses(config, request, console)
+    if request.emit_spdx:
+        sbom.spdx_library()
     store = Store(cache_folder() / "store")
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)

@@ -54,7 +54,7 @@ def package_all(
             runtime = contents.runtimes[name].packaged if name in contents.runtimes else None
             view = target.view(contents.package, plans, contents.report, runtime, contents.golden)
             bills = Bills(contents, plans, config)
-            shipped += package_target(target, view, bills, staging, store, emit_project=request.emit_project)
+            shipped += package_target(target, view, bills, staging, store, request)
             shipped += operators_of(target, contents.package, plans, staging)
             if request.emit_ort_package:
                 shipped += ort_package(target, plans, staging)
@@ -64,7 +64,7 @@ def package_all(
             inside = {each: replace(built[each], plans=contents.planned_for(each, name)) for each in wrapper.NEEDS}
             view = wrapper.view(contents.package, inside, contents.report, contents.golden)
             bills = Bills(contents, [plan for each in inside.values() for plan in each.plans], config)
-            shipped += package_target(wrapper, view, bills, staging, store, emit_project=request.emit_project)
+            shipped += package_target(wrapper, view, bills, staging, store, request)
     return shipped
 
 
@@ -92,6 +92,10 @@ class Bills:
         """The bill beside the package, with what was measured here."""
         return sbom.bill(self.contents.package, parts, self.plans, described(self.config), self.contents.report)
 
+    def as_spdx(self, parts: Parts) -> str:
+        """The same facts as in `beside`, as SPDX 3."""
+        return sbom.spdx(self.contents.package, parts, self.plans, described(self.config), self.contents.report)
+
 
 def described(config: Config) -> Described:
     """The cards of the models, and how their variants are made."""
@@ -103,7 +107,7 @@ def described(config: Config) -> Described:
 
 
 def package_target(
-    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, *, emit_project: bool
+    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: Request
 ) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`, its bill of materials inside and beside."""
     parts = target.parts(view)
@@ -111,7 +115,9 @@ def package_target(
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging, sbom=sources.texts[SBOM])
     shipped.append(release.beside(target, shipped, bills.beside(parts), staging))
-    if emit_project:
+    if request.emit_spdx:
+        shipped.append(release.beside(target, shipped, bills.as_spdx(parts), staging, suffix=release.SPDX_SUFFIX))
+    if request.emit_project:
         write_sources(target.project(view, sources, store), staging / target.NAME / "project")
     return shipped
 

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 PINS = ROOT / "requirements" / "test.txt"
 PINNED = re.compile(r"^[A-Za-z0-9._-]+==[^\\]+")
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-EXTRAS = ("android", "web", "xcode")
+EXTRAS = ("android", "spdx", "web", "xcode")
 """extras whose libraries are pinned"""
 CLASSIFIERS = {
     "License :: OSI Approved :: Apache Software License": "Apache-2.0",
