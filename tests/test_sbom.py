@@ -34,7 +34,10 @@ CARD = Card(
     description="Tells page from picture.",
     architecture="PP-LCNet",
     learning="supervised",
-    datasets=(Dataset(name="pages", url="https://example.com/pages", license="CC-BY-4.0", sensitive=("names",)),),
+    datasets=(
+        Dataset(name="pages", url="https://example.com/pages", license="CC-BY-4.0", sensitive=("names",)),
+        Dataset(name="pages", use="evaluation"),
+    ),
     metrics=(Metric(name="top-1 accuracy", value=0.94, on="a test set"),),
     users=("apps that scan",),
     uses=("turning pages",),
@@ -230,7 +233,7 @@ def test_spdx_has_the_same_parts_and_the_same_bytes_every_time(case: str) -> Non
             assert digest["hashValue"] == each["hashes"][0]["content"]
             assert models[each["name"]]["ai_limitation"].startswith("columns were not tried")
     kinds = {each["relationshipType"] for each in elements if each["type"] == "Relationship"}
-    assert kinds == {"contains", "dependsOn", "hasDeclaredLicense", "trainedOn"}
+    assert kinds == {"contains", "dependsOn", "hasDeclaredLicense", "testedOn", "trainedOn"}
 
 
 def test_spdx_writes_terms_that_it_does_not_list_as_ones_of_their_own() -> None:

@@ -119,7 +119,7 @@ class _Writer:
         kind = self._model.dataset_DatasetType.noAssertion
         element = self._add(
             self._model.dataset_DatasetPackage,
-            f"{card.reference(shipped.model)}/data/{data.name}",
+            f"{card.reference(shipped.model)}/data/{len(self._elements)}",
             name=data.name,
             description=data.description,
             software_homePage=data.url,
