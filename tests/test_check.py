@@ -320,7 +320,7 @@ def test_what_was_checked_for_ios_is_built_as_a_swift_package(mobpack: Mobpack, 
     assert answer.code == 0, answer.err
     manifest = json.loads(answer.out)["manifest"]
     kinds = {each["kind"]: each for each in manifest["artifacts"]}
-    assert set(kinds) == {"swift-package", "swift-registry", "swift-runtime", "operator-config"}
+    assert set(kinds) == {"swift-package", "swift-registry", "swift-runtime", "operator-config", "sbom"}
     assert kinds["swift-package"]["path"] == "swift/net-1.0.0.zip"
     assert (folder / "dist/swift/net/Sources/NetKit/Net.swift").is_file()
     models = folder / "dist/swift/net/Sources/NetKit/Resources/Models/net"

@@ -19,7 +19,7 @@ LAYERS = (
     ("quantization",),
     ("verification",),
     ("runtimes",),
-    ("config", "release"),
+    ("config", "release", "sbom"),
     ("compile", "contract", "runners", "samples", "targets"),
     ("environments", "models", "pages", "tokenization", "xcframework"),
     ("processes", "quantizers", "render", "vectors"),

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     "--emit",
     "emits",
     multiple=True,
-    type=click.Choice(["ort-package"]),
-    help="Also write the models as an ORT Model Package.",
+    type=click.Choice(["ort-package", "spdx"]),
+    help="Also write the models as an ORT Model Package, or the bills of materials as SPDX 3.",
 )
 @click.option(
     "--repository",
@@ -119,7 +119,9 @@ def build(
         out=out,
         emit_project=emit_project,
         emit_ort_package="ort-package" in emits,
+        emit_spdx="spdx" in emits,
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
+        has_project=model is None,
     )
     made = workflow.build(config, request, console)
     result = summarized(made)

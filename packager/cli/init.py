@@ -117,6 +117,7 @@ def project_file(
             if file
         ),
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
+        _line('# card = { license = "Apache-2.0" }', "of the weights, as SPDX says it: docs/sbom.md"),
         *_rename(model),
         *([] if files.get("encoder") else _shapes(model, sizes)),
         *(_texts(model, out, tables) or _contract(model)),

@@ -13,6 +13,7 @@ from packager.config.runtime import RuntimeTable
 from packager.config.strict import Size, Strict, matches
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind
 from packager.core import names
+from packager.core.card import NO_CARD, Card
 from packager.core.errors import ConfigError
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
@@ -103,6 +104,8 @@ class ModelTable(Strict):
     """sizes of dynamic dimensions: `batch = 1`, or of a whole input: `x = [1, 3, 224, 224]`"""
     license: Path | None = None
     """the model's licence file, shipped in the package"""
+    card: Card = NO_CARD
+    """facts for the bill of materials: the licence of the model, its data, accuracy and limits; see docs/sbom.md"""
     inputs: dict[str, InputTable] = {}
     """inputs that apps pass in another form than a tensor: `[model.NAME.inputs.INPUT]` with, for example, `kind =
     "image"`"""

@@ -1,8 +1,19 @@
 """The files of a release: layouts, manifest, and the step that puts the finished folder in place."""
 
-from packager.release.layouts import described, layout
+from packager.release.layouts import SPDX_SUFFIX, beside, described, layout
 from packager.release.manifest import Shipped, manifest
 from packager.release.ort_package import component, write_ort_package
 from packager.release.publish import MANIFEST, staged
 
-__all__ = ["MANIFEST", "Shipped", "component", "described", "layout", "manifest", "staged", "write_ort_package"]
+__all__ = [
+    "MANIFEST",
+    "SPDX_SUFFIX",
+    "Shipped",
+    "beside",
+    "component",
+    "described",
+    "layout",
+    "manifest",
+    "staged",
+    "write_ort_package",
+]

@@ -20,10 +20,15 @@ from packager.targets.target import artifact
 from packager.targets.web.view import WebView
 
 PIECE_BYTES = 1 << 20
+SBOM_SUFFIX = ".cdx.json"
+"""end of a CycloneDX file's name, as CycloneDX recommends"""
+SPDX_SUFFIX = ".spdx3.json"
+"""the same of SPDX 3"""
 
 
-def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
-    """Copies the artifacts of `target` into the release folder `dist` and returns their paths there."""
+def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path, *, sbom: str = "") -> list[Shipped]:
+    """Copies the artifacts of `target` into the release folder `dist` and returns their paths there. `sbom` is the bill
+    of materials that a Maven repository publishes with a library."""
     if isinstance(view, ReactNativeView):
         return _npm(artifacts, dist)
     home = dist / target.NAME
@@ -34,7 +39,7 @@ def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path
         return _swift(view, artifacts, dist)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]
     if isinstance(view, AndroidView):
-        shipped += _maven(view, artifacts, dist)
+        shipped += _maven(view, artifacts, dist, sbom)
     return shipped
 
 
@@ -51,13 +56,21 @@ def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:
     return Shipped(artifact=found, path=path.relative_to(dist).as_posix())
 
 
+def beside(target: Printed, shipped: Sequence[Shipped], sbom: str, dist: Path, *, suffix: str = SBOM_SUFFIX) -> Shipped:
+    """Writes the bill of materials `sbom` beside the package of `target`: `android/vision-1.0.0.cdx.json`."""
+    package = next(each for each in shipped if each.artifact.kind in target.MODELS_IN)
+    path = dist / Path(package.path).with_suffix(suffix)
+    path.write_text(sbom, encoding="utf-8", newline="\n")
+    return described(path, dist, target=target.NAME, kind="sbom")
+
+
 def _copied(artifact: Artifact, home: Path, dist: Path) -> Shipped:
     path = home / artifact.path.name
     shutil.copyfile(artifact.path, path)
     return Shipped(artifact=artifact, path=path.relative_to(dist).as_posix())
 
 
-def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path, sbom: str) -> list[Shipped]:
     """A Maven repository with the library, and with its runtime if that is a separate artifact.
 
     ONNX Runtime is a runtime dependency, unless it is inside the library, whose public signatures use none of its
@@ -73,6 +86,7 @@ def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list
         aar=by_kind["aar"],
         sources_jar=by_kind["sources-jar"],
         dependencies=(*runtime, *used),
+        sbom=sbom,
     )
     if "runtime-aar" in by_kind:
         written += _maven_runtime(runtime[0], by_kind["runtime-aar"], dist)

@@ -126,11 +126,13 @@ def write_repository(
     aar: Path,
     sources_jar: Path | None,
     dependencies: Sequence[Dependency],
+    sbom: str = "",
 ) -> tuple[Path, ...]:
     """Writes the library below `folder`, a repository's root, and returns every file written, sorted.
 
     Files of other libraries and versions stay unchanged, and maven-metadata.xml keeps the versions that it lists. A
-    library without generated sources has no `sources_jar`.
+    library without generated sources has no `sources_jar`. `sbom`, its bill of materials, gets the classifier that
+    CycloneDX's plug-ins for Maven and Gradle give it.
     """
     home = folder.joinpath(*coordinates.group.split("."), coordinates.artifact)
     stem = home / coordinates.version / f"{coordinates.artifact}-{coordinates.version}"
@@ -147,6 +149,9 @@ def write_repository(
         _write(Path(f"{stem}.module"), render("android/maven/module.json.j2", module)),
         _write(home / METADATA, render("android/maven/maven-metadata.xml.j2", metadata)),
     ):
+        described[path] = _file(path)
+    if sbom:
+        path = _write(Path(f"{stem}-cyclonedx.json"), sbom)
         described[path] = _file(path)
     return tuple(sorted([*described, *_write_checksums(described)]))
 

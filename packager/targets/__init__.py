@@ -4,6 +4,7 @@ from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
+    SBOM,
     Built,
     DefaultProviders,
     OwnRuntime,
@@ -25,6 +26,7 @@ MODELS_IN: dict[str, str] = {**Android.MODELS_IN, **Ios.MODELS_IN, **ReactNative
 
 __all__ = [
     "MODELS_IN",
+    "SBOM",
     "TARGETS",
     "WRAPPERS",
     "Built",

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core import components
+from packager.core.components import Component
 from packager.core.errors import SettingError
-from packager.core.values import Sources
+from packager.core.values import Package, Sources
 from packager.files.installed import templates_folder
 from packager.processes import downloads
 from packager.render import render
@@ -140,6 +142,46 @@ def oldest_ios(own: PackagedFramework | None) -> str:
     """Oldest iOS that the package supports; its own code is tested with the published runtime's."""
     published = str(downloads.pins()["ios"]["min-ios"])
     return max(published, own.minimum_os or published, key=version_key) if own else published
+
+
+def package_part(package: Package) -> Component:
+    """A Swift package, by the address of its repository: SwiftPM has no other names."""
+    host, _, path = package.scm.removeprefix("https://").removesuffix(".git").partition("/")
+    folder, _, name = path.rpartition("/")
+    address = components.purl("swift", name, package.version, namespace=f"{host}/{folder}") if folder else ""
+    return Component(
+        name=package.name,
+        version=package.version,
+        purl=address or components.purl("generic", package.name, package.version),
+        license=package.license,
+        about=package.description,
+    )
+
+
+def part(
+    needed: DependencyView, framework: FrameworkView, own: PackagedFramework | None, *, has_runtime: bool
+) -> Component:
+    """ONNX Runtime, for a bill of materials: `own`, the published archive, or the package that brings it."""
+    terms = downloads.pins()["licenses"]["onnxruntime"]
+    if not has_runtime:
+        host, _, path = needed.place.removeprefix("https://").removesuffix(".git").partition("/")
+        folder = f"{host}/{path.rpartition('/')[0]}"
+        address = components.purl("swift", needed.identity, needed.oldest, namespace=folder)
+        purl = address if needed.kind == "url" else ""
+        return Component(name=needed.identity, version=needed.oldest, purl=purl, license=terms)
+    if framework.path:
+        version, digest = (own.version, own.sha256) if own else ("", "")
+        return components.own_runtime(version, terms, sha256=digest)
+    version = "" if framework.version == UNKNOWN else framework.version
+    checksum = f"sha256:{framework.checksum}"
+    return Component(
+        name="onnxruntime",
+        version=version,
+        purl=components.purl("generic", "onnxruntime", version, checksum=checksum, download_url=framework.url),
+        license=terms,
+        sha256=framework.checksum,
+        address=framework.url,
+    )
 
 
 def sources(own: PackagedFramework | None) -> Sources:

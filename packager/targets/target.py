@@ -5,6 +5,7 @@ from dataclasses import Field, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
 
+from packager.core.components import Parts
 from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.values import Artifact, Package, Plan, Sources
@@ -73,6 +74,8 @@ def runtime_range(oldest: str, preferred: str) -> RuntimeRange | None:
     return RuntimeRange(releases=known[minors.index(oldest) :], preferred=preferred)
 
 
+SBOM = PurePosixPath("sbom.cdx.json")
+"""Place of the bill of materials in the sources of a package, by the name that CycloneDX recommends"""
 OwnRuntime = PackagedRuntime | PackagedFramework
 """The user's own runtime for Android or for iOS."""
 
@@ -190,12 +193,17 @@ class Printed(Protocol):
         """The sources of the package."""
         ...
 
+    def parts(self, view: Any) -> Parts:
+        """The package and its libraries, for its bill of materials."""
+        ...
+
     def project(self, view: Any, sources: Sources, store: Store) -> Sources:
         """The sources with the build files of the target's own build system."""
         ...
 
     def assemble(self, view: Any, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The finished package. Raises ToolError if a required tool is missing or fails."""
+        """The finished package, with the bill of materials that is in `sources` at `SBOM`. Raises ToolError if a
+        required tool is missing or fails."""
         ...
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import release, reporting
+from packager import release, reporting, sbom
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.findings import Report
@@ -26,6 +26,7 @@ from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
+from packager.workflows.terms import judge_licenses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,9 @@ class Release:
 def build(config: Config, request: Request, console: Console) -> Release:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
     unchanged."""
+    judge_licenses(config, request, console)
+    if request.emit_spdx:
+        sbom.spdx_library()
     store = Store(cache_folder() / "store")
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)
@@ -145,6 +149,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
+    judge_licenses(config, request, console)
     store = Store(cache_folder() / "store")
     with store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)

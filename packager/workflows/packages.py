@@ -1,20 +1,23 @@
 """Packages what was planned and proven: every target first, then the wrappers that include them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from packager import release
+from packager import release, sbom
 from packager.compile.operators import operator_config
-from packager.config import Config
+from packager.config import SOURCE, Config
+from packager.core.components import Parts
 from packager.core.console import Console
 from packager.core.findings import Report
-from packager.core.values import Package, Plan, distinct_files
+from packager.core.values import Package, Plan, Sources, distinct_files
 from packager.files.store import Store
+from packager.quantization.variants import settings_of
 from packager.render import write_sources
 from packager.runtimes.shipping import Chosen
-from packager.targets import Built, DefaultProviders, Printed, Target
+from packager.sbom import Described
+from packager.targets import SBOM, Built, DefaultProviders, Printed, Target
 from packager.vectors import Golden
 from packager.workflows.requested import Request, targets_of, wrappers_of
 
@@ -50,7 +53,8 @@ def package_all(
             target = narrowed(table, plans)
             runtime = contents.runtimes[name].packaged if name in contents.runtimes else None
             view = target.view(contents.package, plans, contents.report, runtime, contents.golden)
-            shipped += package_target(target, view, staging, store, emit_project=request.emit_project)
+            bills = Bills(contents, plans, config)
+            shipped += package_target(target, view, bills, staging, store, request)
             shipped += operators_of(target, contents.package, plans, staging)
             if request.emit_ort_package:
                 shipped += ort_package(target, plans, staging)
@@ -59,7 +63,8 @@ def package_all(
         with console.step(f"package for {name}"):
             inside = {each: replace(built[each], plans=contents.planned_for(each, name)) for each in wrapper.NEEDS}
             view = wrapper.view(contents.package, inside, contents.report, contents.golden)
-            shipped += package_target(wrapper, view, staging, store, emit_project=request.emit_project)
+            bills = Bills(contents, [plan for each in inside.values() for plan in each.plans], config)
+            shipped += package_target(wrapper, view, bills, staging, store, request)
     return shipped
 
 
@@ -71,16 +76,54 @@ def narrowed(target: Target, plans: tuple[Plan, ...]) -> Target:
     return replace(target, providers=DefaultProviders(name for name in target.providers if name in used))
 
 
+@dataclass(frozen=True)
+class Bills:
+    """Contents of the bills of materials of one target's package."""
+
+    contents: Contents
+    plans: Sequence[Plan]
+    config: Config
+
+    def inside(self, parts: Parts) -> str:
+        """The bill in the package, which depends on its contents alone."""
+        return sbom.bill(self.contents.package, parts, self.plans, described(self.config))
+
+    def beside(self, parts: Parts) -> str:
+        """The bill beside the package, with what was measured here."""
+        return sbom.bill(self.contents.package, parts, self.plans, described(self.config), self.contents.report)
+
+    def as_spdx(self, parts: Parts) -> str:
+        """The same facts as in `beside`, as SPDX 3."""
+        return sbom.spdx(self.contents.package, parts, self.plans, described(self.config), self.contents.report)
+
+
+def described(config: Config) -> Described:
+    """The cards of the models, and how their variants are made."""
+    variants = {SOURCE, *config.variant}
+    return Described(
+        cards={name: table.card for name, table in config.model.items()},
+        recipes={name: settings_of(config.quantizer_of(name)) for name in sorted(variants)},
+    )
+
+
 def package_target(
-    target: Printed, view: Any, staging: Path, store: Store, *, emit_project: bool
+    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: Request
 ) -> list[release.Shipped]:
-    """Renders, assembles and lays out one target below `staging`."""
-    sources = target.render(view)
+    """Renders, assembles and lays out one target below `staging`, its bill of materials inside and beside."""
+    parts = target.parts(view)
+    sources = with_bill(target.render(view), bills.inside(parts))
     artifacts = target.assemble(view, sources, store)
-    shipped = release.layout(target, view, artifacts, staging)
-    if emit_project:
+    shipped = release.layout(target, view, artifacts, staging, sbom=sources.texts[SBOM])
+    shipped.append(release.beside(target, shipped, bills.beside(parts), staging))
+    if request.emit_spdx:
+        shipped.append(release.beside(target, shipped, bills.as_spdx(parts), staging, suffix=release.SPDX_SUFFIX))
+    if request.emit_project:
         write_sources(target.project(view, sources, store), staging / target.NAME / "project")
     return shipped
+
+
+def with_bill(sources: Sources, bill: str) -> Sources:
+    return replace(sources, texts=dict(sorted({**sources.texts, SBOM: bill}.items())))
 
 
 def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:

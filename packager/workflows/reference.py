@@ -19,6 +19,9 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TABLES = {
     "PackageTable": "package",
     "ModelTable": "model.NAME",
+    "Card": "model.NAME.card",
+    "Dataset": "[model.NAME.card.datasets]]",
+    "Metric": "[model.NAME.card.metrics]]",
     "ToleranceTable": "model.NAME.tolerance.OUTPUT",
     **{kind.__name__: f'model.NAME.inputs.INPUT] with kind = "{name}"' for name, kind in INPUT_KINDS.items()},
     "MelTable": "model.NAME.inputs.INPUT.mel",

@@ -22,7 +22,10 @@ class Request:
     out: Path
     emit_project: bool = False
     emit_ort_package: bool = False
+    emit_spdx: bool = False
     rules: Rules = NO_RULES
+    has_project: bool = False
+    """whether a mobpack.toml says what to build, in which a user can set keys"""
 
 
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:

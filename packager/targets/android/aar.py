@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from packager.files.zips import Content, write_zip
 from packager.render import render
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.target import PackagedRuntime
+from packager.targets.target import SBOM, PackagedRuntime
 
 ASSETS = PurePosixPath("assets")
 NO_FILES: Mapping[PurePosixPath, Path] = {}
@@ -68,6 +68,7 @@ def write_aar(
     classes_jar: Path,
     consumer_rules: str,
     readme: str,
+    sbom: str = "",
     assets: Mapping[PurePosixPath, Path],
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
@@ -78,9 +79,10 @@ def write_aar(
     """Writes the archive to `path` and returns it, including `libraries` of the package's own, by path in the archive,
     and the libraries and classes of `runtime`, if given.
 
-    `assets` are keyed by path below assets/, `licenses` by file name. A licence goes to META-INF/<namespace>/ of the
-    archive, which Android's build ignores. In classes.jar it would be merged into the app, where two libraries with a
-    META-INF/LICENSE clash. `min_compile_sdk` is the oldest compileSdk of apps that use the library.
+    `assets` are keyed by path below assets/, `licenses` by file name. Licences and the bill of materials go to
+    META-INF/<namespace>/ of the archive, which Android's build ignores. In classes.jar they would be merged into the
+    app, where two libraries with a META-INF/LICENSE clash. `min_compile_sdk` is the oldest compileSdk of apps that use
+    the library.
     """
     entries: dict[PurePosixPath, Content] = {
         PurePosixPath("AndroidManifest.xml"): manifest.encode(),
@@ -92,6 +94,7 @@ def write_aar(
     }
     entries |= {ASSETS / name: file for name, file in assets.items()}
     entries |= {PurePosixPath("META-INF") / namespace / name: file for name, file in licenses.items()}
+    entries |= {PurePosixPath("META-INF") / namespace / SBOM: sbom.encode()} if sbom else {}
     entries |= libraries
     if runtime:
         entries |= runtime.libraries

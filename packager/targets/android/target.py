@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
+from packager.core import components
+from packager.core.components import Component, Parts
 from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
@@ -22,7 +24,15 @@ from packager.targets.android.golden import golden_views
 from packager.targets.android.readme import readme
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
 from packager.targets.apk import without_end
-from packager.targets.target import Built, DefaultProviders, PackagedRuntime, RuntimeRange, artifact, runtime_range
+from packager.targets.target import (
+    SBOM,
+    Built,
+    DefaultProviders,
+    PackagedRuntime,
+    RuntimeRange,
+    artifact,
+    runtime_range,
+)
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(
@@ -277,6 +287,16 @@ class Android:
             files={ASSETS_ROOT / asset.path: asset.file for asset in view.assets} | _runtime_files(inside),
         )
 
+    def parts(self, view: AndroidView) -> Parts:
+        licenses = downloads.pins()["licenses"]
+        own = components.maven(f"{view.group}:{view.package.name}:{view.package.version}", "", kind="aar")
+        runtime = _runtime_part(view, licenses["onnxruntime"])
+        used = (components.maven(library, licenses["kotlin"]) for library in view.libraries)
+        return Parts(
+            package=replace(own, license=view.package.license, about=view.package.description),
+            libraries=(runtime, *used),
+        )
+
     def _dependencies(self, view: AndroidView) -> tuple[str, ...]:
         """Libraries that an app needs beside the package, as Maven names them."""
         return (view.onnxruntime, *view.libraries) if view.onnxruntime else view.libraries
@@ -375,6 +395,7 @@ class Android:
             classes_jar=units.write_classes(work / "classes.jar", _module(view, sources), store),
             consumer_rules=sources.texts[CONSUMER_RULES],
             readme=sources.texts[README],
+            sbom=sources.texts.get(SBOM, ""),
             assets={PurePosixPath(asset.path): asset.file for asset in view.assets},
             libraries=libraries,
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},
@@ -382,6 +403,15 @@ class Android:
             min_compile_sdk=self.min_sdk,
             runtime=_inside(view),
         )
+
+
+def _runtime_part(view: AndroidView, terms: str) -> Component:
+    """ONNX Runtime: from Maven, or the user's own inside the library."""
+    if view.onnxruntime:
+        digest = view.own.sha256 if view.own else ""
+        return components.maven(view.onnxruntime, terms, kind="aar", allowed=_allowed(view), sha256=digest)
+    assert view.own is not None
+    return components.own_runtime(view.own.version, terms, sha256=view.own.sha256)
 
 
 def _allowed(view: AndroidView) -> str:

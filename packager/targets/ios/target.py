@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
+from packager.core.components import Parts
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
@@ -190,6 +191,10 @@ class Ios:
             own=view.own,
             runtime_range=None if view.own else self.allowed_runtimes(),
         )
+
+    def parts(self, view: IosView) -> Parts:
+        runtime = swift_runtime.part(view.dependency, view.framework, view.own, has_runtime=view.has_runtime)
+        return Parts(package=swift_runtime.package_part(view.package), libraries=(runtime,))
 
     def _oldest_runtime(self) -> str:
         allowed = self.allowed_runtimes()

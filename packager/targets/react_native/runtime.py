@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core import components
+from packager.core.components import Component
 from packager.core.errors import ConfigError
 from packager.processes import downloads
+from packager.targets.react_native.view import NamesView
 from packager.targets.target import Built, OwnRuntime, PackagedRuntime
 from packager.targets.typescript.providers import providers_view
 from packager.targets.typescript.view import PlatformProvidersView
@@ -94,6 +97,28 @@ def pod(ios: Built) -> dict[PurePosixPath, str]:
         "libraries": ["c++"],
     }
     return {POD_PATH: json.dumps(podspec, indent=2) + "\n"}
+
+
+def parts(names: NamesView, terms: str) -> Iterator[Component]:
+    """ONNX Runtime of each platform, for a bill of materials."""
+    if names.android_runtime:
+        allowed = f"[{names.android_oldest},2)" if names.android_oldest else ""
+        yield components.maven(names.android_runtime, terms, kind="aar", allowed=allowed)
+    else:
+        yield components.own_runtime(names.android_version, terms, platform="android")
+    if names.ios_framework:
+        yield components.own_runtime(names.ios_version, terms, platform="ios")
+        return
+    pinned = downloads.pins()["ios"]
+    yield Component(
+        name=POD,
+        version=pinned["version"],
+        purl=components.purl("cocoapods", POD, pinned["version"]),
+        license=terms,
+        sha256=pinned["checksum"],
+        address=pinned["archive"],
+        allowed=f"[{names.ios_oldest},2)" if names.ios_oldest else "",
+    )
 
 
 def has_telemetry(android: Built) -> bool:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
+from packager.core import components
+from packager.core.components import Parts
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Sources
@@ -29,6 +31,7 @@ ONNXRUNTIME = PurePosixPath("ios/onnxruntime")
 """below templates/: C headers of ONNX Runtime with their licence, equal on all platforms"""
 HEADERS = PurePosixPath("cpp/onnxruntime")
 MODELS = PurePosixPath("models")
+OF_APPS = "the app's own"
 UNLICENSED = "UNLICENSED"
 """npm's licence field for a package without a licence"""
 
@@ -156,6 +159,16 @@ class ReactNative:
                 **licenses,
             },
         )
+
+    def parts(self, view: ReactNativeView) -> Parts:
+        names, licenses = view.names, downloads.pins()["licenses"]
+        own = components.npm(names.npm_name, names.version, view.package.license, about=view.package.description)
+        peers = (
+            components.npm("react", "", licenses["react"], about=OF_APPS),
+            components.npm("react-native", "", licenses["react"], about=OF_APPS, allowed=f">={names.react_native}"),
+            components.npm("onnxruntime-web", "", licenses["onnxruntime"], about=OF_APPS, is_optional=True),
+        )
+        return Parts(package=own, libraries=(*runtime.parts(view.names, licenses["onnxruntime"]), *peers))
 
     def project(self, view: ReactNativeView, sources: Sources, store: Store) -> Sources:
         """The package itself: apps build its sources."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
+from packager.core import components
+from packager.core.components import Parts
 from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
@@ -13,6 +15,7 @@ from packager.environments import web as environment
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
+from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact
 from packager.targets.typescript import naming, tarball, typed
@@ -161,6 +164,23 @@ class Web:
                 **{MODELS / each.content.path: each.content.file for each in view.files},
                 **{PurePosixPath(each.name): each.file for each in view.licenses},
             },
+        )
+
+    def parts(self, view: WebView) -> Parts:
+        names, pins = view.names, downloads.pins()
+        files = f"{RUNTIME / names.script} and {RUNTIME / names.binary}, unchanged"
+        return Parts(
+            package=components.npm(names.npm_name, names.version, view.package.license, about=view.package.description),
+            libraries=(
+                components.npm(
+                    environment.PACKAGE,
+                    names.runtime_version,
+                    pins["licenses"]["onnxruntime"],
+                    about=f"in the package: {files}",
+                    sha256=pins["files"][environment.PACKAGE]["sha256"],
+                ),
+                components.npm("react", "", pins["licenses"]["react"], about="the app's own", is_optional=True),
+            ),
         )
 
     def project(self, view: WebView, sources: Sources, store: Store) -> Sources:

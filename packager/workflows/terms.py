@@ -1,0 +1,23 @@
+"""Licences of a project: conflicts are warnings, and errors with --strict."""
+
+from packager import sbom
+from packager.config import Config
+from packager.core.console import Console
+from packager.core.errors import GateError
+from packager.workflows.requested import Request, package_of
+
+
+def judge_licenses(config: Config, request: Request, console: Console) -> None:
+    """Warns about each licence that a release would not keep. With --strict, raises GateError for the first."""
+    package = package_of(config)
+    cards = {name: table.card for name, table in config.model.items()}
+    has_files = {name: table.license is not None for name, table in config.model.items()}
+    found = sbom.conflicts(package, cards, has_files=has_files)
+    if found and request.rules.strict:
+        first, *others = found
+        more = f"; {len(others)} more" if others else ""
+        raise GateError(f"--strict: {first.message}{more}", hint=f"{first.hint}, or run without --strict")
+    for each in found:
+        console.warn(f"{each.message}; {each.hint}")
+    if request.has_project and (sentence := sbom.unnamed(package, cards, has_files=has_files)):
+        console.say(f"  {sentence}")

@@ -1,0 +1,1 @@
+"""Parts of scripts/release that are not commands."""

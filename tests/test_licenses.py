@@ -1,0 +1,146 @@
+"""SPDX expressions: which are read, what they ask, and which of them a package cannot keep."""
+
+from pathlib import Path
+
+import pytest
+
+from packager import config, sbom
+from packager.core import licenses
+from packager.core.card import Card, Dataset
+from packager.core.console import Console
+from packager.core.errors import ConfigError, GateError
+from packager.core.licenses import Duty
+from packager.core.values import Package
+from packager.workflows.gates import Rules
+from packager.workflows.requested import Request
+from packager.workflows.terms import judge_licenses
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        ("mit", "MIT"),
+        ("Apache-2.0 or mit", "Apache-2.0 OR MIT"),
+        ("AGPL-3.0", "AGPL-3.0-only"),
+        ("LicenseRef-Acme AND MIT", "LicenseRef-Acme AND MIT"),
+        ("Proprietary", ""),
+        ("MIT AND", ""),
+        ("(MIT", ""),
+        ("", ""),
+    ],
+)
+def test_an_expression_is_written_as_spdx_spells_it(text: str, expression: str) -> None:
+    assert licenses.normalized(text) == expression
+
+
+@pytest.mark.parametrize(
+    ("expression", "duty"),
+    [
+        ("MIT", None),
+        ("LGPL-2.1-only", None),
+        ("GPL-2.0-only WITH Classpath-exception-2.0", None),
+        ("LicenseRef-Acme", None),
+        ("GPL-3.0-or-later", Duty.COPYLEFT),
+        ("AGPL-3.0-only", Duty.NETWORK),
+        ("CC-BY-NC-4.0", Duty.NON_COMMERCIAL),
+        ("MIT OR AGPL-3.0-only", None),
+        ("MIT AND AGPL-3.0-only", Duty.NETWORK),
+        ("GPL-3.0-only OR CC-BY-NC-4.0", Duty.NON_COMMERCIAL),
+        ("GPL-3.0-only AND CC-BY-NC-4.0", Duty.COPYLEFT),
+    ],
+)
+def test_the_duty_is_that_of_the_mildest_choice(expression: str, duty: Duty | None) -> None:
+    assert licenses.duty(expression) == duty
+
+
+def found(own: str, card: Card, *, has_file: bool = False) -> list[str]:
+    package = Package(name="vision", version="1.0.0", license=own)
+    return [each.message for each in sbom.conflicts(package, {"net": card}, has_files={"net": has_file})]
+
+
+def test_copyleft_in_a_package_under_other_terms_is_a_conflict() -> None:
+    (message,) = found("MIT", Card(license="AGPL-3.0-only"))
+    assert message.startswith("model 'net' is under AGPL-3.0-only (network copyleft), the package under MIT: ")
+    (message,) = found("", Card(license="AGPL-3.0-only"))
+    assert "the package under no licence" in message
+
+
+@pytest.mark.parametrize(
+    ("own", "terms"),
+    [
+        ("MIT", "Apache-2.0"),
+        ("MIT", "MIT OR AGPL-3.0-only"),
+        ("AGPL-3.0-only", "AGPL-3.0-only"),
+        ("AGPL-3.0-only", "GPL-3.0-or-later"),
+        ("CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
+        ("", ""),
+    ],
+)
+def test_terms_that_the_package_keeps_are_none(own: str, terms: str) -> None:
+    assert found(own, Card(license=terms)) == []
+
+
+def test_a_package_under_gpl_does_not_keep_agpl() -> None:
+    assert len(found("GPL-3.0-only", Card(license="AGPL-3.0-only"))) == 1
+
+
+def test_a_model_without_a_licence_in_a_package_with_one_is_a_conflict() -> None:
+    (message,) = found("LicenseRef-Acme", Card())
+    assert message.startswith("model 'net' has no licence, the package has LicenseRef-Acme")
+    assert found("LicenseRef-Acme", Card(), has_file=True) == []
+
+
+def test_data_that_forbid_commercial_use_are_a_conflict() -> None:
+    card = Card(license="MIT", datasets=(Dataset(name="faces", license="CC-BY-NC-4.0"),))
+    (message,) = found("MIT", card)
+    assert message.startswith("data 'faces' of model 'net' is under CC-BY-NC-4.0 (no commercial use)")
+
+
+PROJECT = """\
+[package]
+name = "vision"
+license = "MIT"
+
+[model.net]
+path = "net.onnx"
+card = {{ license = "{license}" }}
+
+[target.android]
+"""
+
+
+def project(folder: Path, terms: str) -> config.Config:
+    path = folder / "mobpack.toml"
+    path.write_text(PROJECT.format(license=terms), encoding="utf-8", newline="\n")
+    return config.load(path)
+
+
+def test_conflicts_are_warnings_and_errors_with_strict(tmp_path: Path) -> None:
+    read, console = project(tmp_path, "AGPL-3.0-only"), Console(quiet=True)
+    judge_licenses(read, Request(targets=("android",), out=tmp_path / "dist"), console)
+    assert [each.partition(":")[0] for each in console.warnings] == [
+        "model 'net' is under AGPL-3.0-only (network copyleft), the package under MIT"
+    ]
+    strict = Request(targets=("android",), out=tmp_path / "dist", rules=Rules(strict=True))
+    with pytest.raises(GateError, match=r"--strict: model 'net' is under AGPL-3.0-only") as error:
+        judge_licenses(read, strict, console)
+    assert "license in [model.net.card]" in error.value.hint
+    assert error.value.EXIT_CODE == 6
+
+
+def test_a_project_without_any_licence_is_told_the_keys_and_a_model_alone_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "net.onnx").write_bytes(b"")
+    read, console = config.for_model(tmp_path / "net.onnx", targets=("android",), settings=()), Console()
+    judge_licenses(read, Request(targets=("android",), out=tmp_path), console)
+    assert capsys.readouterr().err == ""
+    judge_licenses(read, Request(targets=("android",), out=tmp_path, has_project=True), console)
+    assert "license in [package] and in [model.net.card]" in " ".join(capsys.readouterr().err.split())
+    assert console.warnings == []
+
+
+def test_a_licence_of_a_card_is_an_spdx_expression(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"license 'Proprietary' is no SPDX expression") as error:
+        project(tmp_path, "Proprietary")
+    assert '"LicenseRef-NAME"' in error.value.hint
