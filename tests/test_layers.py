@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("cli",),
     ("workflows",),
-    ("differences", "plan", "reporting"),
+    ("differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),
     ("runtimes",),
-    ("config", "release"),
+    ("config", "locking", "release"),
     ("compile", "contract", "runners", "samples", "targets"),
     ("environments", "models", "pages", "tokenization", "xcframework"),
     ("processes", "quantizers", "render", "vectors"),

@@ -24,6 +24,7 @@ from packager.cli.export import export
 from packager.cli.extract import extract
 from packager.cli.init import init
 from packager.cli.inspect import inspect
+from packager.cli.lock import lock
 from packager.cli.predict import predict
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
@@ -53,6 +54,7 @@ for command in (
     predict,
     check,
     build,
+    lock,
     extract,
     diff,
     export,

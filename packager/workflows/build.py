@@ -21,7 +21,9 @@ from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
 from packager.verification.parity import References
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
+from packager.workflows.ingredients import Project
 from packager.workflows.options import options_of
+from packager.workflows.origins import origins_of, write_provenance
 from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
@@ -38,10 +40,16 @@ class Release:
     warnings: tuple[str, ...]
 
 
-def build(config: Config, request: Request, console: Console) -> Release:
+def build(
+    config: Config, request: Request, console: Console, project: Project | None = None, store: Store | None = None
+) -> Release:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
-    unchanged."""
-    store = Store(cache_folder() / "store")
+    unchanged.
+
+    A release of a `project` with a lock contains its provenance. Results are kept in `store`, by default the user's.
+    """
+    store = store or Store(cache_folder() / "store")
+    origins = origins_of(project, request, console)
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
@@ -51,6 +59,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
         write_manifest(contents, shipped, config, request, staging, console)
         extras = reporting.measured(planned.made, store, console, has_latency=False)
         write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
+        write_provenance(origins, contents.plans, shipped, request, staging)
     prune(store)
     return Release(out=request.out, shipped=tuple(shipped), report=contents.report, warnings=tuple(console.warnings))
 
