@@ -117,6 +117,7 @@ def build(
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules
     from packager.workflows.ingredients import Project, refuse_changed
+    from packager.workflows.origins import origins_of
     from packager.workflows.requested import Request, requested_targets
 
     settings = with_runners(settings, runners, require)
@@ -134,7 +135,7 @@ def build(
         project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
     if locked:
         refuse_changed(project, request.targets)
-    made = workflow.build(config, request, console, project)
+    made = workflow.build(config, request, console, origins_of(project, request.targets, console))
     result = summarized(made)
     ended = unchanged.Ended(
         config=config,

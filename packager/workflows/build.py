@@ -21,9 +21,8 @@ from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
 from packager.verification.parity import References
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
-from packager.workflows.ingredients import Project
 from packager.workflows.options import options_of
-from packager.workflows.origins import origins_of, write_provenance
+from packager.workflows.origins import Origins, write_provenance
 from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
@@ -41,15 +40,14 @@ class Release:
 
 
 def build(
-    config: Config, request: Request, console: Console, project: Project | None = None, store: Store | None = None
+    config: Config, request: Request, console: Console, origins: Origins | None = None, store: Store | None = None
 ) -> Release:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
     unchanged.
 
-    A release of a `project` with a lock contains its provenance. Results are kept in `store`, by default the user's.
+    With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's.
     """
     store = store or Store(cache_folder() / "store")
-    origins = origins_of(project, request, console)
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:

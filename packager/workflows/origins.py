@@ -25,11 +25,11 @@ class Origins:
     lock: Lock
 
 
-def origins_of(project: Project | None, request: Request, console: Console) -> Origins | None:
+def origins_of(project: Project | None, targets: Sequence[str], console: Console) -> Origins | None:
     """None for a project without a lock. Says so where the lock is out of date."""
     if project is None or not project.lock.exists():
         return None
-    found = ingredients(project, request.targets)
+    found = ingredients(project, targets)
     locked = read(project.lock)
     changes = [each for each in compare(locked, found) if (each.table, each.kind) != (BUILD, "removed")]
     if changes and locked.values(BUILD) == found.values(BUILD):
