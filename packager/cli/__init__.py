@@ -28,6 +28,8 @@ from packager.cli.lock import lock
 from packager.cli.predict import predict
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
+from packager.cli.sign import sign
+from packager.cli.verify import verify
 from packager.cli.xcode import xcode
 from packager.core.errors import MobpackError
 
@@ -57,6 +59,8 @@ for command in (
     lock,
     extract,
     diff,
+    sign,
+    verify,
     export,
     quantize,
     convert,
