@@ -20,22 +20,55 @@ PEM = click.Path(path_type=Path, dir_okay=False)
     help="Trusted public key, or certificate, in PEM form. Repeatable: one of them must have signed.",
 )
 @click.option("--signature", type=PEM, metavar="FILE", help="Bundle of a folder of model files, if it lies elsewhere.")
+@click.option(
+    "--rebuild",
+    "is_rebuilt",
+    is_flag=True,
+    help="Build the release again, from mobpack.toml, and compare every file. RELEASE is only read.",
+)
+@click.option(
+    "--config",
+    "-c",
+    "config_path",
+    type=MODEL,
+    default=Path("mobpack.toml"),
+    show_default=True,
+    help="Project file, or its folder, for --rebuild.",
+)
+@click.option("--cached", is_flag=True, help="Let --rebuild use results of earlier builds: faster, and proves less.")
 @json_option
-def verify(release: Path, keys: tuple[Path, ...], signature: Path | None, as_json: bool) -> None:
-    """Verify that RELEASE (default: dist) has exactly the files that its manifest lists; with --key, its signatures.
+def verify(
+    release: Path,
+    keys: tuple[Path, ...],
+    signature: Path | None,
+    is_rebuilt: bool,
+    config_path: Path,
+    cached: bool,
+    as_json: bool,
+) -> None:
+    """Verify that RELEASE (default: dist) has exactly the files that its manifest lists; with --key, its signatures;
+    with --rebuild, that its project builds the same bytes.
 
-    Fails with exit code 6 when a file was changed, added or removed, or when no trusted key has signed.
+    Fails with exit code 6 when a file was changed, added or removed, when no trusted key has signed, or when a rebuilt
+    file differs.
     """
+    from packager.cli import rebuilding
     from packager.core.console import Console
     from packager.core.to_json import plain
     from packager.workflows import signing
 
     trust = signing.trust(keys, None) if keys else None
+    if is_rebuilt and signature is None:
+        rebuilt = rebuilding.rebuild(release, config_path, is_fresh=not cached, as_json=as_json)
+    else:
+        rebuilt = None
     found = signing.verify_place(release, trust, signature)
     if as_json:
-        print_json({"release": str(release), **plain(found)})
+        print_json({"release": str(release), **plain(found), **({"rebuilt": plain(rebuilt)} if rebuilt else {})})
         return
     console = Console()
+    if rebuilt:
+        rebuilding.show(release, rebuilt)
     console.result(f"{found.package} {found.version}: {found.files} files are those of the release".replace("  ", " "))
     for path, who in found.signatures.items():
         console.result(f"{path}: signed by {who}")

@@ -13,8 +13,9 @@ from packager.files.hashes import known_sha256
 from packager.locking import Lock
 from packager.provenance.parameters import Parameters, parameters_of
 from packager.provenance.resources import TOOL, dependencies, lock_of, states
+from packager.release.signatures import PROVENANCE
 
-FILE_NAME = "provenance.intoto.json"
+FILE_NAME = PROVENANCE
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
 BUILD_TYPE = "urn:mobpack:build:v1"

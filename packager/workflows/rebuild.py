@@ -22,6 +22,7 @@ from packager.locking.packages import OWN
 from packager.provenance import FILE_NAME, Parameters, Statement
 from packager.provenance.comparing import Compared, Difference, compare_folders
 from packager.release import MANIFEST
+from packager.release.signatures import SIG, without_signatures
 from packager.workflows.build import build
 from packager.workflows.gates import Rules
 from packager.workflows.ingredients import Project, ingredients
@@ -104,7 +105,7 @@ def rebuild(
         )
         origins = Origins(project=project, lock=found) if original.statement else None
         build(project.config, request, console, origins, store)
-        compared = compare_folders(release, request.out)
+        compared = compare_folders(_unsigned(release, scratch), request.out)
         steps = _computed(store) if is_fresh else {}
     changes = _changes(original, project, found)
     return Rebuilt(
@@ -141,6 +142,16 @@ def _stores(is_fresh: bool) -> Iterator[tuple[Store, Path]]:
     own = Store(cache_folder() / "store")
     with own.scratch() as scratch:
         yield (Store(scratch / "store") if is_fresh else own), scratch
+
+
+def _unsigned(release: Path, scratch: Path) -> Path:
+    """A folder with the release as it was before it was signed: itself, unless it is signed."""
+    if not (release / f"{MANIFEST}{SIG}").is_file():
+        return release
+    unsigned = scratch / "unsigned"
+    unsigned.mkdir()
+    without_signatures(release, unsigned)
+    return unsigned
 
 
 def _computed(store: Store) -> Mapping[str, int]:
@@ -205,13 +216,11 @@ def _other_versions(manifest: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {then[name]}, here {now[name]}" for name in then if then[name] != now[name])
 
 
-def refuse_different(release: Path, found: Rebuilt) -> None:
-    """Raises GateError that names the first difference and its most probable reason."""
-    if not found.differences:
-        return
+def refusal(release: Path, found: Rebuilt) -> GateError:
+    """The error for a release with differences: the first one, and the most probable reason."""
     count = len(found.differences)
     more = f"; {count - 1} more {'file differs' if count == 2 else 'files differ'}" if count > 1 else ""
-    raise GateError(
+    return GateError(
         f"{release} is not what the project builds: {found.differences[0].sentence}{more}",
         hint=f"most probably {found.reason}",
     )
