@@ -48,12 +48,14 @@ def show(release: Path, found: "Rebuilt") -> None:
     for each in found.differences:
         console.result(f"differs: {each.sentence}")
     for change in found.changes:
-        console.result(f"built of something else: {change.sentence}")
+        console.result(f"built of something else: {change.history}")
     count = len(found.differences)
     if not count:
         console.result(f"{release}: built again, and all {found.files} files are the same bytes")
     else:
-        console.result(f"{release}: built again; {found.files} files are the same, {count} differ")
+        console.result(
+            f"{release}: built again; {found.files} files are the same, {count} {'differs' if count == 1 else 'differ'}"
+        )
     console.result(_extent(found))
     for beyond in found.not_locked:
         console.result(f"not locked: {beyond}")

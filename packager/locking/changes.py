@@ -48,6 +48,15 @@ class Change:
             return f"{self.thing} is in the lock ({self.before}), and the build does not use it"
         return f"{self.thing}: {self.now}, locked is {self.before}"
 
+    @property
+    def history(self) -> str:
+        """The change as one in time: `file net.onnx: sha256 4567 then, sha256 0123 here`."""
+        if self.kind == "added":
+            return f"{self.thing} was not used then ({self.now} here)"
+        if self.kind == "removed":
+            return f"{self.thing} was used then ({self.before}), and is not here"
+        return f"{self.thing}: {self.before} then, {self.now} here"
+
 
 def compare(old: Lock, new: Lock) -> tuple[Change, ...]:
     """Changes from `old` to `new`, in the order of the file."""

@@ -22,8 +22,8 @@ BUILD, MACHINE, PYTHON, ENVIRONMENT, RUNTIME, PINNED, FILE = (
     "pinned",
     "file",
 )
-ORDER = (BUILD, MACHINE, PYTHON, ENVIRONMENT, RUNTIME, PINNED, FILE)
-"""Tables in the order of the file."""
+ORDER = (BUILD, FILE, RUNTIME, PINNED, ENVIRONMENT, PYTHON, MACHINE)
+"""Tables in the order of the file: the project's own things first."""
 WORDS = {
     BUILD: "option",
     MACHINE: "machine",
@@ -53,6 +53,6 @@ class Lock:
         return self.tables.get(table, {}).get(name, {})
 
     def values(self, table: str, prefix: str = "") -> tuple[str, ...]:
-        """The `value` of each thing in `table` whose name begins with `prefix`, in order."""
-        found = self.tables.get(table, {})
-        return tuple(str(facts["value"]) for name, facts in sorted(found.items()) if name.startswith(prefix))
+        """The `value` of each thing in `table` that has one and whose name begins with `prefix`, in order."""
+        found = sorted(self.tables.get(table, {}).items())
+        return tuple(str(facts["value"]) for name, facts in found if name.startswith(prefix) and "value" in facts)

@@ -19,10 +19,10 @@ FOR_OTHERS = frozenset(name for machine, name in zig.PINS.items() if machine != 
 def pinned_by(modules: Iterable[str], environments: Iterable[str]) -> Mapping[str, Facts]:
     """The pinned files that `modules` of mobpack, with all that they import, may fetch on this machine, by name. Of
     isolated environments, only those among `environments` count."""
-    own = frozenset(environments)
-    others = frozenset(module_of(name) for name in ENVIRONMENTS if name not in own)
+    own = {module_of(name) for name in environments}
+    others = {module_of(name) for name in ENVIRONMENTS} - own
     without = frozenset(path for name in others if (path := INSTALLED.module(name)))
-    entered = (*modules, *(module_of(name) for name in own))
+    entered = (*modules, *sorted(own))
     texts = [text_of(path) for path in closure(INSTALLED, entered, without) if path.suffix == ".py"]
     files = (name.removeprefix(f"{FILES}.") for name in pins_of(INSTALLED, texts) if name.startswith(f"{FILES}."))
     return {name: facts(downloads.pin(name)) for name in sorted(files) if name not in FOR_OTHERS}

@@ -74,7 +74,9 @@ def lock_of(found: list[Mapping[str, Any]], machine: Mapping[str, Mapping[str, s
     """The lock that descriptors and states were made of, without options. Raises KeyError and TypeError for others."""
     names = {digest: key for key, digest in DIGESTS.items()}
     tables: dict[str, dict[str, Facts]] = {
-        table: {name: {"value": value} for name, value in entries.items()} for table, entries in machine.items()
+        table: {name: {"value": value} for name, value in entries.items()}
+        for table, entries in machine.items()
+        if entries
     }
     for each in found:
         notes = {key: value for key, value in each["annotations"].items() if key != KIND}

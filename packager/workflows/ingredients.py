@@ -68,7 +68,7 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
     config, folder = project.config, project.folder
     found = inputs_of(config, targets, project.file)
     code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]
-    files = sorted({*found.files, *code, *_own_runtimes(config)})
+    files = sorted({*found.files, *code, *_own_runtimes(config), *_keys(config)})
     return Lock(
         tables={
             BUILD: {"mobpack": own_code(), **_options(project, targets)},
@@ -98,6 +98,12 @@ def _file(path: Path) -> Facts:
 
 def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _keys(config: Config) -> Iterator[Path]:
+    """Files that [package] names: public keys that apps trust."""
+    for value in vars(config.package).values():
+        yield from (each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Path))
 
 
 def _own_runtimes(config: Config) -> Iterator[Path]:

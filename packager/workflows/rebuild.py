@@ -181,7 +181,7 @@ def _reason(original: Original, compared: Compared, changes: tuple[Change, ...])
         return f"{altered} was changed after the release was built: it is not the file that {_witness(original)} lists"
     if changes:
         more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
-        return f"it was built of something else: {changes[0].sentence.replace('locked is', 'then')}{more}"
+        return f"it was built of something else: {changes[0].history}{more}"
     if words := _other_versions(original.manifest):
         return f"it was built by other versions: {words}"
     if original.statement:
