@@ -10,7 +10,7 @@ from typing import Any
 
 from packager.core import user_files
 from packager.core.characters import to_json
-from packager.core.errors import GateError
+from packager.core.errors import ConfigError, GateError
 from packager.files.atomic import atomic_file, link_or_copy
 from packager.files.hashes import sha256_of
 from packager.files.zips import Content, write_zip
@@ -43,15 +43,22 @@ Sign = Callable[[str, bytes], Bundle]
 """Payload type and payload -> signed bundle."""
 
 
-def sign_release(dist: Path, sign: Sign) -> tuple[str, ...]:
+def sign_release(dist: Path, sign: Sign, *, is_keyless: bool = False) -> tuple[str, ...]:
     """Signs the release in `dist`, all of it or nothing, and returns the paths of the signatures in it.
 
     Every `models.sig` inside a package is signed in place, which changes the package: its checksums are renewed.
-    Raises ConfigError if `dist` is no release, GateError if a package does not hold the files that it lists.
+    Raises ConfigError if `dist` is no release, or its apps trust keys but there is none; GateError if a package does
+    not hold the files that it lists.
     """
     sign = _once(sign)
+
+    def for_apps(bundle: Bundle) -> Bundle:
+        if is_keyless:
+            raise ConfigError("the packages' apps verify models with a key", hint="sign with --key, not --identity")
+        return sign(bundle.payload_type, bundle.payload)
+
     with staged(dist) as staging:
-        _rewritten(dist, staging, lambda bundle: sign(bundle.payload_type, bundle.payload))
+        _rewritten(dist, staging, for_apps)
         return tuple(_sign_beside(staging, sign))
 
 

@@ -149,7 +149,9 @@ def _session(address: Address, *, is_signing: bool) -> Iterator[Any]:
     except exceptions.MultipleTokensReturned as error:
         raise ConfigError("several tokens fit the URI", hint="name one with token= or serial=") from error
     except (exceptions.NoSuchKey, exceptions.MultipleObjectsReturned) as error:
-        raise ConfigError(f"the token does not have exactly one EC key '{name}'", hint="check object= and id=") from error
+        raise ConfigError(
+            f"the token does not have exactly one EC key '{name}'", hint="check object= and id="
+        ) from error
     except (exceptions.PinIncorrect, exceptions.PinLenRange, exceptions.PinInvalid) as error:
         raise ToolError("the token refuses the PIN", hint=f"check {PASSWORD}: tokens lock after a few tries") from error
     except exceptions.PKCS11Error as error:
