@@ -58,13 +58,15 @@ def sign_release(dist: Path, sign: Sign, *, is_keyless: bool = False) -> tuple[s
         return sign(bundle.payload_type, bundle.payload)
 
     with staged(dist) as staging:
-        _rewritten(dist, staging, for_apps)
+        _rewritten(dist, staging, for_apps, put=link_or_copy)
         return tuple(_sign_beside(staging, sign))
 
 
 def without_signatures(dist: Path, out: Path) -> None:
     """Writes the release in `dist` to the empty folder `out` as it was before it was signed."""
-    _rewritten(dist, out, lambda bundle: Bundle(payload=bundle.payload, payload_type=bundle.payload_type))
+    _rewritten(
+        dist, out, lambda bundle: Bundle(payload=bundle.payload, payload_type=bundle.payload_type), put=shutil.copyfile
+    )
 
 
 def beside(manifest: Manifest) -> tuple[str, ...]:
@@ -91,9 +93,11 @@ def _once(sign: Sign) -> Sign:
     return remembered
 
 
-def _rewritten(dist: Path, staging: Path, change: Callable[[Bundle], Bundle]) -> None:
-    """Copies the release to `staging`, without the signatures beside its files, with `change` applied to each bundle
-    in its packages and folders, and with all checksums renewed."""
+def _rewritten(
+    dist: Path, staging: Path, change: Callable[[Bundle], Bundle], *, put: Callable[[Path, Path], object]
+) -> None:
+    """Puts the files of the release into `staging`, without the signatures beside them, with `change` applied to each
+    bundle in packages and folders, and with all checksums renewed."""
     manifest = manifest_of(dist)
     left_out = {dist / name for name in beside(manifest)}
     shutil.copytree(
@@ -101,9 +105,7 @@ def _rewritten(dist: Path, staging: Path, change: Callable[[Bundle], Bundle]) ->
         staging,
         symlinks=True,
         dirs_exist_ok=True,
-        copy_function=lambda source, target: (
-            None if Path(source) in left_out else link_or_copy(Path(source), Path(target))
-        ),
+        copy_function=lambda source, target: Path(source) in left_out or put(Path(source), Path(target)),
     )
     changed: dict[str, Path] = {}
     for each in manifest.files:
@@ -195,8 +197,8 @@ def _new_digests(before: Path, after: Path) -> dict[str, str]:
 
 
 def _replace(source: Path, target: Path) -> None:
-    target.unlink()
-    link_or_copy(source, target)
+    target.unlink()  # it may be a link to the file of the release that is to be replaced
+    shutil.copyfile(source, target)
 
 
 def _renew_text(path: Path, before: Path, digests_now: Mapping[str, str]) -> None:
