@@ -165,16 +165,16 @@ def test_provenance_is_signed_with_the_digests_of_the_signed_packages(trusting: 
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {},
     }
-    (trusting / "provenance.json").write_text(json.dumps(statement, indent=1), encoding="utf-8")
+    (trusting / "provenance.intoto.json").write_text(json.dumps(statement, indent=2) + "\n", encoding="utf-8")
     built = contents(trusting)
-    assert "provenance.json.sig" in signed(trusting, key)
-    found = parsed((trusting / "provenance.json.sig").read_bytes(), "provenance")
-    assert found.payload == (trusting / "provenance.json").read_bytes()
+    assert "provenance.intoto.json.sig" in signed(trusting, key)
+    found = parsed((trusting / "provenance.intoto.json.sig").read_bytes(), "provenance")
+    assert found.payload == (trusting / "provenance.intoto.json").read_bytes()
     assert [each["digest"]["sha256"] for each in json.loads(found.payload)["subject"]] == [
         sha256_of(trusting / AAR),
         sha256_of(trusting / "manifest.json"),
     ]
-    assert "provenance.json.sig" in verified(trusting, key).signatures
+    assert "provenance.intoto.json.sig" in verified(trusting, key).signatures
     without_signatures(trusting, _made(trusting.with_name("built")))
     assert contents(trusting.with_name("built")) == built
 
@@ -268,7 +268,7 @@ def replaced_in_manifest(dist: Path) -> None:
         (lambda dist: (dist / "manifest.json.sig").unlink(), "the release is not signed"),
         (lambda dist: (dist / f"{AAR}.models.sig").unlink(), f"{AAR}.models.sig is missing"),
         (lambda dist: shutil.copy(dist / f"{NPM}.models.sig", dist / f"{AAR}.models.sig"), "lists; missing"),
-        (overwrite("provenance.json", b"{}"), "not signed: provenance.json"),
+        (overwrite("provenance.intoto.json", b"{}"), "not signed: provenance.intoto.json"),
     ],
 )
 def test_signatures_find_what_a_manifest_cannot(

@@ -30,7 +30,7 @@ from packager.signing.model_signing import UNSIGNED_NAME, signed_files, statemen
 from packager.signing.statements import release_statement
 from packager.targets.typescript.tarball import PREFIX, write_tarball
 
-PROVENANCE = "provenance.json"
+PROVENANCE = "provenance.intoto.json"
 SIG = ".sig"
 MODELS = f".{UNSIGNED_NAME}"
 """end of the name of the bundle about the models in a package"""
@@ -187,9 +187,8 @@ def _renew(dist: Path, staging: Path, manifest: Manifest, changed: Mapping[str, 
         if path.name.endswith(CHECKSUMS) and path.with_suffix("").is_file():
             _write(path, dict(zip(ALGORITHMS, digests(path.with_suffix("")), strict=True))[path.suffix[1:]].encode())
     _renew_manifest(staging, manifest)
-    provenance = staging / PROVENANCE
-    if provenance.is_file():
-        _renew_text(provenance, dist / PROVENANCE, _new_digests(dist / MANIFEST, staging / MANIFEST) | texts)
+    if (staging / PROVENANCE).is_file():
+        _renew_subjects(staging)
 
 
 def _new_digests(before: Path, after: Path) -> dict[str, str]:
@@ -236,6 +235,15 @@ def _renew_manifest(staging: Path, manifest: Manifest) -> None:
         for entry in manifest.document["artifacts"]
     ]
     _write(staging / MANIFEST, (to_json(document, indent=2) + "\n").encode())
+
+
+def _renew_subjects(staging: Path) -> None:
+    """The provenance with the digests that the files of the release have now."""
+    path = staging / PROVENANCE
+    document = json.loads(user_files.read(path, limit_bytes=MAX_TEXT_BYTES))
+    for subject in document["subject"]:
+        subject["digest"] = {"sha256": sha256_of(staging / subject["name"])}
+    _write(path, (to_json(document, indent=2) + "\n").encode())
 
 
 def _sign_beside(staging: Path, sign: Sign) -> Iterator[str]:
