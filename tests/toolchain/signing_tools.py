@@ -43,11 +43,12 @@ def soft_token(folder: Path, key: Path) -> Token:
     """A token that holds the private key of a PEM file (PKCS#8) and its public half, as `signing`, id 01."""
     for pin in ("softhsm-library", "softhsm-tools"):
         unpack_deb(fetched(pin), folder, lambda path: path.suffix == ".so" or path.name == "softhsm2-util")
-    (module,) = (folder / "usr" / "lib").rglob("libsofthsm2.so")
     (folder / "tokens").mkdir()
     settings = folder / "softhsm2.conf"
     settings.write_text(f"directories.tokendir = {folder / 'tokens'}\n", encoding="utf-8")
-    token = Token(module=module, variables={"SOFTHSM2_CONF": str(settings)})
+    token = Token(
+        module=folder / "usr" / "lib" / "softhsm" / "libsofthsm2.so", variables={"SOFTHSM2_CONF": str(settings)}
+    )
     pins = ("--pin", PIN, "--so-pin", PIN)
     _tool(folder, token, "--init-token", "--free", "--label", TOKEN, *pins)
     _tool(folder, token, "--import", str(key), "--token", TOKEN, "--label", "signing", "--id", "01", *pins)
