@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from packager.cli.options import MODEL, json_option, print_json
+from packager.core.errors import ConfigError
 
 PEM = click.Path(path_type=Path, dir_okay=False)
 
@@ -19,6 +20,8 @@ PEM = click.Path(path_type=Path, dir_okay=False)
     metavar="FILE",
     help="Trusted public key, or certificate, in PEM form. Repeatable: one of them must have signed.",
 )
+@click.option("--identity", metavar="NAME", help="Who must have signed, by Sigstore, in place of a key: an address.")
+@click.option("--issuer", metavar="URL", help="Who has confirmed the identity: https://accounts.google.com")
 @click.option("--signature", type=PEM, metavar="FILE", help="Bundle of a folder of model files, if it lies elsewhere.")
 @click.option(
     "--rebuild",
@@ -40,6 +43,8 @@ PEM = click.Path(path_type=Path, dir_okay=False)
 def verify(
     release: Path,
     keys: tuple[Path, ...],
+    identity: str | None,
+    issuer: str | None,
     signature: Path | None,
     is_rebuilt: bool,
     config_path: Path,
@@ -57,19 +62,24 @@ def verify(
     from packager.core.to_json import plain
     from packager.workflows import signing
 
-    trust = signing.trust(keys, None) if keys else None
-    if is_rebuilt and signature is None:
+    if bool(identity) != bool(issuer):
+        raise ConfigError("--identity and --issuer belong together", hint="give both")
+    if keys and identity:
+        raise ConfigError("either --key or --identity says who must have signed", hint="give one of them")
+    somebody = signing.Identity(name=identity, issuer=issuer) if identity and issuer else None
+    trust = signing.trust(keys, somebody) if keys or somebody else None
+    rebuilt = None
+    if is_rebuilt:
         rebuilt = rebuilding.rebuild(release, config_path, is_fresh=not cached, as_json=as_json)
-    else:
-        rebuilt = None
     found = signing.verify_place(release, trust, signature)
     if as_json:
         print_json({"release": str(release), **plain(found), **({"rebuilt": plain(rebuilt)} if rebuilt else {})})
         return
-    console = Console()
     if rebuilt:
         rebuilding.show(release, rebuilt)
-    console.result(f"{found.package} {found.version}: {found.files} files are those of the release".replace("  ", " "))
+    console = Console()
+    name = f"{found.package} {found.version}".strip()
+    console.result(f"{name}: {found.files} files are those that were released")
     for path, who in found.signatures.items():
         console.result(f"{path}: signed by {who}")
     if not found.signatures:

@@ -10,7 +10,7 @@ from typing import Any
 
 from packager.core import user_files
 from packager.core.characters import to_json
-from packager.core.errors import GateError
+from packager.core.errors import ConfigError, GateError
 from packager.files.atomic import atomic_file, link_or_copy
 from packager.files.hashes import sha256_of
 from packager.files.zips import Content, write_zip
@@ -43,21 +43,30 @@ Sign = Callable[[str, bytes], Bundle]
 """Payload type and payload -> signed bundle."""
 
 
-def sign_release(dist: Path, sign: Sign) -> tuple[str, ...]:
+def sign_release(dist: Path, sign: Sign, *, is_keyless: bool = False) -> tuple[str, ...]:
     """Signs the release in `dist`, all of it or nothing, and returns the paths of the signatures in it.
 
     Every `models.sig` inside a package is signed in place, which changes the package: its checksums are renewed.
-    Raises ConfigError if `dist` is no release, GateError if a package does not hold the files that it lists.
+    Raises ConfigError if `dist` is no release, or its apps trust keys but there is none; GateError if a package does
+    not hold the files that it lists.
     """
     sign = _once(sign)
+
+    def for_apps(bundle: Bundle) -> Bundle:
+        if is_keyless:
+            raise ConfigError("the packages' apps verify models with a key", hint="sign with --key, not --identity")
+        return sign(bundle.payload_type, bundle.payload)
+
     with staged(dist) as staging:
-        _rewritten(dist, staging, lambda bundle: sign(bundle.payload_type, bundle.payload))
+        _rewritten(dist, staging, for_apps, put=link_or_copy)
         return tuple(_sign_beside(staging, sign))
 
 
 def without_signatures(dist: Path, out: Path) -> None:
     """Writes the release in `dist` to the empty folder `out` as it was before it was signed."""
-    _rewritten(dist, out, lambda bundle: Bundle(payload=bundle.payload, payload_type=bundle.payload_type))
+    _rewritten(
+        dist, out, lambda bundle: Bundle(payload=bundle.payload, payload_type=bundle.payload_type), put=shutil.copyfile
+    )
 
 
 def beside(manifest: Manifest) -> tuple[str, ...]:
@@ -84,9 +93,11 @@ def _once(sign: Sign) -> Sign:
     return remembered
 
 
-def _rewritten(dist: Path, staging: Path, change: Callable[[Bundle], Bundle]) -> None:
-    """Copies the release to `staging`, without the signatures beside its files, with `change` applied to each bundle
-    in its packages and folders, and with all checksums renewed."""
+def _rewritten(
+    dist: Path, staging: Path, change: Callable[[Bundle], Bundle], *, put: Callable[[Path, Path], object]
+) -> None:
+    """Puts the files of the release into `staging`, without the signatures beside them, with `change` applied to each
+    bundle in packages and folders, and with all checksums renewed."""
     manifest = manifest_of(dist)
     left_out = {dist / name for name in beside(manifest)}
     shutil.copytree(
@@ -94,9 +105,7 @@ def _rewritten(dist: Path, staging: Path, change: Callable[[Bundle], Bundle]) ->
         staging,
         symlinks=True,
         dirs_exist_ok=True,
-        copy_function=lambda source, target: (
-            None if Path(source) in left_out else link_or_copy(Path(source), Path(target))
-        ),
+        copy_function=lambda source, target: Path(source) in left_out or put(Path(source), Path(target)),
     )
     changed: dict[str, Path] = {}
     for each in manifest.files:
@@ -187,8 +196,8 @@ def _new_digests(before: Path, after: Path) -> dict[str, str]:
 
 
 def _replace(source: Path, target: Path) -> None:
-    target.unlink()
-    link_or_copy(source, target)
+    target.unlink()  # it may be a link to the file of the release that is to be replaced
+    shutil.copyfile(source, target)
 
 
 def _renew_text(path: Path, before: Path, digests_now: Mapping[str, str]) -> None:

@@ -52,7 +52,7 @@ def refuse_unusable(certificate: "Certificate", where: str, now: datetime | None
     sign."""
     from cryptography.x509 import ExtensionNotFound, KeyUsage
 
-    _refuse_dates(certificate, where, now or datetime.now(UTC))
+    refuse_dates(certificate, where, now)
     try:
         usage = certificate.extensions.get_extension_for_class(KeyUsage).value
     except ExtensionNotFound:
@@ -64,7 +64,9 @@ def refuse_unusable(certificate: "Certificate", where: str, now: datetime | None
         )
 
 
-def _refuse_dates(certificate: "Certificate", where: str, now: datetime) -> None:
+def refuse_dates(certificate: "Certificate", where: str, now: datetime | None = None) -> None:
+    """Raises GateError for a certificate that is not valid `now` (default: by this machine's clock)."""
+    now = now or datetime.now(UTC)
     begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     today = f"this machine's clock says {_date(now)}"
     if now + CLOCK_SKEW < begin:

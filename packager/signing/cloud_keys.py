@@ -8,10 +8,8 @@ from packager.core.errors import ConfigError, ToolError, nearest
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 
-EXTRAS = {"awskms": "awskms", "gcpkms": "gcpkms", "azurekms": "azurekms", "hv": "vault"}
-"""scheme of a URI -> extra of securesystemslib with the service's library"""
-ALIASES = {"hashivault": "hv"}
-"""cosign's name of a scheme -> securesystemslib's"""
+SERVICES = ("awskms", "azurekms", "gcpkms")
+"""schemes of URIs, and extras of mobpack and securesystemslib with the services' libraries"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +31,7 @@ class CloudSigner:
 
 
 def open_cloud_key(uri: str) -> CloudSigner:
-    """The key at `awskms:ID`, `gcpkms:NAME`, `azurekms:URL` or `hv:NAME/VERSION`, and cosign's forms of them with
-    `://`.
+    """The key at `awskms:ID`, `gcpkms:NAME` or `azurekms:VAULT/NAME`, and cosign's forms of them with `://`.
 
     Raises ConfigError for another scheme or a missing library, ToolError if the service refuses.
     """
@@ -43,9 +40,8 @@ def open_cloud_key(uri: str) -> CloudSigner:
 
     scheme, rest = _parts(uri)
     signers = _signers(uri, scheme)
-    name = f"https://{rest}" if scheme == "azurekms" and not rest.startswith("https:") else rest
     try:
-        own, public = signers[scheme].import_(*_arguments(scheme, name))
+        own, public = signers[scheme].import_(*_arguments(scheme, rest))
         signer = signers[scheme].from_priv_key_uri(own, public)
     except Exception as error:  # every service's library has errors of its own
         raise _refused(uri, error) from error
@@ -57,11 +53,10 @@ def open_cloud_key(uri: str) -> CloudSigner:
 
 def _parts(uri: str) -> tuple[str, str]:
     """Scheme and name of the key, without the slashes of cosign's form."""
-    given, _, rest = uri.partition(":")
-    scheme = ALIASES.get(given, given)
-    if scheme not in EXTRAS:
-        known = (*EXTRAS, *ALIASES, "pkcs11")
-        raise ConfigError(f"--key {uri}: no file, and no known address", hint=nearest(given, known))
+    scheme, _, rest = uri.partition(":")
+    if scheme not in SERVICES:
+        known = (*SERVICES, "hashivault", "pkcs11")
+        raise ConfigError(f"--key {uri}: no file, and no known address", hint=nearest(scheme, known))
     name = rest.removeprefix("//").removeprefix("/") if rest.startswith("//") else rest
     if not name:
         raise ConfigError(f"--key {uri} names no key", hint=f"for example: {scheme}:NAME")
@@ -69,26 +64,24 @@ def _parts(uri: str) -> tuple[str, str]:
 
 
 def _signers(uri: str, scheme: str) -> Any:
+    from importlib import import_module
+
     try:
-        from securesystemslib.signer import SIGNER_FOR_URI_SCHEME
+        return import_module("securesystemslib.signer").SIGNER_FOR_URI_SCHEME
     except ImportError as error:
         raise _missing(uri, scheme) from error
-    return SIGNER_FOR_URI_SCHEME
 
 
 def _arguments(scheme: str, name: str) -> tuple[str, ...]:
-    """Arguments of securesystemslib's import: Azure's vault and key are apart."""
+    """Arguments of securesystemslib's import. Azure's vault and key are apart, and the newest version of it signs."""
     if scheme != "azurekms":
         return (name,)
-    vault, _, rest = name.removeprefix("https://").partition("/")
-    parts = rest.removeprefix("keys/").split("/")
-    return (vault.partition(".")[0], *parts[:1])
+    vault, _, key = name.partition("/")
+    return vault.partition(".")[0], key.removeprefix("keys/").partition("/")[0]
 
 
 def _missing(uri: str, scheme: str) -> ConfigError:
-    return ConfigError(
-        f"--key {uri} needs the library of its service", hint=f"run: pip install 'securesystemslib[{EXTRAS[scheme]}]'"
-    )
+    return ConfigError(f"--key {uri} needs the library of its service", hint=f"run: pip install 'mobpack[{scheme}]'")
 
 
 def _refused(uri: str, error: Exception) -> ConfigError | ToolError:

@@ -32,6 +32,8 @@ class Bundle:
     """DER, the signer's first, then those of its issuers"""
     is_keyless: bool = False
     """signed with a certificate of minutes from Sigstore, whose transparency log has the time"""
+    raw: bytes = b""
+    """the bundle as Sigstore wrote it, with the log's entries; empty with keys"""
 
 
 def pae(payload_type: str, payload: bytes) -> bytes:
@@ -42,6 +44,8 @@ def pae(payload_type: str, payload: bytes) -> bytes:
 
 def written(bundle: Bundle) -> bytes:
     """The bundle as JSON in one line; equal bundles give equal bytes."""
+    if bundle.raw:
+        return bundle.raw
     material: dict[str, object] = {"publicKey": {"hint": bundle.hint}}
     if bundle.certificates:
         chain = [{"rawBytes": _base64(each)} for each in bundle.certificates]
@@ -80,6 +84,7 @@ def parsed(content: bytes, where: str) -> Bundle:
         hint=hint,
         certificates=certificates,
         is_keyless="certificate" in material,
+        raw=content if "certificate" in material else b"",
     )
 
 

@@ -68,7 +68,7 @@ def signed(signer: Signer, payload_type: str, payload: bytes, chain: Sequence[by
 
 
 def open_signer(key: str) -> Signer:
-    """The key that `key` names: a PEM file, or an address (`pkcs11:`, `awskms:`, `gcpkms:`, `azurekms:`, `hv:`).
+    """The key that `key` names: a PEM file, or the address of a key in a token, a cloud or a vault.
 
     Raises ConfigError if it cannot be used, ToolError if its device cannot be reached.
     """
@@ -77,6 +77,10 @@ def open_signer(key: str) -> Signer:
         from packager.signing.pkcs11_keys import open_token
 
         return _p256(open_token(key), key)
+    if separator and scheme == "hashivault":
+        from packager.signing.vault_keys import open_vault_key
+
+        return _p256(open_vault_key(key), key)
     if separator and not Path(key).exists() and len(scheme) > 1:
         from packager.signing.cloud_keys import open_cloud_key
 

@@ -134,14 +134,14 @@ def _public_key(address: Address) -> "EllipticCurvePublicKey":
 @contextmanager
 def _session(address: Address, *, is_signing: bool) -> Iterator[Any]:
     """A session with the token, logged in for signing. Raises ToolError, in words, for what the token refuses."""
-    import pkcs11
     from pkcs11 import exceptions
 
     if is_signing and address.pin is None:
         raise ConfigError("the token needs its PIN to sign", hint=f"put it in the environment variable {PASSWORD}")
     name = address.label or (address.key_id or b"").hex()
+    library = _library(address.module)
     try:
-        token = pkcs11.lib(str(address.module)).get_token(token_label=address.token, token_serial=address.serial)
+        token = library.get_token(token_label=address.token, token_serial=address.serial)
         with token.open(user_pin=address.pin if is_signing else None) as session:
             yield session
     except exceptions.NoSuchToken as error:
@@ -156,5 +156,13 @@ def _session(address: Address, *, is_signing: bool) -> Iterator[Any]:
         raise ToolError("the token refuses the PIN", hint=f"check {PASSWORD}: tokens lock after a few tries") from error
     except exceptions.PKCS11Error as error:
         raise ToolError(f"the token failed: {type(error).__name__} {error}".strip(), hint="check the token") from error
-    except RuntimeError as error:
-        raise ToolError(f"{address.module} is no PKCS#11 library: {error}", hint="check module-path") from error
+
+
+def _library(module: Path) -> Any:
+    import pkcs11
+    from pkcs11.exceptions import PKCS11Error
+
+    try:
+        return pkcs11.lib(str(module))
+    except (PKCS11Error, RuntimeError) as error:
+        raise ToolError(f"{module} is no PKCS#11 library: {error}", hint="check module-path") from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
-from packager.signing.certificates import certificates_in, decoded, is_issued_by, refuse_unusable
+from packager.signing.certificates import certificates_in, decoded, is_issued_by, refuse_dates, refuse_unusable
 from packager.signing.envelope import Bundle, pae
 from packager.signing.keys import MAX_KEY_BYTES, fingerprint, is_same, public_key
 
@@ -57,11 +57,18 @@ def verify(bundle: Bundle, keys: Sequence[TrustedKey], where: str) -> TrustedKey
     for trusted_key in keys:
         signing_key = _signing_key(chain, trusted_key)
         if signing_key is not None and _is_signed_by(bundle, signing_key):
-            certificate = chain[0] if chain else trusted_key.certificate
-            if certificate is not None:
-                refuse_unusable(certificate, where if chain else str(trusted_key.path))
+            _refuse_expired(chain, trusted_key, where)
             return trusted_key
     raise _refusal(bundle, keys, where)
+
+
+def _refuse_expired(chain: "Sequence[Certificate]", trusted_key: TrustedKey, where: str) -> None:
+    """Raises GateError if a certificate is out of its dates, or the signer's may not sign."""
+    if trusted_key.certificate is not None:
+        check = refuse_dates if chain else refuse_unusable
+        check(trusted_key.certificate, str(trusted_key.path))
+    for number, each in enumerate(chain):
+        (refuse_dates if number else refuse_unusable)(each, where)
 
 
 def _signing_key(chain: "Sequence[Certificate]", trusted_key: TrustedKey) -> "EllipticCurvePublicKey | None":

@@ -32,6 +32,11 @@ def signer(key: str, certificate: Path | None) -> Sign:
     return lambda payload_type, payload: signed(opened, payload_type, payload, chain)
 
 
+def keyless_signer() -> Sign:
+    """Signs as an identity that Sigstore confirms."""
+    return keyless.sign
+
+
 def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
     """Accepts what one of `keys`, or `identity`, has signed."""
     if identity:
@@ -43,7 +48,7 @@ def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
 def sign(place: Path, sign: Sign) -> tuple[str, ...]:
     """Signs the release, or the folder of model files, at `place`. Returns the paths of the signatures in it."""
     if (place / MANIFEST).is_file():
-        return sign_release(place, sign)
+        return sign_release(place, sign, is_keyless=sign is keyless.sign)
     if not place.is_dir():
         raise ConfigError(f"{place} is not a folder", hint="name the folder that `mobpack build` writes, such as dist")
     signature = place / FOLDER_NAME
