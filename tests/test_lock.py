@@ -137,7 +137,11 @@ def test_a_locked_build_refuses_a_change(change: str, locked: Path, mobpack: Mob
     assert mobpack("lock", "--check").code == GateError.EXIT_CODE
 
 
-def test_a_variable_of_onnx_runtime_counts(locked: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_of_onnx_runtime_counts_and_no_other(
+    locked: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOBPACK_KEY_PASSWORD", "a secret")
+    assert mobpack("lock", "--check").code == 0
     monkeypatch.setenv("ORT_SOMETHING", "1")
     answer = mobpack("build", "--locked")
     assert answer.code == GateError.EXIT_CODE

@@ -16,6 +16,7 @@ from packager.files.hashes import sha256_of
 from packager.provenance import FILE_NAME
 from packager.provenance.comparing import Difference, compare_folders
 from tests.onnx_text import linear, saved
+from tests.signing_cases import make_key
 from tests.test_cli import Answer, Mobpack, mobpack
 from tests.test_provenance import shared_release
 
@@ -90,6 +91,23 @@ def test_results_of_earlier_builds_are_used_only_when_asked_for(project: Path, m
     count = len(state(project / "dist"))
     assert lines[0] == f"dist: built again, and all {count} files are the same bytes"
     assert "results of earlier builds were used (--cached)" in lines[1]
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("used_cache")
+def test_a_signed_release_is_compared_as_it_was_before_it_was_signed(project: Path, mobpack: Mobpack) -> None:
+    key = make_key(project / "keys")
+    assert mobpack("sign", "dist", "--key", key.private).code == 0
+    before = state(project / "dist")
+    answer = mobpack("verify", "dist", "--key", key.public, "--rebuild", "--cached")
+    assert answer.code == 0, answer.err
+    assert "files are the same bytes" in answer.out
+    assert f"{FILE_NAME}.sig: signed by " in answer.out
+    assert state(project / "dist") == before
+    tamper(project)
+    answer = mobpack("verify", "dist", "--key", key.public, "--rebuild", "--cached")
+    assert answer.code == GateError.EXIT_CODE
+    assert f"differs: {PACKAGE}: in it {MODEL} differs" in answer.out
 
 
 CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {

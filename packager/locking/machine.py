@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from packager.locking.lock import Facts
 from packager.processes import children
 
-VARIABLES = ("ORT_", "MOBPACK_")
-"""First letters of environment variables that change what ONNX Runtime and mobpack do."""
+VARIABLES = "ORT_"
+"""First letters of environment variables that change what ONNX Runtime does. Their values are written to the lock: no
+secret has such a name."""
 OWN = children.QUIET
 """mobpack sets these itself, whatever they are."""
 

@@ -64,7 +64,7 @@ def _subjects(release: Path) -> list[dict[str, object]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What a statement says about a build."""
+    """Content of a statement about a build."""
 
     parameters: Parameters
     lock: Lock

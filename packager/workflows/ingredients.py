@@ -116,7 +116,7 @@ def _own_runtimes(config: Config) -> Iterator[Path]:
 
 
 def _beyond(config: Config, targets: Sequence[str]) -> Iterator[str]:
-    """What a build depends on and cannot be listed, in words."""
+    """Things that a build depends on and that cannot be listed, in words."""
     for text in functions_of(config):
         yield f"the function {text} may read more than the modules that are listed"
     for name, program in config.parity.interpreters.items():
