@@ -93,9 +93,10 @@ def rsa_key(path: Path) -> None:
 
 
 def pem(kind: str, body: str = "AAAA") -> Callable[[Path], None]:
-    return lambda path: (
-        path.write_text(f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----\n", encoding="utf-8") and None
-    )
+    def write(path: Path) -> None:
+        path.write_text(f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----\n", encoding="utf-8")
+
+    return write
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What is read of a release's manifest."""
+    """The parts of a release's manifest that verifying needs."""
 
     release: Release
     files: tuple[Listed, ...]

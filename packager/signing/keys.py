@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_KEY_BYTES = 1 << 20
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
-MAKE_ONE = "make one: openssl ecparam -genkey -name prime256v1 -noout -out release.pem"
+MAKE_ONE = "make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out release.pem"
 
 
 class Signer(Protocol):
