@@ -3,7 +3,7 @@
 import hashlib
 import json
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -98,9 +98,9 @@ def _usage(*, may_sign: bool) -> x509.KeyUsage:
     )
 
 
-def make_release(dist: Path, *, has_trust: bool = False) -> Path:
+def make_release(dist: Path, *, has_trust: bool = False, keys: Sequence[str] = ()) -> Path:
     """A release as a build lays it out, with an Android, a Swift and an npm package; with `has_trust`, for apps that
-    verify their models."""
+    verify their models, with `keys` (hex sha256) if the manifest names them."""
     dist.mkdir(parents=True)
     stem = f"{RELEASE.package}-{RELEASE.version}"
     aar = write_zip(_below(dist / "android" / f"{stem}.aar"), _aar(has_trust=has_trust))
@@ -124,6 +124,7 @@ def make_release(dist: Path, *, has_trust: bool = False) -> Path:
         "schema-version": 1,
         "mobpack": "0.1.0",
         "package": {"name": RELEASE.package, "version": RELEASE.version},
+        "options": {"trust": {"keys": list(keys)}} if keys else {},
         "artifacts": [_entry(path, kind, dist) for path, kind in sorted(listed.items())],
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""cosign, another implementation, verifies what mobpack signs, and mobpack what cosign signs."""
+"""cosign and the reference of Model Signing verify what mobpack signs, and mobpack what they sign."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,10 @@ from packager.signing.model_signing import PREDICATE, folder_digests, statement
 from packager.signing.statements import RELEASE
 from packager.workflows import signing
 from tests.signing_cases import Key, make_key, make_release
-from tests.toolchain.signing_tools import Cosign, cosign
+from tests.toolchain.signing_tools import Cosign, cosign, with_sigstore
 
 pytestmark = pytest.mark.environments
+REFERENCE = ("-c", "from model_signing._cli import main; main()")
 OFFLINE = ("--insecure-ignore-tlog", "--key")
 
 
@@ -72,3 +73,25 @@ def test_mobpack_verifies_a_folder_that_cosign_has_signed(tool: Cosign, folder: 
     with pytest.raises(GateError, match=r"changed: weights\.bin"):
         signing.verify_place(folder, trust, bundle)
     assert "publicKey" in json.loads(bundle.read_text(encoding="utf-8"))["verificationMaterial"]
+
+
+def test_the_reference_implementation_verifies_a_signed_folder(folder: Path, key: Key, tmp_path: Path) -> None:
+    signing.sign(folder, signing.signer(str(key.private), None))
+    arguments = ("verify", "key", folder, "--signature", folder / "model.sig", "--public_key")
+    done = with_sigstore(*REFERENCE, *arguments, key.public)
+    assert (done.returncode, "Verification succeeded" in done.stdout) == (0, True), done.stderr
+    assert with_sigstore(*REFERENCE, *arguments, make_key(tmp_path / "other").public).returncode != 0
+
+
+def test_mobpack_verifies_a_folder_that_the_reference_implementation_has_signed(
+    folder: Path, key: Key, tmp_path: Path
+) -> None:
+    bundle = tmp_path / "reference.sig"
+    arguments = ("sign", "key", folder, "--signature", bundle, "--private_key", key.private)
+    done = with_sigstore(*REFERENCE, *arguments)
+    assert done.returncode == 0, done.stderr
+    trust = signing.trust([key.public], None)
+    assert signing.verify_place(folder, trust, bundle).files == 2
+    (folder / "extra").write_bytes(b"")
+    with pytest.raises(GateError, match="not signed: extra"):
+        signing.verify_place(folder, trust, bundle)

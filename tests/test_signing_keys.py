@@ -93,9 +93,10 @@ def rsa_key(path: Path) -> None:
 
 
 def pem(kind: str, body: str = "AAAA") -> Callable[[Path], None]:
-    return lambda path: (
-        path.write_text(f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----\n", encoding="utf-8") and None
-    )
+    def write(path: Path) -> None:
+        path.write_text(f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----\n", encoding="utf-8")
+
+    return write
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_the_forms_of_a_public_key_for_apps_have_fixed_lengths(key: Key) -> None
 
 
 def made(key: Key, chain: Path | None = None) -> Bundle:
-    return parsed(written(signing.signer(str(key.private), chain)("text/plain", b"payload")), "bundle")
+    return parsed(written(signing.signer(str(key.private), chain).sign("text/plain", b"payload")), "bundle")
 
 
 def test_a_certificate_is_trusted_as_itself_and_through_its_issuer(key: Key, tmp_path: Path) -> None:

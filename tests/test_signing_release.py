@@ -1,5 +1,6 @@
 """`mobpack sign` and `mobpack verify` of whole releases."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from packager.release.contents import manifest_of, unpacked
 from packager.release.maven import ALGORITHMS, digests
 from packager.release.signatures import files_in, without_signatures
 from packager.signing.envelope import parsed
-from packager.signing.keys import open_signer
+from packager.signing.keys import open_signer, spki
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files
 from packager.signing.verifying import trusted, verify
 from packager.workflows import signing
@@ -215,6 +216,15 @@ def test_each_statement_is_signed_once_so_that_copies_are_equal(
 def test_apps_that_trust_a_key_cannot_be_signed_without_one(trusting: Path) -> None:
     with pytest.raises(ConfigError, match="verify models with a key"):
         signing.sign(trusting, signing.keyless_signer())
+
+
+def test_a_key_that_the_apps_do_not_trust_does_not_sign(tmp_path: Path, key: Key) -> None:
+    dist = make_release(tmp_path / "dist", has_trust=True, keys=[hashlib.sha256(spki(key.public)).hexdigest()])
+    before = contents(dist)
+    with pytest.raises(ConfigError, match="trust other keys than this one"):
+        signed(dist, make_key(tmp_path / "other"))
+    assert contents(dist) == before
+    assert set(signed(dist, key)) == BESIDE
 
 
 def overwrite(name: str, content: bytes = b"changed") -> Callable[[Path], None]:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,13 +16,14 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from packager.core.errors import ConfigError, MobpackError, ToolError
+from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.signing import pkcs11_keys
 from packager.signing.keys import open_signer, signed
 from packager.signing.passwords import PASSWORD
 from packager.signing.verifying import trusted, verify
+from packager.workflows import signing
 from tests.signing_cases import Key, make_key
-from tests.toolchain.signing_tools import PIN, TOKEN, Token, soft_token
+from tests.toolchain.signing_tools import PIN, TOKEN, Token, soft_token, with_sigstore
 
 Answer = Callable[[str, Mapping[str, str], dict[str, Any]], dict[str, Any] | None]
 """Path, headers and JSON of a request -> JSON of the answer, or None for an error."""
@@ -212,7 +214,7 @@ def test_a_key_in_vault_signs(key: Key, monkeypatch: pytest.MonkeyPatch) -> None
     with served(vault(key)) as address:
         monkeypatch.setenv("VAULT_ADDR", address)
         proves("hashivault://release", key)
-        with pytest.raises(ToolError, match="Vault's key 'other'"):
+        with pytest.raises(ToolError, match="the key 'other' in Vault"):
             open_signer("hashivault://other")
     with pytest.raises(ToolError, match="Connection"):
         open_signer("hashivault://release")
@@ -251,3 +253,37 @@ def test_errors_of_services_are_not_bugs(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("AWS_CONFIG_FILE", "nowhere")
     with pytest.raises(MobpackError, match="NoRegionError"):
         open_signer("awskms:alias/release")
+
+
+@pytest.mark.environments
+def test_sigstore_without_a_network_says_to_use_a_key(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"graph")
+    refused = dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9")
+    alone = {"HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "home"), **refused}
+    done = with_sigstore("-m", "packager.cli", "sign", tmp_path, "--identity", "sigstore", **alone)
+    assert done.returncode == ToolError.EXIT_CODE, done.stderr
+    assert "cannot reach or use Sigstore" in done.stderr
+    assert "without one, sign and verify with a key: --key" in done.stderr
+    assert not (tmp_path / "model.sig").exists()
+
+
+def test_without_its_library_sigstore_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sigstore", None)
+    (tmp_path / "model.onnx").write_bytes(b"graph")
+    with pytest.raises(ConfigError, match="needs the Python package sigstore") as caught:
+        signing.sign(tmp_path, signing.keyless_signer())
+    assert caught.value.hint == "run: pip install 'mobpack[sigstore]'"
+
+
+def test_a_key_s_signature_is_not_that_of_an_identity(key: Key, tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"graph")
+    signing.sign(tmp_path, signing.signer(str(key.private), None))
+    someone = signing.trust([], signing.Identity(name="me@example.com", issuer="https://example.com"))
+    with pytest.raises(GateError, match="is signed with a key, not by an identity"):
+        signing.verify_place(tmp_path, someone)
+
+
+def test_an_identity_s_signature_is_not_that_of_a_key(key: Key, tmp_path: Path) -> None:
+    vector = Path(__file__).parent / "data/model_signing/test-vectors/v1.0/valid/sigstore.bundle.json"
+    with pytest.raises(GateError, match="signed without a key, by an identity of Sigstore"):
+        signing.verify_place(tmp_path, signing.trust([key.public], None), vector)

@@ -39,7 +39,7 @@ Trust = Callable[[Bundle, str], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """What was found in a release."""
+    """Result of verifying a release."""
 
     package: str
     version: str

@@ -49,10 +49,12 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What is read of a release's manifest."""
+    """The parts of a release's manifest that verifying needs."""
 
     release: Release
     files: tuple[Listed, ...]
+    trusted_keys: tuple[str, ...]
+    """hex sha256 of the keys that its apps verify models with; empty if they do not"""
     document: Mapping[str, Any]
 
 
@@ -63,14 +65,15 @@ def manifest_of(dist: Path) -> Manifest:
         document = json.loads(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
         release = Release(package=str(document["package"]["name"]), version=str(document["package"]["version"]))
         files = tuple(_listed(each) for each in document["artifacts"])
+        trusted_keys = tuple(map(str, document.get("options", {}).get("trust", {}).get("keys", ())))
     except OSError as error:
         raise ConfigError(
             f"{dist} is not a release of mobpack: {path} cannot be read ({error.strerror})",
             hint="name the folder that `mobpack build` writes, such as dist",
         ) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path} is not a manifest of mobpack: {error}", hint=AGAIN) from error
-    return Manifest(release=release, files=files, document=document)
+    return Manifest(release=release, files=files, trusted_keys=trusted_keys, document=document)
 
 
 def _listed(entry: Mapping[str, Any]) -> Listed:

@@ -3,7 +3,8 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,23 +44,43 @@ Sign = Callable[[str, bytes], Bundle]
 """Payload type and payload -> signed bundle."""
 
 
-def sign_release(dist: Path, sign: Sign, *, is_keyless: bool = False) -> tuple[str, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Signer:
+    """Who signs a release."""
+
+    sign: Sign
+    key: str
+    """hex sha256 of the key's SubjectPublicKeyInfo; empty for an identity"""
+
+
+def sign_release(dist: Path, signer: Signer) -> tuple[str, ...]:
     """Signs the release in `dist`, all of it or nothing, and returns the paths of the signatures in it.
 
     Every `models.sig` inside a package is signed in place, which changes the package: its checksums are renewed.
-    Raises ConfigError if `dist` is no release, or its apps trust keys but there is none; GateError if a package does
-    not hold the files that it lists.
+    Raises ConfigError if `dist` is no release, or its apps trust other keys; GateError if a package does not hold the
+    files that it lists.
     """
-    sign = _once(sign)
+    sign = _once(signer.sign)
+    known = manifest_of(dist).trusted_keys
 
     def for_apps(bundle: Bundle) -> Bundle:
-        if is_keyless:
-            raise ConfigError("the packages' apps verify models with a key", hint="sign with --key, not --identity")
+        _refuse_distrusted(signer.key, known)
         return sign(bundle.payload_type, bundle.payload)
 
     with staged(dist) as staging:
         _rewritten(dist, staging, for_apps, put=link_or_copy)
         return tuple(_sign_beside(staging, sign))
+
+
+def _refuse_distrusted(key: str, known: Sequence[str]) -> None:
+    """Raises ConfigError for a key whose signatures the packages' own code would refuse."""
+    if not key:
+        raise ConfigError("the packages' apps verify models with a key", hint="sign with --key, not --identity")
+    if known and key not in known:
+        raise ConfigError(
+            "the packages' apps trust other keys than this one, and would refuse their models",
+            hint="sign with a key of [package] trust, or add this one's public key there and build again",
+        )
 
 
 def without_signatures(dist: Path, out: Path) -> None:

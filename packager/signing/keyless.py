@@ -19,7 +19,7 @@ def sign(payload_type: str, payload: bytes) -> Bundle:
     Raises ConfigError without the Python package sigstore, ToolError without a network or an identity.
     """
     if payload_type != IN_TOTO:
-        raise ConfigError("Sigstore signs statements only", hint="sign with --key")
+        raise ConfigError("an identity signs statements only", hint="sign with --key")
     with _sigstore():
         from sigstore.dsse import Statement
         from sigstore.models import ClientTrustConfig
@@ -65,7 +65,7 @@ def _sigstore() -> Iterator[None]:
     except (ConfigError, GateError):
         raise
     except Exception as error:  # its libraries for TUF, OIDC and HTTP have errors of their own
-        raise ToolError(f"Sigstore failed: {_reason(error)}", hint=OFFLINE) from error
+        raise ToolError(f"cannot reach or use Sigstore: {_reason(error)}", hint=OFFLINE) from error
 
 
 def _reason(error: Any) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_KEY_BYTES = 1 << 20
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
-MAKE_ONE = "make one: openssl ecparam -genkey -name prime256v1 -noout -out release.pem"
+MAKE_ONE = "make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out release.pem"
 
 
 class Signer(Protocol):
@@ -193,11 +193,16 @@ def public_key(path: Path) -> "EllipticCurvePublicKey":
 
 def spki(path: Path) -> bytes:
     """DER of a trusted P-256 key as a SubjectPublicKeyInfo: 91 bytes. Raises ConfigError for another curve."""
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
     key = public_key(path)
     if key.curve.name != "secp256r1":
         raise ConfigError(f"{path} is a key of the curve {key.curve.name}: apps trust P-256", hint=MAKE_ONE)
+    return der(key)
+
+
+def der(key: "EllipticCurvePublicKey") -> bytes:
+    """A key as a SubjectPublicKeyInfo."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
     return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 

@@ -74,4 +74,4 @@ def open_vault_key(uri: str) -> VaultSigner:
 
 
 def _refused(name: str, error: Exception) -> ToolError:
-    return ToolError(f"Vault's key '{name}': {type(error).__name__}: {error}", hint=CHECK)
+    return ToolError(f"the key '{name}' in Vault: {type(error).__name__}: {error}", hint=CHECK)

@@ -1,5 +1,6 @@
 """`mobpack sign` and `mobpack verify`: releases, and folders of a model's files."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,10 @@ from packager.core.errors import ConfigError, GateError
 from packager.files.atomic import atomic_file
 from packager.release import MANIFEST
 from packager.release.checking import Trust, Verified, verify_release
-from packager.release.signatures import Sign, sign_release
+from packager.release.signatures import Signer, sign_release
 from packager.signing import keyless
 from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
-from packager.signing.keys import chain_of, open_signer, signed
+from packager.signing.keys import chain_of, der, open_signer, signed
 from packager.signing.model_signing import FOLDER_NAME, IGNORED, folder_digests, signed_files, statement
 from packager.signing.verifying import refuse_differences, trusted, verify
 
@@ -25,16 +26,20 @@ class Identity:
     issuer: str
 
 
-def signer(key: str, certificate: Path | None) -> Sign:
+def signer(key: str, certificate: Path | None) -> Signer:
     """Signs with the key that `key` names. Raises ConfigError or ToolError if it cannot be used."""
     opened = open_signer(key)
     chain = chain_of(certificate, opened) if certificate else ()
-    return lambda payload_type, payload: signed(opened, payload_type, payload, chain)
+
+    def sign(payload_type: str, payload: bytes) -> Bundle:
+        return signed(opened, payload_type, payload, chain)
+
+    return Signer(sign=sign, key=hashlib.sha256(der(opened.public_key())).hexdigest())
 
 
-def keyless_signer() -> Sign:
+def keyless_signer() -> Signer:
     """Signs as an identity that Sigstore confirms."""
-    return keyless.sign
+    return Signer(sign=keyless.sign, key="")
 
 
 def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
@@ -45,17 +50,17 @@ def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
     return lambda bundle, where: str(verify(bundle, trusted_keys, where).path)
 
 
-def sign(place: Path, sign: Sign) -> tuple[str, ...]:
+def sign(place: Path, signer: Signer) -> tuple[str, ...]:
     """Signs the release, or the folder of model files, at `place`. Returns the paths of the signatures in it."""
     if (place / MANIFEST).is_file():
-        return sign_release(place, sign, is_keyless=sign is keyless.sign)
+        return sign_release(place, signer)
     if not place.is_dir():
         raise ConfigError(f"{place} is not a folder", hint="name the folder that `mobpack build` writes, such as dist")
     signature = place / FOLDER_NAME
     found = folder_digests(place, (FOLDER_NAME,))
     payload = statement(found, name=place.resolve().name, ignored=(*IGNORED, FOLDER_NAME))
     with atomic_file(signature) as file:
-        file.write(written(sign(IN_TOTO, payload)))
+        file.write(written(signer.sign(IN_TOTO, payload)))
     return (FOLDER_NAME,)
 
 

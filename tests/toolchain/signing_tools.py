@@ -1,13 +1,19 @@
-"""Other implementations for tests of signatures: cosign, and a PKCS#11 token in software."""
+"""Other implementations for tests of signatures: cosign, the reference implementation, a PKCS#11 token in software."""
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.core.errors import ToolError
 from packager.environments.debian import unpack_deb
-from tests.toolchain.require import fetched
+from packager.environments.environment import folder_for, install_locked, make_once
+from tests.toolchain.require import fetched, require
+
+ROOT = Path(__file__).parents[2]
+LOCK = Path(__file__).with_name("sigstore.txt")
 
 PIN = "1234"
 TOKEN = "release"
@@ -29,6 +35,18 @@ class Cosign:
 def cosign(folder: Path) -> Cosign:
     unpack_deb(fetched("cosign"), folder, lambda path: path.name == "cosign")
     return Cosign(program=folder / "usr" / "bin" / "cosign", home=folder)
+
+
+def with_sigstore(*command: str | Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Runs this Python with the packages `model_signing` and `sigstore` beside those of the tests."""
+    folder = folder_for("sigstore", LOCK.read_text(encoding="utf-8"))
+    try:
+        make_once(folder, lambda made: install_locked(LOCK, made))
+    except ToolError as error:
+        require(False, f"Sigstore's client: {error.message} ({error.hint})")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), **variables}
+    program = [sys.executable, *map(str, command)]
+    return subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
 
 
 @dataclass(frozen=True)
