@@ -24,10 +24,13 @@ from packager.cli.export import export
 from packager.cli.extract import extract
 from packager.cli.init import init
 from packager.cli.inspect import inspect
+from packager.cli.lock import lock
 from packager.cli.predict import predict
 from packager.cli.publish import publish
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
+from packager.cli.sign import sign
+from packager.cli.verify import verify
 from packager.cli.xcode import xcode
 from packager.core.errors import MobpackError
 
@@ -54,9 +57,12 @@ for command in (
     predict,
     check,
     build,
+    lock,
     extract,
     diff,
     publish,
+    sign,
+    verify,
     export,
     quantize,
     convert,

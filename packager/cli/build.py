@@ -70,6 +70,11 @@ if TYPE_CHECKING:
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--verify", is_flag=True, help="Do every step, even where nothing has changed since the last build.")
+@click.option(
+    "--locked",
+    is_flag=True,
+    help="Use only what mobpack.lock lists, and do every step; fail with exit code 6 if anything differs.",
+)
 @no_code_option
 @outside_option
 @json_option
@@ -89,6 +94,7 @@ def build(
     repository: Path | None,
     strict: bool,
     verify: bool,
+    locked: bool,
     no_code: bool,
     allow_outside: bool,
     as_json: bool,
@@ -99,8 +105,9 @@ def build(
 
     console = Console(quiet=as_json)
     said = click.get_current_context().params
-    begun = unchanged.start({key: value for key, value in said.items() if key not in ("verify", "as_json")})
-    if not verify and (known := unchanged.known_result(begun, out, evidence)):
+    command = {key: value for key, value in said.items() if key not in ("verify", "as_json")}
+    begun = unchanged.start({**command, "lock": unchanged.lock_beside(config_path, model)})
+    if not verify and not locked and (known := unchanged.known_result(begun, out, evidence)):
         console.say(f"nothing has changed since the last build: {out} is as it was made (--verify builds all the same)")
         show(known, out, console, as_json=as_json)
         add_to_repository(out, repository, console)
@@ -109,6 +116,8 @@ def build(
     from packager.workflows import build as workflow
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules
+    from packager.workflows.ingredients import Project, refuse_changed
+    from packager.workflows.origins import origins_of
     from packager.workflows.requested import Request, requested_targets
 
     settings = with_runners(settings, runners, require)
@@ -123,7 +132,12 @@ def build(
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
         has_project=model is None,
     )
-    made = workflow.build(config, request, console)
+    project = None
+    if model is None:
+        project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
+    if locked:
+        refuse_changed(project, request.targets)
+    made = workflow.build(config, request, console, origins_of(project, request.targets, console))
     result = summarized(made)
     ended = unchanged.Ended(
         config=config,

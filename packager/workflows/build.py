@@ -22,6 +22,7 @@ from packager.verification.numbers import settings_for
 from packager.verification.parity import References
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
 from packager.workflows.options import options_of
+from packager.workflows.origins import Origins, write_provenance
 from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
@@ -39,13 +40,18 @@ class Release:
     warnings: tuple[str, ...]
 
 
-def build(config: Config, request: Request, console: Console) -> Release:
+def build(
+    config: Config, request: Request, console: Console, origins: Origins | None = None, store: Store | None = None
+) -> Release:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
-    unchanged."""
+    unchanged.
+
+    With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's.
+    """
     judge_licenses(config, request, console)
     if request.emit_spdx:
         sbom.spdx_library()
-    store = Store(cache_folder() / "store")
+    store = store or Store(cache_folder() / "store")
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
@@ -55,6 +61,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
         write_manifest(contents, shipped, config, request, staging, console)
         extras = reporting.measured(planned.made, store, console, has_latency=False)
         write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
+        write_provenance(origins, contents.plans, shipped, request, staging)
     prune(store)
     return Release(out=request.out, shipped=tuple(shipped), report=contents.report, warnings=tuple(console.warnings))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager import models
-from packager.config import Config
+from packager.config import Config, ModelTable
 from packager.core.errors import ConfigError
 from packager.core.user_functions import is_function
 from packager.workflows.trust import refuse_code
@@ -53,16 +53,18 @@ def unlisted(config: Config, targets: Sequence[str]) -> str:
 def model_files(config: Config) -> Iterator[Path]:
     """Models, their external weights, licences, and the files that contracts name."""
     for table in config.model.values():
-        yield table.path
-        yield from models.data_files_of(table.path)
-        for other in (table.encoder, table.with_past):
-            if other:
-                yield other
-                yield from models.data_files_of(other)
+        yield from sources_of(table)
         if table.license:
             yield table.license
         for kind in (*table.inputs.values(), *table.outputs.values()):
             yield from (value for value in vars(kind).values() if isinstance(value, Path))
+
+
+def sources_of(table: ModelTable) -> Iterator[Path]:
+    """The files of one model, with their external weights."""
+    for path in filter(None, (table.path, table.encoder, table.with_past)):
+        yield path
+        yield from models.data_files_of(path)
 
 
 def sample_files(config: Config, targets: Sequence[str], folder: Path) -> Iterator[Path]:

@@ -23,6 +23,12 @@ def refuse_functions(recipe: Recipe, where: str) -> None:
     refuse_texts(dict(_texts(recipe, where)))
 
 
+def functions_of(config: Config) -> Iterator[str]:
+    """Functions of the project that a build runs."""
+    named = (text for name, recipe in config.variant.items() for _, text in _texts(recipe, f"variant.{name}"))
+    yield from (text for text in named if is_function(text))
+
+
 def refuse_texts(named: Mapping[str, str | None]) -> None:
     """Raises ConfigError for a function among the values of `named`, which maps keys to values."""
     for key, text in named.items():

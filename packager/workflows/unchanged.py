@@ -23,6 +23,7 @@ from packager.files.atomic import atomic_file
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.installed import PACKAGE, templates_folder
 from packager.files.user_cache import cache_folder
+from packager.locking.lock import LOCK
 
 if TYPE_CHECKING:
     from packager.config import Config
@@ -112,6 +113,13 @@ def start(command: Mapping[str, object]) -> Start:
     """The beginning, now, of a build by `command`."""
     variables = {name: value for name, value in sorted(os.environ.items()) if name.startswith(RELEVANT)}
     return Start(command=command, time_ns=time.time_ns(), variables=variables)
+
+
+def lock_beside(project: Path, model: Path | None) -> str:
+    """sha256 of the lock beside a project file, whose release then contains its provenance; empty without one, or for a
+    build of a `model` alone."""
+    path = project.with_name(LOCK)
+    return sha256_of(path) if model is None and path.is_file() else ""
 
 
 def known_result(begun: Start, out: Path, evidence: Path) -> Summary | None:

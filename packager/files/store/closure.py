@@ -113,8 +113,9 @@ def text_of(path: Path) -> str:
 
 
 @cache
-def closure(code: Code, modules: tuple[str, ...]) -> frozenset[Path]:
-    """The files of `modules` and of all that they import, start and read, without pins and templates.
+def closure(code: Code, modules: tuple[str, ...], without: frozenset[Path] = frozenset()) -> frozenset[Path]:
+    """The files of `modules` and of all that they import, start and read, without pins and templates, nor the files
+    `without` and what only they need.
 
     The `__init__.py` of a folder counts if it is imported by its own name.
     """
@@ -122,7 +123,7 @@ def closure(code: Code, modules: tuple[str, ...]) -> frozenset[Path]:
     waiting = [path for module in modules if (path := code.module(module))]
     while waiting:
         path = waiting.pop()
-        if path not in found and not code.name(path).startswith(NEUTRAL):
+        if path not in found and path not in without and not code.name(path).startswith(NEUTRAL):
             found.add(path)
             waiting += _named_by(code, path) if path.suffix == ".py" else ()
     return frozenset(found)

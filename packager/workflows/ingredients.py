@@ -1,0 +1,249 @@
+"""Everything that a build of a project reads, as its lock lists it: locks are written of it, and compared with it."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager import models
+from packager.config import Config, ModelTable
+from packager.core.errors import ConfigError, GateError
+from packager.core.values import Precision
+from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure
+from packager.environments.release import Release
+from packager.files.hashes import known_sha256
+from packager.files.store.closure import INSTALLED, references, text_of
+from packager.locking import LOCK, Change, Facts, Lock, compare, read
+from packager.locking.lock import BUILD, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
+from packager.locking.machine import machine
+from packager.locking.packages import inside, missing, needed, own_code
+from packager.locking.pinned import pinned_by
+from packager.processes import downloads
+from packager.quantizers import NoQuantizer
+from packager.runners import RUNNERS
+from packager.targets import TARGETS, WRAPPERS, Target
+from packager.verification.partition.measured import SOURCES
+from packager.verification.partition.report import ON_ANDROID
+from packager.workflows.inputs import inputs_of, module_file
+from packager.workflows.project_code import modules_of
+from packager.workflows.requested import targets_of
+from packager.workflows.trust import functions_of
+
+EXTRAS = ("gpu", "images")
+"""Optional parts of mobpack that any build uses where they are installed; others have the name of a target."""
+TARGET, SET, SHAPE = "target ", "set ", "shape "
+"""First words of the names of options."""
+ARM64 = "arm64"
+MAKING = "packager.environments.ensure"
+"""The function that makes an environment, as modules import it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """A project file, and the options of the command line that change what is built of it."""
+
+    config: Config
+    """with `settings` and `shapes`"""
+    file: Path
+    settings: tuple[str, ...] = ()
+    """of --set"""
+    shapes: tuple[str, ...] = ()
+    """of --shape"""
+
+    @property
+    def folder(self) -> Path:
+        return self.file.parent
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / LOCK
+
+
+def ingredients(project: Project, targets: Sequence[str]) -> Lock:
+    """Everything that a build of `project` for `targets` reads.
+
+    The environment with the ONNX Runtime that ships is made if it is missing. Raises ModelError for a model that cannot
+    be read, ToolError for a damaged Python package.
+    """
+    config, folder = project.config, project.folder
+    found = inputs_of(config, targets, project.file)
+    code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]
+    files = sorted({*found.files, *code, *_own_runtimes(config), *_keys(config)})
+    return Lock(
+        tables={
+            BUILD: {"mobpack": own_code(), **_options(project, targets)},
+            MACHINE: machine(),
+            PYTHON: {**needed({*EXTRAS, *targets}), **_installed(config, targets)},
+            ENVIRONMENT: {name: _state(ENVIRONMENTS[name]()) for name in sorted(_asked(config, targets))},
+            RUNTIME: {name: _runtime(table, name) for name, table in targets_of(config, targets).items()},
+            PINNED: pinned_by(_modules(config, targets), _environments(config, targets)),
+            FILE: {_relative(path, folder): _file(path) for path in files},
+        },
+        not_locked=tuple(sorted(set(_beyond(config, targets)))),
+    )
+
+
+def _options(project: Project, targets: Sequence[str]) -> Mapping[str, Facts]:
+    chosen = {
+        **{f"{TARGET}{name}": name for name in targets},
+        **{f"{SET}{text.partition('=')[0].strip()}": text for text in project.settings},
+        **{f"{SHAPE}{text.partition('=')[0].strip()}": text for text in project.shapes},
+    }
+    return {name: {"value": value} for name, value in chosen.items()}
+
+
+def _file(path: Path) -> Facts:
+    return {"size-bytes": path.stat().st_size, "sha256": known_sha256(path)}
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _keys(config: Config) -> Iterator[Path]:
+    """Files that [package] names: public keys that apps trust."""
+    for value in vars(config.package).values():
+        yield from (each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Path))
+
+
+def _own_runtimes(config: Config) -> Iterator[Path]:
+    """The project's own ONNX Runtime for Android; the one for iOS is among the other inputs."""
+    named = Path(config.runtime.android) if config.runtime.android and not config.runtime.is_published else None
+    if named and named.is_dir():
+        yield from (path for path in named.rglob("*") if path.is_file())
+    elif named and named.is_file():
+        yield named
+
+
+def _beyond(config: Config, targets: Sequence[str]) -> Iterator[str]:
+    """Things that a build depends on and that cannot be listed, in words."""
+    for text in functions_of(config):
+        yield f"the function {text} may read more than the modules that are listed"
+    for name, program in config.parity.interpreters.items():
+        yield f"the interpreter {Path(program).name} for the runner {name}, and its packages"
+    if config.runtime.is_published:
+        yield f"{config.runtime.android}, which the app's build fetches"
+    for name in missing(targets):
+        yield f"the Python package {name} is not installed: programs on PATH take its place where one is needed"
+    for name, table in targets_of(config, targets).items():
+        if table.outside():
+            yield f"{table.outside()}, which builds the package for {name}"
+
+
+def _made(config: Config, targets: Sequence[str]) -> dict[str, Environment]:
+    """Environments that a build makes where they are missing: those with the ONNX Runtimes that apps get."""
+    if config.check.kernels != "require":
+        return {}
+    tables = targets_of(config, targets).values()
+    made: dict[str, Environment] = {table.environment: SHIPPED[table.environment]() for table in tables}
+    ranges = [found for table in tables if (found := table.allowed_runtimes())]
+    releases = {release for each in ranges for release in each.releases}
+    return {**made, **{f"release {release}": Release(release=release) for release in sorted(releases)}}
+
+
+def _installed(config: Config, targets: Sequence[str]) -> dict[str, Facts]:
+    """The Python packages inside of environments: `numpy in runtime`."""
+    made = _made(config, targets)
+    for environment in made.values():
+        ensure(environment)
+    used = {**made, **{name: ENVIRONMENTS[name]() for name in _asked(config, targets)}}
+    found: dict[str, Facts] = {}
+    for name, environment in used.items():
+        folder = "" if environment.missing() else environment.variables().get("PYTHONPATH", "")
+        packages = inside(Path(folder)) if folder else {}
+        found.update({f"{package} in {name}": facts for package, facts in packages.items()})
+    return found
+
+
+def _asked(config: Config, targets: Sequence[str]) -> set[str]:
+    """Environments that a build uses only where they are installed: manifest and report say what they found."""
+    found: set[str] = set()
+    for name, table in targets_of(config, targets).items():
+        found |= {SOURCES[provider].environment for provider in table.providers if provider in SOURCES}
+        found |= {name for provider in table.providers if provider in ON_ANDROID and name in ENVIRONMENTS}
+    for runner in _runners(config):
+        found |= _entered_by(runner)
+    made = {type(environment).__module__ for environment in _made(config, targets).values()}
+    return {name for name in found if ENVIRONMENTS[name].__module__ not in made}
+
+
+def _entered_by(module: str) -> set[str]:
+    """The environments that a module of mobpack names; empty for one that makes them when it needs them."""
+    path = INSTALLED.module(module)
+    imported = references(text_of(path)).modules if path else ()
+    if MAKING in imported:
+        return set()
+    return {
+        name
+        for name, environment in ENVIRONMENTS.items()
+        if any(each.startswith(f"{environment.__module__}.") for each in imported)
+    }
+
+
+def _state(environment: Environment) -> Facts:
+    return {"value": "installed" if not environment.missing() else "not installed"}
+
+
+def _environments(config: Config, targets: Sequence[str]) -> set[str]:
+    """Environments whose files are listed: those that a build makes, and those that it uses and are installed."""
+    found = {name for name in _made(config, targets) if name in ENVIRONMENTS}
+    found |= {name for name in _asked(config, targets) if not ENVIRONMENTS[name]().missing()}
+    return found | ({ARM64} if _may_compute_in_16_bits(config, targets) else set())
+
+
+def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
+    """Whether a file may be rewritten for ARM cores with 16-bit arithmetic, in an environment with such a core."""
+    natives = [table for table in targets_of(config, targets).values() if table.float16 == "native"]
+    if any(config.quantizer_of(table.variant).NAME != NoQuantizer.NAME for table in natives):
+        return True
+    return bool(natives) and any(_precision(name, table) is Precision.FLOAT16 for name, table in config.model.items())
+
+
+def _precision(name: str, table: ModelTable) -> Precision:
+    return models.load(table.path, name, encoder=table.encoder, with_past=table.with_past).traits.precision
+
+
+def _runtime(table: Target, name: str) -> Facts:
+    """The runtime that packages depend on or contain, and its sha256 where one is pinned."""
+    checksum = downloads.pins().get(name, {}).get("checksum", "")
+    return {"value": table.published_runtime(), **({"sha256": checksum} if checksum else {})}
+
+
+def _modules(config: Config, targets: Sequence[str]) -> Iterator[str]:
+    """The modules of the targets, wrappers and runners of a build."""
+    known = {**TARGETS, **WRAPPERS}
+    yield from (known[name].__module__ for name in targets if name in known)
+    yield from _runners(config)
+
+
+def _runners(config: Config) -> Iterator[str]:
+    """The modules of the runners that compare."""
+    yield from (type(each).__module__ for name in config.parity.runners for each in RUNNERS[name](""))
+
+
+def refuse_changed(project: Project | None, targets: Sequence[str]) -> None:
+    """Raises ConfigError if there is no project or no lock, or if it has nothing for one of `targets`; GateError for
+    the first difference between the lock and what a build would read."""
+    if project is None:
+        raise ConfigError(
+            "--locked: a MODEL alone has no lock", hint="make a project of it: mobpack init MODEL.onnx, mobpack lock"
+        )
+    locked = read(project.lock)
+    known = locked.values(BUILD, TARGET)
+    if unknown := [name for name in targets if name not in known]:
+        raise ConfigError(
+            f"--locked: {LOCK} has nothing for the target {unknown[0]}",
+            hint="add its table to mobpack.toml, then run: mobpack lock",
+        )
+    refuse(compare(locked, ingredients(project, known)), "--locked")
+
+
+def refuse(changes: Sequence[Change], what: str) -> None:
+    """Raises GateError for the first of `changes`, with the number of others."""
+    if not changes:
+        return
+    more = f"; {len(changes) - 1} more {'differs' if len(changes) == 2 else 'differ'}" if len(changes) > 1 else ""
+    raise GateError(
+        f"{what}: {changes[0].sentence}{more}",
+        hint=f"undo the change; or renew {LOCK}, review what it prints, and commit it: mobpack lock",
+    )

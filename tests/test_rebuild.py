@@ -1,0 +1,258 @@
+"""`mobpack verify --rebuild`: the project gives the same bytes again, and a difference is explained."""
+
+import io
+import json
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.core.errors import ConfigError, GateError
+from packager.files.hashes import sha256_of
+from packager.provenance import FILE_NAME
+from packager.provenance.comparing import Difference, compare_folders
+from tests.onnx_text import linear, saved
+from tests.signing_cases import make_key
+from tests.test_cli import Answer, Mobpack, mobpack
+from tests.test_provenance import shared_release
+
+__all__ = ["mobpack"]
+
+PACKAGE = "swift/pages-1.0.0.zip"
+MODEL = "pages-1.0.0/Sources/PagesKit/Resources/Models/pages/model.ort"
+
+
+@pytest.fixture
+def project(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+    """A project with its lock and its release, in the working folder of `mobpack`; its cache has no results."""
+    shutil.copytree(shared_release(tmp_path_factory.getbasetemp()).parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.fixture
+def used_cache(mobpack: Mobpack, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache of the first build instead, for tests of words: with --cached, nothing is computed."""
+    cache = shared_release(tmp_path_factory.getbasetemp()).parent.with_name("project-cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+
+
+def state(folder: Path) -> dict[str, tuple[int, str]]:
+    return {str(path): (path.stat().st_mtime_ns, sha256_of(path)) for path in folder.rglob("*") if path.is_file()}
+
+
+def tamper(folder: Path) -> None:
+    """Change the last byte of the model in the package."""
+    path = folder / "dist" / PACKAGE
+    with zipfile.ZipFile(path) as archive:
+        entries = {entry: archive.read(entry) for entry in archive.infolist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry, content in entries.items():
+            is_model = entry.filename == MODEL
+            archive.writestr(entry, content[:-1] + bytes([content[-1] ^ 1]) if is_model else content)
+
+
+def forge(folder: Path) -> None:
+    """The same, and write the new sha256 into every list, as a careful attacker would."""
+    dist = folder / "dist"
+    before = {name: sha256_of(dist / name) for name in (PACKAGE, "manifest.json")}
+    tamper(folder)
+    for name in ("manifest.json", "report.json", "report.html", FILE_NAME):
+        text = (dist / name).read_text(encoding="utf-8")
+        for path, old in before.items():
+            text = text.replace(old, sha256_of(dist / path))
+        (dist / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+@pytest.mark.processes
+def test_a_release_is_built_again_and_is_the_same(project: Path, mobpack: Mobpack) -> None:
+    """In an empty store, without touching the release."""
+    before = state(project / "dist")
+    answer = mobpack("verify", "--rebuild", "--json")
+    assert answer.code == 0, answer.err
+    rebuilt = json.loads(answer.out)["rebuilt"]
+    assert (rebuilt["files"], rebuilt["differences"]) == (len(before), [])
+    assert (rebuilt["has-provenance"], rebuilt["is-fresh"], rebuilt["installed"]) == (True, True, ["runtime"])
+    assert {"compile", "parity", "golden", "kernels"} <= rebuilt["steps"].keys()
+    assert state(project / "dist") == before
+    store = project / ".cache/mobpack/store"
+    assert [path for path in store.rglob("*") if path.is_file() and not path.name.startswith(".")] == []
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("used_cache")
+def test_results_of_earlier_builds_are_used_only_when_asked_for(project: Path, mobpack: Mobpack) -> None:
+    answer = mobpack("verify", "--rebuild", "--cached", "--config", str(project))
+    assert answer.code == 0, answer.err
+    lines = answer.out.splitlines()
+    count = len(state(project / "dist"))
+    assert lines[0] == f"dist: built again, and all {count} files are the same bytes"
+    assert "results of earlier builds were used (--cached)" in lines[1]
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("used_cache")
+def test_a_signed_release_is_compared_as_it_was_before_it_was_signed(project: Path, mobpack: Mobpack) -> None:
+    key = make_key(project / "keys")
+    assert mobpack("sign", "dist", "--key", key.private).code == 0
+    before = state(project / "dist")
+    answer = mobpack("verify", "dist", "--key", key.public, "--rebuild", "--cached")
+    assert answer.code == 0, answer.err
+    assert "files are the same bytes" in answer.out
+    assert f"{FILE_NAME}.sig: signed by " in answer.out
+    assert state(project / "dist") == before
+    tamper(project)
+    answer = mobpack("verify", "dist", "--key", key.public, "--rebuild", "--cached")
+    assert answer.code == GateError.EXIT_CODE
+    assert f"differs: {PACKAGE}: in it {MODEL} differs" in answer.out
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
+    "an artifact": (
+        tamper,
+        [
+            f"differs: {PACKAGE}: in it {MODEL} differs",
+            f"most probably {PACKAGE} was changed after the release was built",
+        ],
+    ),
+    "an artifact and every list of its sha256": (
+        forge,
+        [
+            "differs: manifest.json: artifacts.",
+            f"differs: {PACKAGE}: in it {MODEL} differs",
+            "most probably all that it says it was built of is the same here, so its files were changed together with",
+        ],
+    ),
+    "the model of the project": (
+        lambda folder: saved(folder / "net.onnx", linear(seed=7)),
+        [
+            "built of something else: file net.onnx: sha256 ",
+            f"differs: {PACKAGE}: in it ",
+            "most probably it was built of something else: file net.onnx: sha256 ",
+        ],
+    ),
+    "a file more": (
+        lambda folder: (folder / "dist/swift/notes.txt").touch(),
+        [
+            "differs: swift/notes.txt: a rebuilt release does not have it",
+            "most probably swift/notes.txt was changed after the release was built",
+        ],
+    ),
+    "a file less": (
+        lambda folder: (folder / "dist/report.html").unlink(),
+        ["differs: report.html: the rebuilt release has it, this one does not"],
+    ),
+}
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("used_cache")
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_difference_is_named_and_explained(change: str, project: Path, mobpack: Mobpack) -> None:
+    alter, words = CHANGES[change]
+    alter(project)
+    answer = mobpack("verify", "--rebuild", "--cached")
+    assert answer.code == GateError.EXIT_CODE
+    assert "mobpack: error: dist is not what the project builds: " in answer.err
+    for each in words:
+        assert each in said(answer)
+
+
+def said(answer: Answer) -> str:
+    return answer.out + answer.err
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("used_cache")
+def test_a_release_without_provenance_is_built_again_by_its_manifest(project: Path, mobpack: Mobpack) -> None:
+    """And where it differs, versions in the manifest are the best guess."""
+    (project / "dist" / FILE_NAME).unlink()
+    answer = mobpack("verify", "--rebuild", "--cached")
+    assert answer.code == 0, answer.err
+    manifest = project / "dist/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"mobpack": "', '"mobpack": "9'), newline="\n")
+    answer = mobpack("verify", "--rebuild", "--cached")
+    assert answer.code == GateError.EXIT_CODE
+    assert "differs: manifest.json: mobpack is " in answer.out
+    assert "most probably it was built by other versions: mobpack 9" in answer.err
+
+
+@pytest.mark.processes
+def test_a_rebuild_needs_a_release_and_its_project(project: Path, mobpack: Mobpack) -> None:
+    for arguments, words in [
+        (["nothing"], "nothing is not a release of mobpack"),
+        (["dist", "--config", "elsewhere"], "--rebuild needs the project that dist was built from"),
+    ]:
+        answer = mobpack("verify", "--rebuild", *arguments)
+        assert answer.code == ConfigError.EXIT_CODE
+        assert words in answer.err
+
+
+def difference(first: bytes, second: bytes, tmp_path: Path, name: str) -> Difference:
+    for folder, content in (("one", first), ("two", second)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(content)
+    (found,) = compare_folders(tmp_path / "one", tmp_path / "two").differences
+    return found
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second", "words"),
+    [
+        ("a.json", as_json({"a": [{"b": 1}]}), as_json({"a": [{"b": 2}]}), "a.json: a.0.b is 1, rebuilt 2"),
+        ("a.json", as_json({"a": 1, "b": 2}), as_json({"a": 1}), "a.json: b is only in this release"),
+        ("a.json", as_json({"a": 1}), as_json({"a": 1, "b": 2}), "a.json: b is only in the rebuilt one"),
+        ("a.json", as_json({"a": [1]}), as_json({"a": [1, 2]}), "a.json: a has 1 entries, 2 rebuilt"),
+        ("a.json", b'{"a": 1}', b'{"a":  1}', "a.json: line 1 differs"),
+        ("a.txt", b"a\nb\nc\n", b"a\nb\nd\n", "a.txt: line 3 differs"),
+        ("a.bin", b"\0abc", b"\0abd", "a.bin: the first other byte is at 3 of 4"),
+        ("a.txt", b"abc", b"abcd", "a.txt: 3 bytes, 4 rebuilt"),
+    ],
+)
+def test_the_first_place_that_differs_is_named(
+    name: str, first: bytes, second: bytes, words: str, tmp_path: Path
+) -> None:
+    assert difference(first, second, tmp_path, name).sentence == words
+
+
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, compress_type=compression)
+    return packed.getvalue()
+
+
+def tarred(members: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(("name", "packed"), [("a.zip", zipped), ("a.tgz", tarred)])
+def test_files_inside_of_archives_are_named(
+    name: str, packed: Callable[[dict[str, bytes]], bytes], tmp_path: Path
+) -> None:
+    first = {"same": b"s", "x": b"1", "y": b"1", "gone": b"1", "z": b"1"}
+    second = {"same": b"s", "x": b"2", "y": b"2", "new": b"1", "z": b"2"}
+    found = difference(packed(first), packed(second), tmp_path, name)
+    assert found.inside == ("gone", "new", "x", "y", "z")
+    listed = "gone (only in this release), new (only in the rebuilt one), x and 2 more differ"
+    assert found.sentence == f"{name}: in it {listed}"
+
+
+def test_archives_may_be_packed_in_another_way(tmp_path: Path) -> None:
+    members = {"a": b"a" * 1000}
+    found = difference(zipped(members), zipped(members, zipfile.ZIP_DEFLATED), tmp_path, "a.aar")
+    assert (found.inside, found.where) == ((), "the same files, packed in another way")
