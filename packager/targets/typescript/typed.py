@@ -64,9 +64,10 @@ PREDICTION = "Prediction"
 """suffix of a class's name: the type of several results"""
 RESERVED = frozenset(
     """
-    android classified descriptor detected entitiesOf firstFrame firstState generated given ios isFirst isLast loadAs
-    nextState options outputs pcmTensors pictureTensors rankedBy rankedInLists resultOf resultsOf rowCount run scoreOf seedTensor segmented signal
-    soundTensors spelled state tensors tensorsOf textOf textTensor textsTensor top topOf useModel
+    android classified descriptor detected entitiesOf firstFrame firstState generated given ios isFirst isLast
+    loadAs nextState options outputs pcmTensors pictureTensors rankedBy rankedInLists resultOf resultsOf rowCount
+    run scoreOf seedTensor segmented signal soundTensors spelled state tensors tensorsOf textOf textTensor
+    textsTensor top topOf useModel
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
