@@ -87,6 +87,29 @@ def given(folder: Path) -> Path:
     return saved(folder / "tokens.onnx", onnx_model(TOKENS, opsets={"": 18}))
 
 
+EMBEDDER = """
+[model.embedder]
+path = "embedder/embedder.onnx"
+
+[model.embedder.inputs.input_ids]
+kind = "text"
+tokenizer = "embedder/tokenizer.json"
+batch = true
+
+[model.embedder.outputs.result]
+kind = "embedding"
+pooling = "mean"
+"""
+
+
+def write_embedder(folder: Path) -> None:
+    """The files of EMBEDDER below `folder`: the first of `LISTS`."""
+    place = folder / "embedder"
+    place.mkdir()
+    changed(bert(strip_accents=False), place)
+    saved(place / "embedder.onnx", onnx_model(LISTS["embedder"][0], opsets={"": 18}, ir_version=10))
+
+
 def tokens(folder: Path) -> Model:
     """A model that gives the token ids of a text."""
     folder.mkdir(parents=True, exist_ok=True)
