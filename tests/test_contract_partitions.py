@@ -210,6 +210,13 @@ READING = f"""(int64[1, {TOKENS}] input_ids, int64[1, {TOKENS}] attention_mask, 
     logits = Gemm (cls, head)
 }}"""
 """A layer of BERT, and a classifier."""
+READING_ROWS = (
+    READING.replace(f"[1, {TOKENS}", f"[rows, {TOKENS}")
+    .replace("float[1, 4]", "float[rows, 4]")
+    .replace("{1, 1, 1, ", "{-1, 1, 1, ")
+    .replace(f"{{1, {TOKENS}, ", f"{{-1, {TOKENS}, ")
+)
+"""The same for any number of texts."""
 READING_WEIGHTS = {
     name: numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
     for name, shape in (
@@ -240,19 +247,28 @@ PHONES: dict[str, Target] = {
 ENVIRONMENTS = {"nnapi": "android", "qnn": "qnn", "webgpu": "webgpu", "xnnpack": "android"}
 
 
-def read(folder: Path, target: Target, tokenizer: str = "", output: str = "") -> Partition:
-    """The partition of the target's provider for the text net; of the net alone without a tokenizer."""
+def read(folder: Path, target: Target, tokenizer: str = "", output: str = "", *, is_batch: bool = False) -> Partition:
+    """The partition of the target's provider for the text net, of several texts or one; of the net alone without a
+    tokenizer."""
     inputs: dict[str, Any] = {}
     if tokenizer:
-        inputs = {"input_ids": {"kind": "text", "tokenizer": changed(TOKENIZERS[tokenizer](), folder)}}
+        table = {"kind": "text", "tokenizer": changed(TOKENIZERS[tokenizer](), folder), "batch": is_batch}
+        inputs = {"input_ids": table}
     outputs: dict[str, Any] = {}
     if output:
         name, keys = READ.get(output, CLASSES)
         labels = folder / "labels.txt"
         labels.write_text("".join(f"label {number}\n" for number in range(WIDTH)), encoding="utf-8", newline="\n")
         outputs = {name: {**keys, "labels": labels} if output == "spans" else keys}
-    net = onnx_model(READING, weights=READING_WEIGHTS, opsets=OPSET)
+    net = onnx_model(READING_ROWS if is_batch else READING, weights=READING_WEIGHTS, opsets=OPSET)
     return _partition(folder, target, tables(inputs, outputs), net, {})
+
+
+BATCHES: dict[str, tuple[str, str]] = {
+    **{name: (name, "") for name in TOKENIZERS},
+    **{name: ("WordPiece", name) for name in READ if name != "spans"},
+}
+"""tokenizer and output, by name"""
 
 
 def same_core(provider: str, alone: Partition, found: Partition) -> None:
@@ -317,3 +333,42 @@ def test_other_providers_take_nothing_behind_a_text_model_either(
 ) -> None:
     have(ENVIRONMENTS[provider])
     same_core(provider, cores(provider), read(tmp_path, PHONES[provider], "WordPiece", output))
+
+
+@pytest.fixture(scope="module")
+def core_of_rows(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Partition]:
+    """The partition of the net for any number of texts alone, by provider."""
+
+    @cache
+    def found(provider: str) -> Partition:
+        return read(tmp_path_factory.mktemp("alone"), PHONES[provider], is_batch=True)
+
+    return found
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("case", BATCHES)
+def test_coreml_takes_no_node_around_a_model_of_several_texts(
+    tmp_path: Path, core_of_rows: Callable[[str], Partition], case: str
+) -> None:
+    found = read(tmp_path, PHONES["coreml"], *BATCHES[case], is_batch=True)
+    assert (found.refusal, found.skipped) == ("", "")
+    assert (found.taken_count, found.partition_count) == (
+        core_of_rows("coreml").taken_count,
+        core_of_rows("coreml").partition_count,
+    )
+
+
+@pytest.mark.environments
+@pytest.mark.parametrize("provider", ENVIRONMENTS)
+@pytest.mark.parametrize("case", BATCHES)
+def test_other_providers_take_no_node_around_a_model_of_several_texts_either(
+    tmp_path: Path, core_of_rows: Callable[[str], Partition], provider: str, case: str
+) -> None:
+    have(ENVIRONMENTS[provider])
+    found = read(tmp_path, PHONES[provider], *BATCHES[case], is_batch=True)
+    assert (found.refusal, found.skipped) == ("", "")
+    assert (found.taken_count, found.partition_count) == (
+        core_of_rows(provider).taken_count,
+        core_of_rows(provider).partition_count,
+    )

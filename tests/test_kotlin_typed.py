@@ -75,7 +75,8 @@ def pictures(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="module")
 def answers(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    files = {"texts": typed_texts.written(), "vectors": typed_texts.vectors()}
+    listed = typed_texts.written(typed_texts.LISTED)
+    files = {"texts": typed_texts.written(), "listed": listed, "vectors": typed_texts.vectors()}
     return device(typed_library, tmp_path_factory.mktemp("answers")).run("TypedAnswers", files, providers="CPU").facts
 
 
@@ -395,6 +396,33 @@ def test_the_code_points_of_a_text_get_to_the_model(answers: Facts) -> None:
 
 def test_every_awkward_text_has_the_tokens_of_the_tokenizer(answers: Facts) -> None:
     assert json.loads(answers["tokens"]) == [list(each) for each in typed_texts.ids()]
+
+
+@pytest.mark.parametrize("how", ["list", "alone"])
+def test_each_of_several_texts_has_its_result(answers: Facts, how: str) -> None:
+    wanted = typed_texts.listed()
+    for name, model in (("embedded", "embedder"), ("classified", "topics"), ("scored", "judge")):
+        typed_texts.same(json.loads(answers[f"{name} {how}"]), wanted[model])
+    assert answers["embedded later"] == answers["embedded list"]
+    assert answers["embedded none"] == answers["scored none"] == "[]"
+
+
+def test_several_texts_have_labels_rows_and_ranks(answers: Facts) -> None:
+    wanted = typed_texts.listed()
+    assert answers["labels of a list"] == f"[{', '.join(typed_texts.topics())}]"
+    longest = max(map(len, wanted["rows"]))
+    padded = [[*each, *[0.0] * (longest - len(each))] for each in wanted["rows"]]
+    assert json.loads(answers["rows of a list"]) == padded
+    assert json.loads(answers["rows alone"]) == wanted["rows"]
+    assert json.loads(answers["shapes of a list"]) == [[1, longest]] * len(padded)
+    typed_texts.same(json.loads(answers["ranked list"]), typed_texts.ranked(3))
+    assert answers["ranked list later"] == "true"
+
+
+def test_lists_that_no_run_can_take_are_refused(answers: Facts) -> None:
+    assert answers["no classes of a list.message"] == "top is 0, the least is 1"
+    assert answers["lists that do not fit.message"] == "5 and 2 texts are no pairs: pass as many of each, or one"
+    assert answers["a list after close.message"] == "Rows is closed"
 
 
 def test_parts_of_a_text_are_places_of_the_string(answers: Facts) -> None:

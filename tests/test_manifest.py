@@ -168,6 +168,15 @@ def test_contracts_are_in_it_with_their_labels_and_tensors_by_name() -> None:
     }
 
 
+def test_a_text_of_a_contract_says_whether_a_run_takes_several() -> None:
+    text_input = TextInput(identifier="text", code_points=X, is_batch=True)
+    model = replace(MODEL, contract=Contract(inputs=(text_input,), outputs=()))
+    (found,) = json.loads(text(model=model))["models"]
+    assert found["contract"]["inputs"] == [
+        {"kind": "text", "identifier": "text", "code-points": "x:0", "is-batch": True}
+    ]
+
+
 def test_a_runner_that_was_skipped_says_why_and_claims_nothing() -> None:
     (entry,) = document(replace(PARITY, skipped="no GPU", outputs=()))["parity"]
     assert entry == {

@@ -188,3 +188,40 @@ def test_a_query_and_a_document_have_a_score(run: Callable[..., Result]) -> None
         f"  {second:.3f}",
     ]
     assert "pass texts in pairs" in run("--model", "ranker", "the").stderr
+
+
+BATCH = """
+[package]
+name = "texts"
+[model.ranker]
+path = "rows.onnx"
+[model.ranker.inputs.input_ids]
+kind = "text"
+names = ["query", "document"]
+tokenizer = "tokenizer.json"
+batch = true
+[model.ranker.outputs.logits]
+kind = "pairs"
+activation = "none"
+"""
+
+
+@pytest.mark.usefixtures("texts")
+def test_several_texts_of_a_batch_have_an_answer_each(project: Path, run: Callable[..., Result]) -> None:
+    net = """(int64[batch, n] input_ids, int64[batch, n] attention_mask) => (float[batch, 1] logits)
+    <int64[1] axis = {1}> { known = Mul (input_ids, attention_mask) most = ReduceMax <keepdims = 1> (known, axis)
+        logits = Cast <to = 1> (most) }"""
+    saved(project / "rows.onnx", onnx_model(net, opsets={"": 18}))
+    (project / "mobpack.toml").write_text(BATCH, encoding="utf-8")
+    result = run("the", "fox", "fox", "\U0001f600", "", "the fox")
+    first, second = vocabulary()["fox"], vocabulary()["\U0001f600"]
+    assert result.stdout.splitlines() == [
+        "'the' / 'fox'",
+        f"  {first:.3f}",
+        "'fox' / '\U0001f600'",
+        f"  {second:.3f}",
+        "'' / 'the fox'",
+        f"  {first:.3f}",
+    ]
+    assert "on 3 texts" in result.stderr
+    assert "pass texts in pairs" in run("the").stderr

@@ -266,10 +266,10 @@ MODELS = {
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A package of the models, with their files."""
     folder = tmp_path_factory.mktemp("typed")
-    tokens = typed_texts.tokens(folder / "tokens")
+    tokenizing = (typed_texts.tokens(folder / "tokens"), *typed_texts.lists(folder))
     plans = [
         *(made(name, folder) for name in MODELS),
-        planned(compile_variant(baseline(tokens), Store(folder / "store"))),
+        *(planned(compile_variant(baseline(each), Store(folder / "store"))) for each in tokenizing),
     ]
     case = Wrapped(
         target=ReactNative(),
@@ -331,6 +331,9 @@ def given_texts() -> dict[str, Any]:
         "ids": typed_texts.ids(),
         "tagged": typed_texts.TAGGED,
         "spans": typed_texts.spans(),
+        "listed": [typed_texts.utf16(text).tolist() for text in typed_texts.LISTED],
+        "sought": typed_texts.SOUGHT,
+        "results": {**typed_texts.listed(), "ranked": typed_texts.ranked(3)},
         "documents": typed_texts.DOCUMENTS,
         "ranked": typed_texts.RANKED,
         "vectors": typed_texts.vectors().tolist(),

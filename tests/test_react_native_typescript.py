@@ -22,7 +22,7 @@ from packager.targets.react_native import ReactNative
 from packager.vectors import Recipe, generated
 from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings
-from tests.golden.cases import REACT_NATIVE_CASES, Case, Wrapped, plan, specs
+from tests.golden.cases import LISTS, REACT_NATIVE_CASES, Case, Wrapped, plan, specs
 from tests.onnx_text import compiled
 from tests.toolchain import models, node, typescript
 from tests.toolchain.node import Finished
@@ -126,18 +126,20 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def all_cases() -> dict[str, Wrapped]:
-    return {**REACT_NATIVE_CASES, "hostile": hostile()}
+    return {**REACT_NATIVE_CASES, "hostile": hostile(), "lists": without_golden(LISTS)}
 
 
 def hostile() -> Wrapped:
     """Names with a meaning in TypeScript, JavaScript, or a comment."""
     tensors = [(name, ElementType.FLOAT, (1, None)) for name in HOSTILE]
     signature = Signature(inputs=specs("input", *tensors), outputs=specs("output", *tensors))
+    return without_golden((plan("default", signature, source="*/ `'\"\\.onnx"),))
+
+
+def without_golden(plans: tuple[Plan, ...]) -> Wrapped:
+    """A package of `plans`, which have no golden vectors."""
     known = REACT_NATIVE_CASES["cpu_alone"]
-    files = plan("default", signature, source="*/ `'\"\\.onnx")
-    return replace(
-        known, android=replace(known.android, plans=(files,)), ios=replace(known.ios, plans=(files,), golden={})
-    )
+    return replace(known, android=replace(known.android, plans=plans), ios=replace(known.ios, plans=plans, golden={}))
 
 
 def code_of(sources: Sources) -> Sources:

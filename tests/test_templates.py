@@ -154,6 +154,7 @@ NESTED = (
     swift_typed.FedView,
     swift_typed.GenerationView,
     swift_typed.LabelsView,
+    swift_typed.ListsView,
     swift_typed.LocalsView,
     swift_typed.ParameterView,
     swift_typed.ResultView,

@@ -8,9 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolchain import projects
+from tests.toolchain import projects, typed_texts
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import PAGE, READ_TEXTS, RUN_MINILM, Page, embedding, files_of, package, page_of, tokens
+from tests.toolchain.web.page import (
+    EMBED_LIST,
+    PAGE,
+    READ_TEXTS,
+    RUN_MINILM,
+    Page,
+    embedding,
+    files_of,
+    package,
+    page_of,
+    tokens,
+)
 
 pytestmark = [
     pytest.mark.by_content("docs/web.md", of=[projects.WEB]),
@@ -71,6 +82,16 @@ def test_every_model_passes_its_self_test_in_a_worker(page: Page, name: str) -> 
 def test_awkward_texts_have_the_tokens_that_they_have_in_every_language(page: Page) -> None:
     page.visit()
     assert page.run(READ_TEXTS, "Tokens") == tokens()
+    assert page.warnings() == []
+
+
+@pytest.mark.parametrize("has_worker", [True, False])
+def test_each_of_several_texts_has_its_vector(page: Page, has_worker: bool) -> None:
+    page.visit()
+    found = page.run(f"setUp({{ worker: {json.dumps(has_worker)} }}); {EMBED_LIST}", "Embedder")
+    typed_texts.same(found["together"], typed_texts.listed()["embedder"])
+    typed_texts.same(found["alone"], typed_texts.listed()["embedder"])
+    assert found["none"] == []
     assert page.warnings() == []
 
 

@@ -13,7 +13,7 @@ from tests.toolchain.web.page import NAME, RUN_MINILM, app, embedding, package
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native]
 
 FENCE = re.compile(r"^```(tsx?)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-MODELS = ("Minilm", "Names", "Orientation", "SileroVad", "Tokens")
+MODELS = ("Embedder", "Minilm", "Names", "Orientation", "SileroVad", "Tokens")
 CONSUMER = """\
 import { Minilm, ModelError, Orientation, SileroVad, removeOldDownloads, setUp } from '@example/models';
 import type { MinilmModel, OrientationOutputs, PageOptions, Picture } from '@example/models';
@@ -63,8 +63,11 @@ def test_a_package_has_javascript_types_models_and_one_build_of_onnxruntime(unpa
         "sbom.cdx.json",
         "onnxruntime/ort-wasm-simd-threaded.wasm",
         "onnxruntime/ort.wasm.bundle.min.mjs",
-        *(f"models/{name}.ort" for name in ("minilm", "names", "orientation", "silero-vad", "tokens")),
-        *(f"models/{name}-golden.safetensors" for name in ("minilm", "orientation", "silero-vad", "tokens")),
+        *(f"models/{name}.ort" for name in ("embedder", "minilm", "names", "orientation", "silero-vad", "tokens")),
+        *(
+            f"models/{name}-golden.safetensors"
+            for name in ("embedder", "minilm", "orientation", "silero-vad", "tokens")
+        ),
     }
     types = {path.removesuffix(".d.ts") for path in found if path.endswith(".d.ts")}
     assert types == {path.removesuffix(".js") for path in found if path.endswith(".js")}

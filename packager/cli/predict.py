@@ -36,8 +36,9 @@ def predict(
     as_json: bool,
 ) -> None:
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
-    texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model that generates a
-    text takes its prompt, and the text appears as it is made; several prompts, or files, make several texts.
+    texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model with `batch = true`
+    takes all of them in one run. A model that generates a text takes its prompt, and the text appears as it is made;
+    several prompts, or files, make several texts.
 
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """

@@ -26,7 +26,7 @@ from packager.contract import (
     Written,
 )
 from packager.core import names
-from packager.core.contract import StateInput, TensorInput
+from packager.core.contract import StateInput, TensorInput, TextInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
@@ -196,12 +196,15 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
         outputs={spec.name: spec for spec in model.signature.outputs},
         placements={name: each.placement for name, each in inputs.items() if each.placement},
         tokens={name: each.tokens for name, each in inputs.items() if each.tokens},
+        batches={name: each.batch for name, each in inputs.items() if each.batch},
         inputs=specs,
         metadata={entry.key: entry.value for entry in proto.metadata_props},
     )
     parts = Parts(inputs=inputs, outputs=outputs, made=made, written=written)
     core = replace(core, carried=parts.carried)
     _refuse_unfit_states(parts, core, tables, where)
+    if core.is_batch:
+        _refuse_beside_batch(parts, where)
     for spec in _in_order(model.signature.outputs, tables.outputs):
         if spec.name in parts.carried or any(spec.name in each.taken for each in outputs.values()):
             continue
@@ -210,6 +213,8 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
         assert isinstance(output_kind, OutputKind)
         with _named(f"{where}.outputs.{spec.name}"):
             outputs[spec.name] = output_kind.attach(Writer(scope=spec.name, taken=taken, written=written), spec, core)
+            if core.is_batch and not outputs[spec.name].is_batch:
+                raise ConfigError("takes no batch of texts", hint="omit batch in the table of the text")
         made[spec.name] = tuple(written.outputs[before:])
         parts.added.extend(written.inputs[inputs_before:])
     return parts
@@ -245,6 +250,16 @@ def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -
             )
         if after.name in tables.outputs:
             raise ConfigError(f"{where}.outputs.{after.name}: is already a state", hint="remove one of the tables")
+
+
+def _refuse_beside_batch(parts: Parts, where: str) -> None:
+    """Raises ConfigError for an input beside a batch that has no row for each text."""
+    for name, each in parts.inputs.items():
+        if not all(isinstance(typed, TextInput) and typed.is_batch for typed in each.typed):
+            raise ConfigError(
+                f"{where}.inputs.{name}: is beside a batch of texts, but not one of them",
+                hint="omit batch in the table of the text, or set it for every text",
+            )
 
 
 def _is_alike(found: TensorSpec, wanted: TensorSpec) -> bool:

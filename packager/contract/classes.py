@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.labels import labels_for
-from packager.contract.scores import Activation, activated, row
+from packager.contract.scores import TEXTS, Activation, activated, batch_rows, row
 from packager.core.contract import LOWEST, ClassesOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
@@ -52,17 +52,18 @@ class Classes:
         return replace(self, labels=folder / self.labels) if self.labels else self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        numbers, count = row(writer, spec, what="classes")
+        numbers, count = (batch_rows if core.is_batch else row)(writer, spec, what="classes")
         if count == 1 and self.activation == "softmax":
             raise ConfigError("the softmax of a single class is always 1", hint='use activation = "sigmoid"')
+        shape = (TEXTS, count) if core.is_batch else (count,)
         typed = ClassesOutput(
             identifier=spec.identifier,
-            scores=writer.output(activated(writer, numbers, self.activation), "scores", ElementType.FLOAT, (count,)),
+            scores=writer.output(activated(writer, numbers, self.activation), "scores", ElementType.FLOAT, shape),
             labels=labels_for(self.labels, count),
             top_k=min(self.top_k, count),
             threshold=self._threshold(),
         )
-        return AttachedOutput(typed=typed, taken=(spec.name,))
+        return AttachedOutput(typed=typed, taken=(spec.name,), is_batch=core.is_batch)
 
     def _threshold(self) -> float:
         if self.threshold is not None:

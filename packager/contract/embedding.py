@@ -1,12 +1,12 @@
 """The kind `embedding`: a vector whose distance to others measures similarity."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
-from packager.contract.scores import in_words, row, rows
+from packager.contract.scores import TEXTS, batch_rows, floats, in_words, row, rows
 from packager.core.contract import EmbeddingOutput
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.signature import ElementType, TensorSpec
@@ -47,6 +47,8 @@ class Embedding:
         return self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
+        if core.is_batch:
+            return self._attach_batch(writer, spec, core)
         if self.pooling == "none":
             numbers, size = row(writer, spec, what="numbers")
         else:
@@ -54,6 +56,42 @@ class Embedding:
         divided = writer.node("LpNormalization", numbers, axis=0, p=2)
         vector = writer.output(divided, "vector", ElementType.FLOAT, (size,))
         return AttachedOutput(typed=EmbeddingOutput(identifier=spec.identifier, vector=vector), taken=(spec.name,))
+
+    def _attach_batch(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
+        if self.pooling == "none":
+            numbers, size = batch_rows(writer, spec, what="numbers")
+        else:
+            numbers, size = self._pooled_batch(writer, spec, core)
+        divided = writer.node("LpNormalization", numbers, axis=1, p=2)
+        vector = writer.output(divided, "vector", ElementType.FLOAT, (TEXTS, size))
+        typed = EmbeddingOutput(identifier=spec.identifier, vector=vector)
+        return AttachedOutput(typed=typed, taken=(spec.name,), is_batch=True)
+
+    def _pooled_batch(self, writer: Writer, spec: TensorSpec, core: Core) -> tuple[str, int]:
+        """float [texts, n], and n. The first and the last token are those of the mask: either side may be padded."""
+        size = spec.shape[-1] if len(spec.shape) == 3 else None
+        if not isinstance(size, int) or isinstance(spec.shape[0], int):
+            raise ConfigError(
+                f"the output is {in_words(spec)}: not a vector for each token of each text",
+                hint="choose the output that has them ([texts, tokens, n]), often last_hidden_state, or omit pooling",
+            )
+        batch = next(iter(core.batches.values()))
+        writer = replace(writer, flat=batch.flat)
+        mask = batch.mask
+        if self.pooling != "cls":
+            self._refuse_no_mask(core)
+            mask = self.mask or MASK
+        texts = writer.node("Shape", batch.mask, end=1)
+        tokens = _shaped(writer, floats(writer, spec), texts, (size,))
+        weights = _shaped(writer, writer.cast(mask, ElementType.FLOAT), texts, ())
+        if self.pooling != "mean":
+            is_last = int(self.pooling == "last")
+            place = writer.node("ArgMax", weights, axis=1, select_last_index=is_last)
+            index = writer.node("Expand", writer.node("Unsqueeze", place, [2]), [1, 1, size])
+            return writer.node("Squeeze", writer.node("GatherElements", tokens, index, axis=1), [1]), size
+        total = writer.node("Max", writer.node("ReduceSum", weights, [1], keepdims=1), writer.floats(LEAST))
+        summed = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), tokens)
+        return writer.node("Div", writer.node("Squeeze", summed, [1]), total), size
 
     def _pooled(self, writer: Writer, spec: TensorSpec, core: Core) -> tuple[str, int]:
         """float [n], and n."""
@@ -79,13 +117,22 @@ class Embedding:
 
     def _mask(self, writer: Writer, core: Core) -> str:
         """The mask in one dimension."""
+        self._refuse_no_mask(core)
+        return writer.flattened(self.mask or MASK)
+
+    def _refuse_no_mask(self, core: Core) -> None:
         name = self.mask or MASK
         if name not in core.inputs:
             raise ConfigError(
                 f"pooling '{self.pooling}' needs the mask, but the model has no input '{name}'",
                 hint=f"name it: mask = ...; {nearest(name, list(core.inputs))}",
             )
-        return writer.flattened(name)
+
+
+def _shaped(writer: Writer, value: str, texts: str, sizes: Sequence[int]) -> str:
+    """`value` as [texts, tokens, *sizes], of a rank that is only known when the model runs."""
+    shape = writer.node("Concat", texts, writer.flat, *([list(sizes)] if sizes else []), axis=0)
+    return writer.node("Reshape", value, shape)
 
 
 def _hiding(writer: Writer, core: Core) -> Writer:

@@ -35,7 +35,7 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class TextTokens:
-    """Tokens of one text or several, and where they come from. Names of values in the graph, [tokens]."""
+    """Tokens of one text or two, and where they come from. Names of values in the graph, [tokens]."""
 
     texts: tuple[TensorSpec, ...]
     """code points of the texts that apps pass, in their order"""
@@ -47,6 +47,18 @@ class TextTokens:
     """int64: 1 for tokens of a text, 0 for those of the template and padding"""
     goes_on: str
     """bool: whether a token continues the word of the token before"""
+    flat: str
+    """as in Writer, int64 [1]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchTokens:
+    """Tokens of several texts, or pairs of texts, in a run. Names of values in the graph."""
+
+    texts: tuple[TensorSpec, ...]
+    """as in TextTokens"""
+    mask: str
+    """int64 [texts, tokens]: 1 for tokens, 0 for padding"""
     flat: str
     """as in Writer, int64 [1]"""
 
@@ -65,6 +77,8 @@ class AttachedInput:
     """position of a picture"""
     tokens: TextTokens | None = None
     """tokens of a text"""
+    batch: BatchTokens | None = None
+    """tokens of several texts"""
     shapes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     """as in Contract"""
     values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -79,6 +93,8 @@ class AttachedOutput:
     """outputs of the core that are no longer outputs of the graph"""
     states: tuple[StateInput, ...] = ()
     """states of the kind's own"""
+    is_batch: bool = False
+    """whether the output has a row for each text of a batch"""
     values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """as in Contract"""
 
@@ -93,12 +109,19 @@ class Core:
     """by name of the input"""
     tokens: Mapping[str, TextTokens] = field(default_factory=dict)
     """of texts, by name of the input"""
+    batches: Mapping[str, BatchTokens] = field(default_factory=dict)
+    """of several texts in a run, by name of the input"""
     inputs: Mapping[str, TensorSpec] = field(default_factory=dict)
     """by name; values in the finished graph, too, whoever makes them"""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """metadata of the model file"""
     carried: frozenset[str] = frozenset()
     """outputs that are states"""
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether outputs have a row for each text."""
+        return bool(self.batches)
 
 
 Inputs = Mapping[str, TensorSpec]

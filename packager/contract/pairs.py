@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
-from packager.contract.scores import Activation, activated, row
-from packager.contract.texts import tokens_of
+from packager.contract.scores import TEXTS, Activation, activated, batch_rows, row
+from packager.contract.texts import texts_of
 from packager.core.contract import PairsOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
@@ -44,19 +44,22 @@ class Pairs:
         return self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        numbers, count = row(writer, spec, what="scores")
+        numbers, count = (batch_rows if core.is_batch else row)(writer, spec, what="scores")
         self._refuse_unfit(count)
-        query, document = tokens_of(core, self.text, texts=2).texts
+        query, document = texts_of(core, self.text, texts=2)
         score = activated(writer, numbers, self.activation)
         if count == 2:
-            score = writer.node("Gather", score, [1 if self.relevant is None else self.relevant])
+            axis = {"axis": 1} if core.is_batch else {}
+            score = writer.node("Gather", score, [1 if self.relevant is None else self.relevant], **axis)
+        if core.is_batch:
+            score = writer.node("Reshape", score, [-1])
         typed = PairsOutput(
             identifier=spec.identifier,
-            score=writer.output(score, "score", ElementType.FLOAT, (1,)),
+            score=writer.output(score, "score", ElementType.FLOAT, (TEXTS,) if core.is_batch else (1,)),
             query=query,
             document=document,
         )
-        return AttachedOutput(typed=typed, taken=(spec.name,))
+        return AttachedOutput(typed=typed, taken=(spec.name,), is_batch=core.is_batch)
 
     def _refuse_unfit(self, count: int) -> None:
         if count > 2:

@@ -134,6 +134,21 @@ def answer(
             return outputs[typed.spec.name].tolist()
 
 
+def row(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", number: int) -> "Mapping[str, numpy.ndarray]":
+    """The tensors of `typed` for the text `number` of a batch, as a run of this text alone gives them."""
+    match typed:
+        case TensorOutput():
+            return {typed.spec.name: outputs[typed.spec.name][number : number + 1]}
+        case ClassesOutput():
+            return {typed.scores.name: outputs[typed.scores.name][number]}
+        case EmbeddingOutput():
+            return {typed.vector.name: outputs[typed.vector.name][number]}
+        case PairsOutput():
+            return {typed.score.name: outputs[typed.score.name][number]}
+        case _:
+            raise AssertionError(f"{type(typed).__name__} has no rows")
+
+
 def classes(typed: ClassesOutput, scores: "numpy.ndarray", top: int) -> tuple[Classification, ...]:
     """The best `top` classes, best first, ties by index; those below the threshold and NaN are omitted."""
     import numpy

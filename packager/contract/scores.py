@@ -9,6 +9,8 @@ from packager.graph.writer import Writer
 
 Activation = Literal["softmax", "sigmoid", "none"]
 
+TEXTS = "texts"
+"""name of the size that is the number of texts of a batch"""
 NO_NUMBERS = (ElementType.BOOL, ElementType.STRING, ElementType.OTHER, ElementType.BFLOAT16)
 
 
@@ -46,6 +48,19 @@ def row(writer: Writer, spec: TensorSpec, *, what: str) -> tuple[str, int]:
         )
     count = prod(known)
     return writer.node("Reshape", floats(writer, spec), [count]), count
+
+
+def batch_rows(writer: Writer, spec: TensorSpec, *, what: str) -> tuple[str, int]:
+    """The values of `spec` as [texts, count], and the count: the first size must be open, and all others but one 1."""
+    sizes = [size for size in spec.shape[1:] if size != 1]
+    known = [size for size in sizes if isinstance(size, int)]
+    is_open = bool(spec.shape) and not isinstance(spec.shape[0], int)
+    if not is_open or len(known) != len(sizes) or len(known) > 1 or prod(known) == 0:
+        raise ConfigError(
+            f"the output is {in_words(spec)}: not one row of {what} for each text of a batch",
+            hint="export the model with an open first size, or omit batch in the table of the text",
+        )
+    return writer.node("Reshape", floats(writer, spec), [-1, prod(known)]), prod(known)
 
 
 def rows(writer: Writer, spec: TensorSpec, size: int) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedInput, AttachedOutput, Core, Inputs
+from packager.contract.scores import in_words
 from packager.core.contract import TensorInput, TensorOutput
 from packager.core.errors import ConfigError
 from packager.core.signature import TensorSpec
@@ -55,7 +56,13 @@ class PlainOutput:
         return self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        return AttachedOutput(typed=TensorOutput(identifier=spec.identifier, spec=spec), taken=())
+        if core.is_batch and (not spec.shape or isinstance(spec.shape[0], int)):
+            raise ConfigError(
+                f"the output is {in_words(spec)}: it has no row for each text of a batch",
+                hint="export the model with an open first size, or omit batch in the table of the text",
+            )
+        typed = TensorOutput(identifier=spec.identifier, spec=spec)
+        return AttachedOutput(typed=typed, taken=(), is_batch=core.is_batch)
 
 
 def _filled(spec: TensorSpec, value: bool | float | tuple[float, ...]) -> "numpy.ndarray":

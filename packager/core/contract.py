@@ -45,15 +45,21 @@ class AudioInput:
     """int64, no dimensions: frames per second"""
 
 
+BETWEEN = -2
+"""stands between the code points of two texts"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextInput:
-    """One string. The graph contains the tokenizer."""
+    """One string, or several. The graph contains the tokenizer."""
 
     identifier: str
     """camelCase name of the parameter"""
     code_points: TensorSpec
     """int32 [characters]: Unicode code points of the string. Lone surrogates are allowed and count as U+FFFD; -1 counts
-    as nothing: an empty string is one of these"""
+    as nothing: an empty string is one of these. Those of several strings have BETWEEN between two of them"""
+    is_batch: bool = False
+    """whether apps may pass several strings: the outputs have a row for each"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +93,7 @@ class ClassesOutput:
 
     identifier: str
     scores: TensorSpec
-    """float [classes]"""
+    """float [classes], or [texts, classes] of a batch"""
     labels: tuple[str, ...]
     """one for each class; empty if the project names none"""
     top_k: int
@@ -128,7 +134,7 @@ class EmbeddingOutput:
 
     identifier: str
     vector: TensorSpec
-    """float [size], normalized to length 1"""
+    """float [size], normalized to length 1, or [texts, size] of a batch"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +175,7 @@ class PairsOutput:
 
     identifier: str
     score: TensorSpec
-    """float [1]"""
+    """float [1], or [texts] of a batch"""
     query: TensorSpec
     """code points of the query: those of a TextInput"""
     document: TensorSpec
@@ -247,6 +253,11 @@ class Contract:
         if len(self.outputs) != 1:
             return SEVERAL
         return VERBS.get(type(self.outputs[0]), SEVERAL)
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether apps may pass several texts at once: each output has a row for each of them."""
+        return any(isinstance(each, TextInput) and each.is_batch for each in self.inputs)
 
     @property
     def ranks(self) -> bool:

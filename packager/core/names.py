@@ -65,6 +65,13 @@ def identifiers(names: Iterable[str], *, prefix: str, taken: Iterable[str] = ())
     return result
 
 
+def plural(identifier: str) -> str:
+    """Name of a list: `text` -> `texts`, `query` -> `queries`."""
+    if identifier.endswith("y") and identifier[-2:-1] not in "aeiou":
+        return f"{identifier[:-1]}ies"
+    return f"{identifier}es" if identifier.endswith(("s", "x", "ch", "sh")) else f"{identifier}s"
+
+
 def model_name(path: Path) -> str:
     """`PP-OCRv6_rec_small.onnx` -> `PP-OCRv6_rec_small`; falls back on `model`."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", _plain(path.stem)).strip("-_")

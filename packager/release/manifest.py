@@ -104,8 +104,10 @@ def contract_entry(contract: Contract) -> dict[str, object]:
 
 
 def _typed(typed: TypedInput | TypedOutput) -> dict[str, object]:
+    """Flags that are false by default are left out where they are."""
     kind = type(typed).__name__.removesuffix("Input").removesuffix("Output").lower()
-    values = {each.name: getattr(typed, each.name) for each in fields(typed)}
+    given = [(each, getattr(typed, each.name)) for each in fields(typed)]
+    values = {each.name: value for each, value in given if not (value is False and each.default is False)}
     return {
         "kind": kind,
         **{

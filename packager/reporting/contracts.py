@@ -41,7 +41,7 @@ def _input(typed: TypedInput) -> str:
         case AudioInput():
             return "a recording of any length and rate"
         case TextInput():
-            return "a text of any length"
+            return "texts of any length, any number of them" if typed.is_batch else "a text of any length"
         case StateInput():
             return f"what output '{typed.output.name}' was in the run before"
         case TensorInput():
@@ -52,13 +52,13 @@ def _output(typed: TypedOutput) -> str:
     match typed:
         case ClassesOutput():
             named = "with" if typed.labels else "without"
-            return f"the best {typed.top_k} of {typed.scores.shape[0]:,} classes, {named} labels"
+            return f"the best {typed.top_k} of {typed.scores.shape[-1]:,} classes, {named} labels"
         case BoxesOutput():
             return "boxes in pixels of the upright picture, " + (", ".join(typed.labels[:5]) or "no labels")
         case MaskOutput():
             return "a class for each place of the picture"
         case EmbeddingOutput():
-            return f"a vector of {typed.vector.shape[0]} numbers and length 1"
+            return f"a vector of {typed.vector.shape[-1]} numbers and length 1"
         case TextOutput():
             return f"a text of {len(typed.alphabet):,} possible symbols"
         case SpansOutput():

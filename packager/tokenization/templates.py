@@ -1,5 +1,6 @@
 """Puts the tokens of texts into a template, truncated and padded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 
@@ -33,6 +34,17 @@ def write(
     """The tokens of `flat` in `template`. Raises ConfigError for a template that does not fit into the truncation."""
     count = 1 + max((each.text for each in template if isinstance(each, Slot)), default=0)
     texts = [_of_text(writer, flat, number, count) for number in range(count)]
+    return filled(writer, texts, template, truncation, blanks)
+
+
+def filled(
+    writer: Writer,
+    texts: Sequence[Flat],
+    template: Template,
+    truncation: Truncation | None,
+    blanks: Blanks | None = None,
+) -> Rows:
+    """The tokens of each of `texts` in its slot of `template`. Raises ConfigError as `write` does."""
     if truncation:
         specials = sum(isinstance(each, Special) for each in template)
         if truncation.longest < specials:
@@ -44,10 +56,11 @@ def write(
         texts = [_cut(writer, each, size, truncation) for each, size in zip(texts, sizes, strict=True)]
     if blanks:
         texts = [trimming.write(writer, blanks, each) for each in texts]
+    slots = list(texts)
     for slot, special in pairwise(template):
         if isinstance(slot, Slot) and isinstance(special, Special) and special.is_once:
-            texts[slot.text] = _without(writer, texts[slot.text], special.id)
-    rows = [_row(writer, each, texts) for each in template]
+            slots[slot.text] = _without(writer, slots[slot.text], special.id)
+    rows = [_row(writer, each, slots) for each in template]
     return Rows(
         **{key.name: writer.node("Concat", *(getattr(row, key.name) for row in rows), axis=0) for key in fields(Rows)}
     )

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from packager.core.contract import BETWEEN
 from packager.core.errors import ConfigError
 from packager.core.signature import ElementType
 from packager.graph.writer import OPSET, Writer
 from packager.tokenization import (
     added,
+    batches,
     byte_pairs,
     cutting,
     normalizing,
@@ -21,11 +23,13 @@ from packager.tokenization import (
     wordpiece,
     words,
 )
+from packager.tokenization.batches import Batch
 from packager.tokenization.definition import (
     BytePairs,
     Chunks,
     CodePoints,
     Scripts,
+    Template,
     Tokenizer,
     Truncation,
     Unigram,
@@ -106,6 +110,21 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
     )
 
 
+def write_batch(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Batch:
+    """The tokens of several texts, a row for each, padded to the longest.
+
+    `texts` are one or two names of int32 [code points], with BETWEEN between two texts. Of two lists, one text alone
+    goes with each of the other list. All texts go through the tokenizer together. Raises ConfigError as `write` does.
+    """
+    truncation = _truncation(tokenizer, limits)
+    template = _template(tokenizer, len(texts), truncation)
+    writer = _hiding(writer, texts[0])
+    lists = batches.lists(writer, [_batch_points(writer, text) for text in texts])
+    flat = _tokens(writer, tokenizer, lists.points)
+    rows = batches.rows(writer, flat, lists, lambda inner, each: templates.filled(inner, each, template, truncation))
+    return batches.padded(writer, rows, limits.length, tokenizer.padding)
+
+
 def alone(tokenizer: Tokenizer, *, is_pair: bool = False) -> "ModelProto":
     """A model of the tokenizer alone, without truncation and padding: `text` (and `pair`) int32 [characters] -> `ids`,
     `types` int64 [tokens], `offsets` int64 [tokens, 2] in code points of the text."""
@@ -135,10 +154,14 @@ def _truncation(tokenizer: Tokenizer, limits: Limits) -> Truncation | None:
     return replace(known or Truncation(longest=0, strategy="LongestFirst", from_left=False), longest=min(wanted))
 
 
-def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation: Truncation | None) -> Rows:
-    template = tokenizer.single if len(texts) == 1 else tokenizer.pair
-    if truncation and truncation.strategy == "OnlySecond" and len(texts) == 1:
+def _template(tokenizer: Tokenizer, texts: int, truncation: Truncation | None) -> Template:
+    if truncation and truncation.strategy == "OnlySecond" and texts == 1:
         raise ConfigError("the tokenizer truncates only second texts", hint="use two names, or another tokenizer")
+    return tokenizer.single if texts == 1 else tokenizer.pair
+
+
+def _rows(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], truncation: Truncation | None) -> Rows:
+    template = _template(tokenizer, len(texts), truncation)
     text = _points(writer, texts)
     return templates.write(writer, _tokens(writer, tokenizer, text), template, truncation, trimming.blanks(tokenizer))
 
@@ -188,19 +211,31 @@ def _present(writer: Writer, points: str) -> str:
     return writer.node("Compress", points, writer.node("GreaterOrEqual", points, 0), axis=0)
 
 
+def _scalars(writer: Writer, points: str) -> str:
+    """`points` with U+FFFD for surrogates."""
+    is_surrogate = writer.node(
+        "Equal",
+        writer.node("Div", points, len(unicode.SURROGATES)),
+        unicode.SURROGATES.start // len(unicode.SURROGATES),
+    )
+    return writer.node("Where", is_surrogate, unicode.REPLACEMENT, writer.node("Min", points, unicode.LAST))
+
+
 def _points(writer: Writer, texts: Sequence[str]) -> Points:
     """END, the code points of a text, END, and so on."""
     points, places = [writer.integers(END)], [writer.integers(0)]
     for text in texts:
         value = _present(writer, writer.flattened(writer.cast(text, ElementType.INT64)))
         size = writer.node("Squeeze", writer.node("Shape", value))
-        is_surrogate = writer.node(
-            "Equal",
-            writer.node("Div", value, len(unicode.SURROGATES)),
-            unicode.SURROGATES.start // len(unicode.SURROGATES),
-        )
-        value = writer.node("Where", is_surrogate, unicode.REPLACEMENT, writer.node("Min", value, unicode.LAST))
-        points += [value, writer.integers(END)]
+        points += [_scalars(writer, value), writer.integers(END)]
         places += [writer.node("Range", 0, size, 1), writer.integers(0)]
     starts = writer.node("Concat", *places, axis=0)
     return Points(points=writer.node("Concat", *points, axis=0), starts=starts, ends=writer.node("Add", starts, 1))
+
+
+def _batch_points(writer: Writer, text: str) -> str:
+    """int64 [code points]: those of several texts, with END between two of them."""
+    value = writer.flattened(writer.cast(text, ElementType.INT64))
+    is_kept = writer.node("Or", writer.node("GreaterOrEqual", value, 0), writer.node("Equal", value, BETWEEN))
+    value = writer.node("Compress", value, is_kept, axis=0)
+    return writer.node("Where", writer.node("Equal", value, BETWEEN), END, _scalars(writer, value))

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packager import samples
 from packager.config import Config
-from packager.contract.results import Answer, answer
+from packager.contract.results import Answer, answer, row
 from packager.core.console import Console
 from packager.core.contract import SpansOutput
 from packager.core.errors import ConfigError, ModelError, nearest
@@ -15,11 +16,14 @@ from packager.core.values import Model, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.samples.sample import Arrays, SampleSet, arrays_of
-from packager.samples.texts import sample_of, taken_texts
+from packager.samples.texts import batch_of, sample_of, taken_texts
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
 from packager.workflows.generation import Prompt, generated, opened
 from packager.workflows.planning import load_model
+
+if TYPE_CHECKING:
+    import numpy
 
 HINT = "pass texts, pictures or .wav files, according to the contract, or .npz files of the graph's inputs"
 
@@ -59,6 +63,9 @@ def predict(
     if model.contract.generated:
         yield from _generated(model, _prompts(model, given, wanted, seed, store), store)
         return
+    if model.contract.is_batch and not any(each.endswith(".npz") for each in given):
+        yield from _batch(model, tuple(_grouped(given, wanted)), store, console, top)
+        return
     if wanted and not any(each.endswith(".npz") for each in given):
         for texts in _grouped(given, wanted):
             with console.step(f"run {model.name}"), store.scratch() as scratch:
@@ -69,6 +76,18 @@ def predict(
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
         yield Prediction(file=file, answers=answers)
+
+
+def _batch(
+    model: Model, rows: Sequence[tuple[str, ...]], store: Store, console: Console, top: int | None
+) -> Iterator[Prediction]:
+    """Answers for all `rows`, texts or pairs of texts, in one run."""
+    assert model.contract is not None
+    with console.step(f"run {model.name} on {len(rows)} texts"), store.scratch() as scratch:
+        outputs = _outputs(model, batch_of(model, rows, scratch), scratch, "these texts")
+    for number, texts in enumerate(rows):
+        answers = {each.identifier: answer(each, row(each, outputs, number), top) for each in model.contract.outputs}
+        yield Prediction(file=None, texts=texts, answers=answers)
 
 
 def _generated(model: Model, prompts: Iterator[tuple[Path | None, Prompt]], store: Store) -> Iterator[Prediction]:
@@ -131,11 +150,14 @@ def _chosen(config: Config, name: str) -> str:
 
 def _answers(model: Model, given: SampleSet, scratch: Path, top: int | None, where: str) -> dict[str, Answer]:
     assert model.contract is not None
-    (outcome,) = parity.run_original(baseline(model), given, scratch / "outputs")
-    if outcome.error:
-        raise ModelError(f"{where}: model '{model.name}' does not run on it: {outcome.error}", hint=HINT)
-    specs = model.signature.outputs
-    outputs = {spec.name: array_of(outcome, index) for index, spec in enumerate(specs)}
+    outputs = _outputs(model, given, scratch, where)
     has_parts = any(isinstance(each, SpansOutput) for each in model.contract.outputs)
     inputs = arrays_of(given.paths[0]) if has_parts else {}
     return {each.identifier: answer(each, outputs, top, inputs=inputs) for each in model.contract.outputs}
+
+
+def _outputs(model: Model, given: SampleSet, scratch: Path, where: str) -> "dict[str, numpy.ndarray]":
+    (outcome,) = parity.run_original(baseline(model), given, scratch / "outputs")
+    if outcome.error:
+        raise ModelError(f"{where}: model '{model.name}' does not run on it: {outcome.error}", hint=HINT)
+    return {spec.name: array_of(outcome, index) for index, spec in enumerate(model.signature.outputs)}

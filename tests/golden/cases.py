@@ -508,12 +508,47 @@ RAW = specs("output", ("raw", ElementType.FLOAT, (1, "steps", 8)))
 RAW_OUTPUT = TensorOutput(identifier="raw", spec=RAW[0])
 
 
+LISTED = tuple(replace(each, is_batch=True) for each in (QUERY, DOCUMENT))
+ROW_SCORES = specs("output", ("logits.scores", ElementType.FLOAT, ("texts", 4)))
+ROW_VECTORS = specs("output", ("feature.vector", ElementType.FLOAT, ("texts", 256)))
+ROW_FITS = specs("output", ("logits.score", ElementType.FLOAT, ("texts",)))
+ROWS = specs("output", ("raw", ElementType.INT64, ("texts", "steps")))
+
+
 def typed(name: str, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...], contract: Contract) -> Plan:
     """The plan of a model with a contract, one file for the CPU."""
     made = plan(name, Signature(inputs=inputs, outputs=outputs))
     return replace(made, model=replace(made.model, contract=contract))
 
 
+LISTS: tuple[Plan, ...] = (
+    typed(
+        "topics",
+        POINTS[:1],
+        ROW_SCORES,
+        Contract(inputs=LISTED[:1], outputs=(replace(CLASSES, scores=ROW_SCORES[0]),)),
+    ),
+    typed(
+        "embedder",
+        POINTS[:1],
+        ROW_VECTORS,
+        Contract(inputs=LISTED[:1], outputs=(replace(EMBEDDING, vector=ROW_VECTORS[0]),)),
+    ),
+    typed("judge", POINTS, ROW_FITS, Contract(inputs=LISTED, outputs=(replace(PAIRS, score=ROW_FITS[0]),))),
+    typed(
+        "rows",
+        POINTS[:1],
+        (*ROW_SCORES, *ROWS),
+        Contract(
+            inputs=LISTED[:1],
+            outputs=(
+                replace(CLASSES, scores=ROW_SCORES[0]),
+                TensorOutput(identifier="raw", spec=ROWS[0]),
+            ),
+        ),
+    ),
+)
+"""models that take several texts in a run"""
 CONTRACTS: tuple[Plan, ...] = (
     typed("classifier", PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(CLASSES,))),
     typed("detector", PIXELS, FOUND, Contract(inputs=(IMAGE,), outputs=(BOXES,))),

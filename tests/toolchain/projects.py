@@ -98,7 +98,7 @@ version = "{VERSION}"
 {REAL}
 [model.names]
 path = '{{names}}'
-{TOKENS}
+{TOKENS}{typed_texts.EMBEDDER}
 [model.orientation.inputs.x]
 kind = "image"
 resize = "crop"
@@ -253,6 +253,7 @@ def _for_react_native(folder: Path) -> str:
 
 def _for_web(folder: Path) -> str:
     made = {"names": names(folder / "names.onnx"), "tokens": typed_texts.given(folder)}
+    typed_texts.write_embedder(folder)
     return FOR_WEB.format(**real_models(), **made)
 
 
@@ -267,7 +268,9 @@ def _page_orientation(folder: Path) -> str:
 
 
 def _native_tales(folder: Path) -> str:
-    return generation_models.project(folder) + '[target.react_native]\npackage = "@example/models"\n'
+    typed_texts.write_embedder(folder)
+    target = '[target.react_native]\npackage = "@example/models"\n'
+    return f"{generation_models.project(folder)}{typed_texts.EMBEDDER}{target}"
 
 
 def _tales(folder: Path) -> str:

@@ -37,7 +37,7 @@ from packager.core.contract import (
     TextOutput,
 )
 from packager.core.findings import Report
-from packager.core.values import ElementType, Package, Plan, TensorSpec
+from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
 from packager.files.hashes import sha256_of
 from packager.graph.writer import onnx_type
 from packager.render import write_sources
@@ -102,6 +102,7 @@ def package(folder: Path) -> Path:
         make(folder / "models")
         for make in (echo, classifier, several, hearing, listener, spelling, tagging, noting, ranking, tokens, attached)
     )
+    plans += tuple(of_lists(model, folder / "models") for model in typed_texts.lists(folder / "lists"))
     target = Ios(providers=())
     view = target.view(Package(name=NAME, version="1.0.0", license=""), plans, Report(parities=()))
     made = folder / "package" / NAME
@@ -137,6 +138,13 @@ def tested(package: Path, scratch: Path) -> Outcomes:
         "vectors": typed_texts.vectors(),
         "cosines": np.array(typed_texts.cosines(), np.float32),
         "nearest": np.array(typed_texts.nearest(), np.int32),
+        "listed": typed_texts.written(typed_texts.LISTED),
+        "rows": np.array([number for each in typed_texts.listed()["rows"] for number in (len(each), *each)], np.int32),
+        "ranks": np.array([place for place, _ in typed_texts.ranked(3)], np.int32),
+        **{
+            f"listed.{name}": np.array(typed_texts.listed()[name], np.float32)
+            for name in ("embedder", "topics", "judge")
+        },
     }
     values = write_values(scratch / "values", given)
     found = compiled(package, scratch / "build")
@@ -316,6 +324,13 @@ def tokens(folder: Path) -> Plan:
     assert model.contract
     path = saved(folder / "tokens" / "plain.onnx", onnx.ModelProto.FromString(model.graph))
     return shipped("tokens", model.signature.inputs, model.signature.outputs, model.contract, path)
+
+
+def of_lists(model: Model, folder: Path) -> Plan:
+    """A model that takes several texts in a run."""
+    assert model.contract
+    path = saved(folder / model.name / "plain.onnx", onnx.ModelProto.FromString(model.graph))
+    return shipped(model.name, model.signature.inputs, model.signature.outputs, model.contract, path)
 
 
 def attached(folder: Path) -> Plan:

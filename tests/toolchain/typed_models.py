@@ -229,10 +229,12 @@ NETS = {
 
 
 def plans(folder: Path, store: Store) -> tuple[Plan, ...]:
-    """Every model of `NETS`, and one with a tokenizer, written to `folder` and converted for the CPU of an Android
+    """Every model of `NETS`, and those with a tokenizer, written to `folder` and converted for the CPU of an Android
     phone."""
     made = (_model(name, net, folder) for name, net in NETS.items())
-    return tuple(_plan(model, store) for model in (*made, typed_texts.tokens(folder / "tokens")))
+    return tuple(
+        _plan(model, store) for model in (*made, typed_texts.tokens(folder / "tokens"), *typed_texts.lists(folder))
+    )
 
 
 def _model(name: str, net: Net, folder: Path) -> Model:

@@ -1,5 +1,6 @@
 """Texts, vectors and graphs that the generated code of every language is tested with, and what it has to give."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packager.contract.attachment import Tables, attach
+from packager.contract.classes import Classes
+from packager.contract.embedding import Embedding
+from packager.contract.kind import OutputTable
+from packager.contract.pairs import Pairs
 from packager.contract.tokens import StringInput
 from packager.core.values import Model
 from tests.onnx_text import loaded, onnx_model, saved
@@ -82,12 +87,120 @@ def given(folder: Path) -> Path:
     return saved(folder / "tokens.onnx", onnx_model(TOKENS, opsets={"": 18}))
 
 
+EMBEDDER = """
+[model.embedder]
+path = "embedder/embedder.onnx"
+
+[model.embedder.inputs.input_ids]
+kind = "text"
+tokenizer = "embedder/tokenizer.json"
+batch = true
+
+[model.embedder.outputs.result]
+kind = "embedding"
+pooling = "mean"
+"""
+
+
+def write_embedder(folder: Path) -> None:
+    """The files of EMBEDDER below `folder`: the first of `LISTS`."""
+    place = folder / "embedder"
+    place.mkdir()
+    changed(bert(strip_accents=False), place)
+    saved(place / "embedder.onnx", onnx_model(LISTS["embedder"][0], opsets={"": 18}, ir_version=10))
+
+
 def tokens(folder: Path) -> Model:
     """A model that gives the token ids of a text."""
     folder.mkdir(parents=True, exist_ok=True)
     text = StringInput(tokenizer=changed(bert(strip_accents=False), folder))
     model = loaded(folder, onnx_model(TOKENS, opsets={"": 18}), "tokens")
     return attach(model, Tables(inputs={"input_ids": text}, outputs={})).model
+
+
+LISTED = ("the quick fox", "", "a lazy dog jumps over the fox", "\U0001f600 fox", "[SEP] the\ud83d")
+"""texts of one run"""
+SOUGHT = "the fox"
+"""a text that goes with each of `LISTED`"""
+ROWS = "(int64[batch, n] input_ids, int64[batch, n] attention_mask, int64[batch, n] token_type_ids)"
+SUMS = """<int64[1] last = {1}, int64[1] depth = {2}, float ten = {10}> {
+    whole = Mul (input_ids, attention_mask) known = Cast <to = 1> (whole) mask = Cast <to = 1> (attention_mask)
+    sum = ReduceSum (known, last) size = ReduceSum (mask, last) mean = Div (sum, size)"""
+LISTS: Mapping[str, tuple[str, OutputTable]] = {
+    "embedder": (
+        f"""{ROWS} => (float[batch, n, 2] result) {SUMS} first = Unsqueeze (known, depth)
+        second = Unsqueeze (mask, depth) result = Concat <axis = 2> (first, second) }}""",
+        Embedding(pooling="mean"),
+    ),
+    "topics": (
+        f"{ROWS} => (float[batch, 3] result) {SUMS} "
+        "less = Div (mean, ten) result = Concat <axis = 1> (mean, less, size) }",
+        Classes(activation="none", top_k=2, labels=Path("topics.txt")),
+    ),
+    "judge": (
+        f"""{ROWS} => (float[batch, 1] result) {SUMS} both = Mul (whole, token_type_ids) all = Cast <to = 1> (both)
+        of_second = ReduceSum (all, last) result = Div (of_second, ten) }}""",
+        Pairs(activation="none"),
+    ),
+    "rows": (
+        f"{ROWS} => (float[batch, 2] result, int64[batch, n] ids) "
+        f"{SUMS} result = Concat <axis = 1> (mean, size) ids = Identity (input_ids) }}",
+        Embedding(),
+    ),
+}
+"""nets for several texts whose numbers do not depend on padding, and the table of `result`"""
+
+
+def lists(folder: Path) -> tuple[Model, ...]:
+    """The models of `LISTS`: `judge` takes a query and a document, the others a text."""
+    made = []
+    for name, (net, table) in LISTS.items():
+        place = folder / name
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "topics.txt").write_text("one\ntwo\nthree\n", encoding="utf-8", newline="\n")
+        names = ("query", "document") if name == "judge" else ("text",)
+        text = StringInput(tokenizer=changed(bert(strip_accents=False), place), names=names, batch=True)
+        model = loaded(place, onnx_model(net, opsets={"": 18}, ir_version=10), name)
+        made.append(attach(model, Tables(inputs={"input_ids": text}, outputs={"result": table.within(place)})).model)
+    return tuple(made)
+
+
+@cache
+def listed() -> Mapping[str, list[list[float]]]:
+    """Numbers for each of `LISTED`, each in a run of its own: of `embedder`, the scores of `topics`, the ids of `rows`
+    without padding, and the score of `judge` for `SOUGHT`."""
+    tokenizer = bert(strip_accents=False)
+    readable = ["".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in text) for text in LISTED]
+    ids = [tokenizer.encode(text).ids for text in readable]
+    means = [(sum(each) / len(each), len(each)) for each in ids]
+    pairs = [tokenizer.encode(SOUGHT, text) for text in readable]
+    scores = [sum(number for number, role in zip(each.ids, each.type_ids, strict=True) if role) / 10 for each in pairs]
+    return {
+        "embedder": [[mean / np.hypot(mean, 1), 1 / np.hypot(mean, 1)] for mean, _ in means],
+        "topics": [[mean, mean / 10, size] for mean, size in means],
+        "rows": [list(map(float, each)) for each in ids],
+        "judge": [[score] for score in scores],
+    }
+
+
+def topics() -> list[str]:
+    """Labels of each of `LISTED`, as a program prints a list of them."""
+    names = ("one", "two", "three")
+    best = [sorted(range(3), key=lambda place: (-each[place], place))[:2] for each in listed()["topics"]]
+    return [f"[{', '.join(names[place] for place in each)}]" for each in best]
+
+
+def ranked(times: int) -> list[list[float]]:
+    """Place and score of `LISTED`, so many times in a row, best first for `SOUGHT`."""
+    scores = [score for (score,) in listed()["judge"]] * times
+    return [[float(place), scores[place]] for place in sorted(range(len(scores)), key=lambda at: (-scores[at], at))]
+
+
+def same(found: Any, wanted: list[list[float]]) -> None:
+    """Fails unless the numbers of every text are the same, up to rounding."""
+    assert [len(each) for each in found] == [len(each) for each in wanted]
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-6)
 
 
 @cache

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager import tokenization
-from packager.contract.kind import AttachedInput, Inputs, TextTokens
+from packager.contract.kind import AttachedInput, BatchTokens, Inputs, Sizes, TextTokens
 from packager.contract.tokens.words import continuing
-from packager.core.contract import TextInput
+from packager.core.contract import BETWEEN, TextInput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
@@ -24,8 +24,8 @@ RANDOM_CODE_POINTS = tuple(map(ord, "aabcdeeefghiiklmnnooprrssttuvwy    ,.19\u00
 
 @dataclass(frozen=True, kw_only=True)
 class StringInput:
-    """Token ids of a string, or of a pair of strings: `[1, n]` or `[n]`. Fills the mask and the types of the tokens,
-    too."""
+    """Token ids of a string, or of a pair of strings: `[1, n]` or `[n]`; of several, `[texts, n]`. Fills the mask and
+    the types of the tokens, too."""
 
     KIND: ClassVar[str] = "text"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
@@ -46,6 +46,9 @@ class StringInput:
     """input that is 1 for tokens and 0 for padding; default: `attention_mask`, if the model has it"""
     types: str = ""
     """input with the number of the string that a token belongs to; default: `token_type_ids`, if the model has it"""
+    batch: bool = False
+    """whether apps may pass several strings, or pairs, in one run: each is padded to the longest, and each output has a
+    row for each. The model's first size must be open"""
 
     def __post_init__(self) -> None:
         """Raises SettingError."""
@@ -62,13 +65,18 @@ class StringInput:
     def within(self, folder: Path) -> Self:
         return replace(self, tokenizer=folder / self.tokenizer)
 
-    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, Sizes]:
         size = self._size(spec)
+        if self.batch:
+            self._refuse_unfit_batch(spec, inputs, size)
         if size is None:
             return {}
-        return {name: (1, size)[-len(spec.shape) :] for name in self._filled(spec, inputs) if name}
+        rows = None if self.batch else 1
+        return {name: (rows, size)[-len(spec.shape) :] for name in self._filled(spec, inputs) if name}
 
     def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
+        if self.batch:
+            return self._attach_batch(writer, spec, inputs)
         tokenizer = tokenization.read(self.tokenizer)
         texts = [writer.input(name, ElementType.INT32, (f"{name} characters",)) for name in self.names]
         tokens = tokenization.write(writer, tokenizer, [text.name for text in texts], self._limits(spec))
@@ -92,7 +100,42 @@ class StringInput:
             values={text.name: RANDOM_CODE_POINTS for text in texts},
         )
 
+    def _attach_batch(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
+        texts = [writer.input(name, ElementType.INT32, (f"{name} characters",)) for name in self.names]
+        given = [text.name for text in texts]
+        tokens = tokenization.write_batch(writer, tokenization.read(self.tokenizer), given, self._limits(spec))
+        made = zip(self._filled(spec, inputs), (tokens.ids, tokens.mask, tokens.types), strict=True)
+        values = {name: _laid_rows(writer, value, inputs[name]) for name, value in made if name}
+        return AttachedInput(
+            typed=tuple(
+                TextInput(identifier=name, code_points=text, is_batch=True)
+                for name, text in zip(self.names, texts, strict=True)
+            ),
+            value=values.pop(spec.name),
+            filled=values,
+            batch=BatchTokens(texts=tuple(texts), mask=tokens.mask, flat=tokens.flat),
+            shapes={text.name: RANDOM_SHAPES for text in texts},
+            values={text.name: (*RANDOM_CODE_POINTS, BETWEEN) for text in texts},
+        )
+
+    def _refuse_unfit_batch(self, spec: TensorSpec, inputs: Inputs, size: int | None) -> None:
+        """Raises ConfigError for a model that takes a fixed number of texts, or cannot tell padding from tokens."""
+        for name in filter(None, self._filled(spec, inputs)):
+            shape = inputs[name].shape
+            if len(shape) != 2 or isinstance(shape[0], int):
+                raise ConfigError(
+                    f"batch: the model takes one text in a run, '{name}' is {list(shape)}",
+                    hint="export it with an open first size (dynamic_axes, dynamic_shapes), or omit batch",
+                )
+        if size is None and not self._filled(spec, inputs)[1]:
+            raise ConfigError(
+                "batch: shorter texts are padded, but the model has no mask for that",
+                hint="name it: mask = ..., or set length, to which the model pads every text",
+            )
+
     def ids(self, writer: Writer, texts: Sequence[str]) -> str:
+        if self.batch:
+            raise ConfigError("batch has no effect where a text is generated", hint="omit it")
         if self.length:
             raise ConfigError("length has no effect where a text is generated", hint="omit it, or use max-length")
         limits = tokenization.Limits(longest=self.max_length)
@@ -124,6 +167,12 @@ class StringInput:
                     f"{key} '{name}' is not an input of the same dimensions", hint="name the model's input"
                 )
         return spec.name, mask, types
+
+
+def _laid_rows(writer: Writer, value: str, spec: TensorSpec) -> str:
+    """`value`, int64 [texts, tokens], in the core's shape and type."""
+    tokens = spec.shape[1] if isinstance(spec.shape[1], int) else 0  # as many as it has
+    return writer.node("Reshape", writer.cast(value, spec.element), [0, tokens])
 
 
 def _laid(writer: Writer, value: str, spec: TensorSpec) -> str:

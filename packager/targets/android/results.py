@@ -36,7 +36,8 @@ def results(contract: Contract, view: ModelView, texts: Mapping[str, str]) -> tu
     """
     taken = [each.identifier for each in contract.outputs]
     top = "top" if contract.verb != SEVERAL else ""
-    return tuple(part for each in contract.outputs for part in _result(each, view, taken, top, texts))
+    row = ".row(row, count)" if contract.is_batch else ""
+    return tuple(part for each in contract.outputs for part in _result(each, view, taken, top, texts, row))
 
 
 def words(contract: Contract, model: str) -> tuple[WordsView, ...]:
@@ -72,24 +73,25 @@ def is_pinned(tensor: str, view: ModelView) -> bool:
 
 
 def _result(
-    result: TypedOutput, view: ModelView, taken: Sequence[str], top: str, texts: Mapping[str, str]
+    result: TypedOutput, view: ModelView, taken: Sequence[str], top: str, texts: Mapping[str, str], row: str
 ) -> tuple[ResultView, ...]:
+    """`row` takes the values of one text of several out of a tensor; empty if there is one text."""
     if isinstance(result, TensorOutput):
-        return _tensor(result, view, taken)
+        return _tensor(result, view, taken, row)
     if isinstance(result, SpansOutput | PairsOutput):
-        kotlin_type, value, about = _of_texts(result, view, texts)
+        kotlin_type, value, about = _of_texts(result, view, texts, row)
     else:
-        kotlin_type, value, about = _value(result, view, top)
+        kotlin_type, value, about = _value(result, view, top, row)
     return (ResultView(identifier=result.identifier, kotlin_type=kotlin_type, value=value, about=about),)
 
 
-def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str]) -> tuple[ResultView, ...]:
+def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str], row: str) -> tuple[ResultView, ...]:
     shown = output(result.spec.name, view)
     about = f"`{kdoc_code(shown.tensor)}`: {shown.element} `{kdoc_code(shown.shape)}`. {shown.note}".rstrip()
     value = ResultView(
         identifier=result.identifier,
         kotlin_type=shown.kotlin_type,
-        value=f"output.{shown.identifier}",
+        value=f"output.{shown.identifier}{row}",
         about=about,
     )
     if is_pinned(result.spec.name, view):
@@ -98,7 +100,7 @@ def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str]) -> tupl
     shape = ResultView(
         identifier=name,
         kotlin_type="LongArray",
-        value=f"output.{shown.shape_identifier}",
+        value=f"output.{shown.shape_identifier}{'.rowShape()' if row else ''}",
         about=f"The shape of [{result.identifier}].",
     )
     return value, shape
@@ -108,12 +110,13 @@ def _value(
     result: ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | GeneratedOutput,
     view: ModelView,
     top: str,
+    row: str,
 ) -> tuple[str, str, str]:
     """Type, expression and a sentence that describes it."""
     known = f"Words.{result.identifier}" if _lines(result) else "emptyList()"
 
     def of(tensor: str) -> str:
-        return f"output.{output(tensor, view).identifier}"
+        return f"output.{output(tensor, view).identifier}{row}"
 
     match result:
         case ClassesOutput():
@@ -135,11 +138,13 @@ def _value(
             return "Flow<String>", f"{of(result.code_points.name)}.text()", "The text that the model makes, in parts."
 
 
-def _of_texts(result: SpansOutput | PairsOutput, view: ModelView, texts: Mapping[str, str]) -> tuple[str, str, str]:
+def _of_texts(
+    result: SpansOutput | PairsOutput, view: ModelView, texts: Mapping[str, str], row: str
+) -> tuple[str, str, str]:
     """As `_value`."""
     if isinstance(result, PairsOutput):
         score = output(result.score.name, view).identifier
-        return "Float", f"output.{score}.get(0)", "How well a document fits a query."
+        return "Float", f"output.{score}.get({'row' if row else 0})", "How well a document fits a query."
     tensors = (result.classes, result.starts, result.ends, result.scores)
     values = ", ".join(f"output.{output(each.name, view).identifier}" for each in tensors)
     call = f"entitiesOf({values}, {texts[result.text.name]}, Words.{result.identifier})"

@@ -63,6 +63,10 @@ FILES: Mapping[type, tuple[str, ...]] = {
 }
 SHARED_FILE = "Values"
 """file of every package with a contract"""
+LISTS_FILE = "TextLists"
+"""file of packages with a model that takes several texts in a run"""
+IN_ROWS = ("count", "row")
+"""names used in the bodies of methods that take several texts"""
 
 Given = ImageInput | AudioInput | TextInput | TensorInput
 TYPES: Mapping[type, str] = {ImageInput: "Picture", AudioInput: "Sound", TextInput: "String"}
@@ -71,9 +75,10 @@ TYPES: Mapping[type, str] = {ImageInput: "Picture", AudioInput: "Sound", TextInp
 def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
     """The Kotlin files that a package needs for its contracts, sorted."""
     known = [contract for contract in contracts if contract]
+    lists = {LISTS_FILE} if any(contract.is_batch for contract in known) else set()
     parts = [type(part) for contract in known for part in (*contract.parameters, *contract.outputs)]
     needed = {name for part in parts for name in FILES.get(part, ())}
-    return tuple(sorted(needed | {SHARED_FILE})) if known else ()
+    return tuple(sorted(needed | lists | {SHARED_FILE})) if known else ()
 
 
 RANKS = ("kotlinx.coroutines.currentCoroutineContext", "kotlinx.coroutines.ensureActive")
@@ -92,7 +97,7 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
 
 def _typed(contract: Contract, view: ModelView) -> TypedView:
     kept = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
-    taken = (*CALLED, contract.verb, *(["output"] if kept else []))
+    taken = (*CALLED, contract.verb, *(["output"] if kept else []), *(IN_ROWS if contract.is_batch else ()))
     passed = _passed(contract, taken)
     texts = {each.code_points.name: name for name, each in passed.items() if isinstance(each, TextInput)}
     parameters = _parameters(contract, view, passed, taken)
@@ -117,8 +122,14 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
         is_several=is_several,
         states=tuple(_state(each, view) for each in contract.states),
         words=results.words(contract, view.name),
+        lists=_lists(passed, taken, top) if contract.is_batch else (),
         generation=_generation(contract, view, passed, parameters),
     )
+
+
+def _lists(passed: Mapping[str, Given], taken: Sequence[str], top: str) -> tuple[str, ...]:
+    """Names of the lists of texts that apps pass."""
+    return tuple(names.identifiers(map(names.plural, passed), prefix="input", taken=[*taken, *passed, top]))
 
 
 def _takes_bitmap(contract: Contract) -> bool:

@@ -245,6 +245,8 @@ class TypedView:
     """whether the results are combined into one value"""
     states: tuple[StateView, ...]
     words: tuple[WordsView, ...]
+    lists: tuple[str, ...]
+    """names of lists of the parameters, for a model that takes several texts in a run; empty for others"""
     generation: GenerationView | None
     """None for a model that gives everything at once"""
 

@@ -40,14 +40,18 @@ class Outcome:
     texts: Mapping[str, str]
     """parameters with texts, by name of their tensor"""
     variable: str
+    row: str = ""
+    """takes the values of one text of several out of a tensor; empty if there is one text"""
 
     def values(self, spec: TensorSpec) -> str:
-        return f"{self.variable}.{self.tensors[spec.name].identifier}"
+        return f"{self.variable}.{self.tensors[spec.name].identifier}{self.row}"
 
     def shape(self, spec: TensorSpec) -> str:
         view = self.tensors[spec.name]
         known = f"[{', '.join(view.sizes)}]"
-        return known if spec.name in self.pinned else f"{self.variable}.{view.shape_identifier}"
+        if spec.name in self.pinned:
+            return known
+        return f"{self.variable}.{view.shape_identifier}{'.rowShape' if self.row else ''}"
 
 
 def results(outputs: tuple[TypedOutput, ...], outcome: Outcome, *, top: str) -> tuple[ResultView, ...]:

@@ -75,9 +75,11 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
     GeneratedOutput: ("GeneratedText",),
 }
 """files of packages with a contract of that kind"""
+OF_LISTS = ("TextLists",)
+"""files of packages with a model that takes several texts in a run"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
-FILES = (*ALWAYS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
+FILES = (*ALWAYS, *OF_LISTS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
 """names of all files"""
 VALUES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Picture", "PixelFormat", "Orientation", "Region", "YuvConversion"),
@@ -111,7 +113,8 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
 
 def shared_files(view: IosView) -> tuple[str, ...]:
     optional = (*(COREML if view.runtime.uses_coreml else ()), *(SELF_TEST if _has_self_test(view) else ()))
-    return (*SHARED, *optional, *_of_kinds(view, OF_KINDS))
+    lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
+    return (*SHARED, *optional, *_of_kinds(view, OF_KINDS), *lists)
 
 
 def _of_kinds(view: IosView, names: Mapping[type, tuple[str, ...]]) -> tuple[str, ...]:

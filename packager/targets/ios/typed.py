@@ -23,6 +23,7 @@ from packager.targets.ios.answers import Outcome, declared_labels, results
 from packager.targets.ios.typed_view import (
     FedView,
     GenerationView,
+    ListsView,
     LocalsView,
     ParameterView,
     ResultView,
@@ -84,7 +85,14 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
     local = LocalsView(**dict(zip(LOCALS, inside, strict=True)))
     more = [each for each in [_top(contract, top), seed] if each]
     texts = {each.code_points.name: each.identifier for each in contract.parameters if isinstance(each, TextInput)}
-    outcome = Outcome(tensors=tensors.outputs, pinned=tensors.pinned, texts=texts, variable=local.output)
+    row, count = names.identifiers(("row", "count"), prefix="", taken=[*used, top, *inside])
+    outcome = Outcome(
+        tensors=tensors.outputs,
+        pinned=tensors.pinned,
+        texts=texts,
+        variable=local.output,
+        row=f".row({row}, of: {count})" if contract.is_batch else "",
+    )
     made = results(contract.outputs, outcome, top=top if _top(contract, top) else "")
     parameters = [*given, *more]
     declared = tuple(_declared(each, is_labelled=len(given) > 1 or each in more) for each in parameters)
@@ -115,7 +123,35 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
         is_picture_alone=len(given) == 1 and isinstance(contract.parameters[0], ImageInput),
         more_declared="".join(f", {_declared(each, is_labelled=True)}" for each in more),
         more_passed="".join(f", {each.identifier}: {each.identifier}" for each in more),
+        lists=_lists(given, more, local, row, count, result) if contract.is_batch else None,
         generation=_generation(contract, tensors, parameters, local.first),
+    )
+
+
+def _lists(
+    given: Sequence[Parameter], more: Sequence[Parameter], local: LocalsView, row: str, count: str, result: str
+) -> ListsView:
+    texts = [each.identifier for each in given]
+    taken = [*texts, *(each.identifier for each in more), row, count, *vars(local).values()]
+    lists = names.identifiers(map(names.plural, texts), prefix="text", taken=taken)
+    others = "".join(f"{each.identifier}, " for each in more)
+    return ListsView(
+        declared=(
+            *(f"{'' if len(lists) > 1 else '_ '}{each}: [String]" for each in lists),
+            *(_declared(each, is_labelled=True) for each in more),
+        ),
+        received=(
+            *(f"_ {each}: [String]" for each in texts),
+            *(f"_ {each.identifier}: {each.type}" for each in more),
+            f"until {local.cancellation}: Cancellation?",
+        ),
+        passed="".join(f"{each}, " for each in lists) + others,
+        alone="".join(f"[{each}], " for each in texts) + others,
+        names=tuple(lists),
+        inside=tuple(texts),
+        count=count,
+        row=row,
+        item=f"[{result}]",
     )
 
 
@@ -299,7 +335,8 @@ def _fed_by(
             yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"{name}.{samples}", shape))
             yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
         case TextInput():
-            yield FedView(type="Fed", tensor=given.code_points.name, arguments=(f"text: {name}",))
+            label = "texts" if given.is_batch else "text"
+            yield FedView(type="Fed", tensor=given.code_points.name, arguments=(f"{label}: {name}",))
         case StateInput() if not given.input.is_static:
             arguments = (f"{carried}.{name}", f"{carried}.{_shape_of(given)}")
             yield FedView(type="Fed", tensor=given.input.name, arguments=arguments)

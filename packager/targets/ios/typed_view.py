@@ -90,6 +90,30 @@ class LocalsView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ListsView:
+    """The parts that a model that takes several texts in a run needs besides its method."""
+
+    declared: tuple[str, ...]
+    """parameters of the public methods"""
+    received: tuple[str, ...]
+    """parameters of the private method"""
+    passed: str
+    """arguments that the public methods pass to it, with a trailing comma"""
+    alone: str
+    """the same of one text"""
+    names: tuple[str, ...]
+    """of the lists"""
+    inside: tuple[str, ...]
+    """of the same lists in the private method"""
+    count: str
+    """local name: number of results"""
+    row: str
+    """local name: number of a result"""
+    item: str
+    """Swift type of a list of results"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TypedView:
     """The typed method of a model."""
 
@@ -123,5 +147,7 @@ class TypedView:
     more_declared: str
     """other parameters of those overloads, with a leading comma"""
     more_passed: str
+    lists: ListsView | None
+    """None for a model that takes one text in a run, or none"""
     generation: GenerationView | None
     """None for a model that gives everything at once"""

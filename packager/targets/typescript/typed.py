@@ -28,6 +28,7 @@ from packager.targets.typescript.typed_view import (
     FedView,
     GenerationView,
     ImportView,
+    ListsView,
     MadeView,
     PredictedView,
     StateView,
@@ -43,6 +44,7 @@ TYPES = {
     "decoding": ("PictureOptions",),
     "drawing": (),
     "entities": ("Entity",),
+    "lists": (),
     "generation": ("GeneratedText", "SeedOptions"),
     "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
@@ -62,9 +64,10 @@ PREDICTION = "Prediction"
 """suffix of a class's name: the type of several results"""
 RESERVED = frozenset(
     """
-    android classified descriptor detected entitiesOf firstFrame firstState generated given ios isFirst isLast loadAs
-    nextState options outputs pcmTensors pictureTensors rankedBy resultOf run scoreOf seedTensor segmented signal
-    soundTensors spelled state tensors tensorsOf textOf textTensor top topOf useModel
+    android classified descriptor detected entitiesOf firstFrame firstState generated given ios isFirst isLast
+    loadAs nextState options outputs pcmTensors pictureTensors rankedBy rankedInLists resultOf resultsOf rowCount
+    run scoreOf seedTensor segmented signal soundTensors spelled state tensors tensorsOf textOf textTensor
+    textsTensor top topOf useModel
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
@@ -121,6 +124,7 @@ def exports(contracts: Sequence[Contract]) -> tuple[ExportView, ...]:
         found |= {"ranking", "similarity"}
     found |= {"options"} if found else set()
     found |= {"decoding", "drawing", "planes"} if "picture" in found else set()
+    found |= {"characters", "ranking"} if "lists" in found else set()
     return tuple(
         ExportView(module=module, types=TYPES[module], values=VALUES.get(module, ())) for module in sorted(found)
     )
@@ -171,7 +175,22 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         state_keys=state_keys,
         labels=tuple(found for each in contract.outputs if (found := typed_outputs.labels(each))),
         imports=tuple(_imports(made.values(), results, contract, is_ranked=bool(ranked))),
+        lists=_lists(parameters, results[0].type if is_single else f"{class_name}{PREDICTION}")
+        if contract.is_batch
+        else None,
         generation=_generation(contract, parameters, seed),
+    )
+
+
+def _lists(parameters: Iterable[str], result: str) -> ListsView:
+    taken = list(parameters)
+    lists = _free(map(names.plural, taken), taken)
+    return ListsView(
+        parameters="".join(f"{name}: readonly string[], " for name in lists),
+        either="".join(f"{name}: Texts, " for name in taken),
+        is_pair=len(taken) == 2,
+        item=f"({result})" if " " in result else result,
+        results=f"{result} | readonly {f'({result})' if ' ' in result else result}[]",
     )
 
 
@@ -219,7 +238,9 @@ def _type_of(parameter: Parameter, class_name: str) -> str:
 def _function(parameter: Parameter) -> str:
     if isinstance(parameter, AudioInput):
         return "pcmTensors" if parameter.samples.element is ElementType.INT16 else "soundTensors"
-    return "textTensor" if isinstance(parameter, TextInput) else "pictureTensors"
+    if isinstance(parameter, TextInput):
+        return "textsTensor" if parameter.is_batch else "textTensor"
+    return "pictureTensors"
 
 
 def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
@@ -261,7 +282,8 @@ def _imports(
     asked: dict[str, Asked] = {}
     for parameter in made:
         known = MADE[type(parameter)]
-        module = asked.setdefault(known.module, Asked())
+        is_list = isinstance(parameter, TextInput) and parameter.is_batch
+        module = asked.setdefault("lists" if is_list else known.module, Asked())
         module.values.add(_function(parameter))
         if known.is_own:
             module.types.add(known.type)
@@ -272,8 +294,11 @@ def _imports(
             module = asked.setdefault(each.module, Asked())
             module.values.add(each.function)
             module.types.update([each.type_name] if each.type_name else [])
+    if contract.is_batch:
+        asked["lists"].values.update({"resultsOf", "rowCount", *(["rankedInLists"] if contract.ranks else [])})
+        asked["lists"].types.add("Texts")
     if contract.ranks:
-        asked["ranking"].values.add("rankedBy")
+        asked["ranking"].values.update([] if contract.is_batch else ["rankedBy"])
         asked["ranking"].types.add("Ranked")
     if contract.generated:
         asked["generation"].values.add("generated")

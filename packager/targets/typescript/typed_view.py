@@ -84,6 +84,22 @@ class PredictedView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ListsView:
+    """The parts that a model that takes several texts in a run needs besides its method."""
+
+    parameters: str
+    """`texts: readonly string[], `: lists of the parameters"""
+    either: str
+    """`text: Texts, `: parameters that are texts or lists of them"""
+    is_pair: bool
+    """whether a run takes two lists"""
+    item: str
+    """type of a result in a list: `(readonly Classification[])`, `number`"""
+    results: str
+    """type of the result of either"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TypedView:
     """The method of a model with a contract."""
 
@@ -130,6 +146,8 @@ class TypedView:
     """type: `'state'`; empty without state"""
     labels: tuple[LabelsView, ...]
     imports: tuple[ImportView, ...]
+    lists: ListsView | None
+    """None for a model that takes one text in a run, or none"""
     generation: GenerationView | None
     """None for a model that gives everything at once"""
 

@@ -513,6 +513,72 @@ final class EntityTests: XCTestCase {
     }
 }
 
+final class TextListTests: XCTestCase {
+    private func listed() throws -> [String] {
+        parts(try values("listed", of: Int32.self)).map { String(decoding: $0.map { UInt16($0) }, as: UTF16.self) }
+    }
+
+    private func assertNear(_ found: [[Float]], _ name: String, line: UInt = #line) throws {
+        let wanted = try values("listed.\(name)", of: Float.self)
+        XCTAssertEqual(found.count, 5, line: line)
+        XCTAssertEqual(found.joined().count, wanted.count, line: line)
+        for (one, other) in zip(found.joined(), wanted) {
+            XCTAssertEqual(one, other, accuracy: 2e-6 * max(1, abs(other)), line: line)
+        }
+    }
+
+    func testEachOfSeveralTextsHasItsVector() async throws {
+        let (model, texts) = (try Embedder(options: onCPU), try listed())
+        try assertNear(try now { try model.embed(texts) }, "embedder")
+        try assertNear(try texts.map { text in try now { try model.embed(text) } }, "embedder")
+        let later = try await model.embed(texts)
+        XCTAssertEqual(later, try now { try model.embed(texts) })
+        let none = try await model.embed([String]())
+        XCTAssertEqual(none, [])
+        XCTAssertEqual(try now { try model.embed([String]()) }, [])
+        model.close()
+        XCTAssertThrowsError(try now { try model.embed(texts) }) {
+            XCTAssertEqual($0 as? ModelError, .closed(model: "Embedder"))
+        }
+    }
+
+    func testEachOfSeveralTextsHasItsClasses() throws {
+        let (model, texts) = (try Topics(options: onCPU), try listed())
+        func scores(_ classes: [Classification]) -> [Float] { classes.sorted { $0.index < $1.index }.map(\.score) }
+        try assertNear(try model.classify(texts, top: 3).map(scores), "topics")
+        try assertNear(try texts.map { scores(try model.classify($0, top: 3)) }, "topics")
+        XCTAssertEqual(try model.classify(texts), try texts.map { try model.classify($0) })
+        XCTAssertEqual(try model.classify(texts).map(\.count), [2, 2, 2, 2, 2])
+        XCTAssertThrowsError(try model.classify(texts, top: 0))
+    }
+
+    func testSeveralPairsHaveScoresAndDocumentsAreRankedInFewRuns() async throws {
+        let (model, texts) = (try Judge(options: onCPU), try listed())
+        try assertNear(try now { try model.score(queries: ["the fox"], documents: texts) }.map { [$0] }, "judge")
+        try assertNear(try texts.map { text in [try now { try model.score(query: "the fox", document: text) }] }, "judge")
+        XCTAssertEqual(try now { try model.score(queries: [], documents: []) }, [])
+        let words = "5 and 2 texts are no pairs: pass as many of each, or one"
+        XCTAssertEqual(
+            try refusal { _ = try now { try model.score(queries: texts, documents: Array(texts.prefix(2))) } }, words)
+        let many = texts + texts + texts
+        let ranked = try now { try model.rank(query: "the fox", documents: many) }
+        XCTAssertEqual(ranked.map(\.index), try values("ranks", of: Int32.self).map(Int.init))
+        let later = try await model.rank(query: "the fox", documents: many)
+        XCTAssertEqual(later, ranked)
+    }
+
+    func testSeveralResultsOfSeveralTextsHaveARowEach() throws {
+        let (model, texts) = (try RowsModel(options: onCPU), try listed())
+        let rows = parts(try values("rows", of: Int32.self)).map { $0.map(Int64.init) }
+        let longest = rows.map(\.count).max() ?? 0
+        let found = try model.predict(texts)
+        XCTAssertEqual(found.map(\.ids), rows.map { $0 + [Int64](repeating: 0, count: longest - $0.count) })
+        XCTAssertEqual(found.map(\.idsShape), [[Int]](repeating: [1, longest], count: 5))
+        XCTAssertEqual(found.map(\.result.count), [2, 2, 2, 2, 2])
+        XCTAssertEqual(try texts.map { try model.predict($0).ids }, rows)
+    }
+}
+
 final class RankingTests: XCTestCase {
     private let documents = ["b", "a", "banana", "", "😀ananas", "aa", "a"]
     private let ranked = [(2, 3), (4, 3), (5, 2), (1, 1), (6, 1), (0, 0), (3, 0)].map {

@@ -46,6 +46,18 @@ return found;
 """the body of a function: token ids of the awkward texts, which JSON cannot write, and of a very long one"""
 
 
+EMBED_LIST = f"""
+const model = await Embedder.load();
+const texts = {[typed_texts.utf16(text).tolist() for text in typed_texts.LISTED]}
+  .map((units) => String.fromCharCode(...units));
+const alone = [];
+for (const text of texts) alone.push(Array.from(await model.embed(text)));
+const together = await model.embed(texts);
+return {{ together: together.map((each) => Array.from(each)), alone, none: await model.embed([]) }};
+"""
+"""the body of a function: vectors of several texts, in one run and in a run for each"""
+
+
 def tokens() -> list[list[int]]:
     """The token ids of READ_TEXTS in Hugging Face's tokenizers."""
     return [*map(list, typed_texts.ids()), bert(strip_accents=False).encode(LONG * 10000).ids]

@@ -3,7 +3,9 @@ package apps
 import android.graphics.Bitmap
 import com.example.models.Classifier
 import com.example.models.Detector
+import com.example.models.Embedder
 import com.example.models.Finder
+import com.example.models.Judge
 import com.example.models.Listener
 import com.example.models.Noter
 import com.example.models.Picture
@@ -11,6 +13,7 @@ import com.example.models.PixelFormat
 import com.example.models.Ranker
 import com.example.models.ReaderModel
 import com.example.models.Recorder
+import com.example.models.Rows
 import com.example.models.Segmenter
 import com.example.models.Several
 import com.example.models.Similarity
@@ -18,6 +21,7 @@ import com.example.models.Sound
 import com.example.models.Speller
 import com.example.models.Tagger
 import com.example.models.Tokens
+import com.example.models.Topics
 import com.example.models.Wide
 import device.report
 import device.reportFailure
@@ -53,6 +57,7 @@ fun main(arguments: Array<String>) {
     entities(task)
     ranks(task)
     similarity(task)
+    lists(task)
 }
 
 private fun classes(task: Task) {
@@ -149,13 +154,14 @@ private fun texts(task: Task) = Speller.loadBlocking(task.app, task.options).use
 
 /** Texts as the test writes them: the number of units of each, and these. */
 private fun tokens(task: Task) = Tokens.loadBlocking(task.app, task.options).use { model ->
-    val units = task.bytes("texts").asIntBuffer()
-    val found = mutableListOf<List<Long>>()
-    while (units.hasRemaining()) {
-        val text = String(CharArray(units.get()) { units.get().toChar() })
-        found += model.predict(text).ids.let { ids -> List(ids.capacity(), ids::get) }
-    }
-    report("tokens", found)
+    report("tokens", written(task, "texts").map { text -> model.predict(text).ids.let { List(it.capacity(), it::get) } })
+}
+
+private fun written(task: Task, name: String): List<String> {
+    val units = task.bytes(name).asIntBuffer()
+    val found = mutableListOf<String>()
+    while (units.hasRemaining()) found += String(CharArray(units.get()) { units.get().toChar() })
+    return found
 }
 
 private fun entities(task: Task) = Tagger.loadBlocking(task.app, task.options).use { model ->
@@ -218,3 +224,38 @@ private fun bitmap(red: Int, green: Int, blue: Int) =
 
 private fun <T> later(work: suspend () -> T, then: (T) -> Unit) =
     work.startCoroutine(Continuation(EmptyCoroutineContext) { then(it.getOrThrow()) })
+
+/** Several texts in a run, and each of them alone. */
+private fun lists(task: Task) {
+    val texts = written(task, "listed")
+    Embedder.loadBlocking(task.app, task.options).use { model ->
+        report("embedded list", model.embed(texts).map { it.toList() })
+        report("embedded alone", texts.map { model.embed(it).toList() })
+        report("embedded none", model.embed(emptyList()))
+        report("embedded later", runBlocking { model.embedAsync(texts) }.map { it.toList() })
+    }
+    Topics.loadBlocking(task.app, task.options).use { model ->
+        report("classified list", model.classify(texts, 3).map { each -> each.sortedBy { it.index }.map { it.score } })
+        report("classified alone", texts.map { text -> model.classify(text, 3).sortedBy { it.index }.map { it.score } })
+        report("labels of a list", model.classify(texts).map { each -> each.map { it.label } })
+        reportFailure("no classes of a list") { model.classify(texts, 0) }
+    }
+    Judge.loadBlocking(task.app, task.options).use { model ->
+        report("scored list", model.score(listOf("the fox"), texts).map { listOf(it) })
+        report("scored alone", texts.map { listOf(model.score("the fox", it)) })
+        val ranked = model.rank("the fox", texts + texts + texts)
+        report("ranked list", ranked.map { listOf(it.index.toFloat(), it.score) })
+        report("ranked list later", runBlocking { model.rankAsync("the fox", texts + texts + texts) } == ranked)
+        report("scored none", model.score(emptyList(), emptyList()))
+        reportFailure("lists that do not fit") { model.score(texts, texts.take(2)) }
+    }
+    Rows.loadBlocking(task.app, task.options).use { model ->
+        val found = model.predict(texts)
+        report("rows of a list", found.map { each -> List(each.ids.capacity(), each.ids::get) })
+        report("shapes of a list", found.map { it.idsShape.toList() })
+        report("vectors of a list", found.map { it.result.toList() })
+        report("rows alone", texts.map { text -> model.predict(text).ids.let { List(it.capacity(), it::get) } })
+        model.close()
+        reportFailure("a list after close") { model.predict(texts) }
+    }
+}

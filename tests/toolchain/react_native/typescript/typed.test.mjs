@@ -5,17 +5,21 @@ import { createContext, runInContext } from 'node:vm';
 import { backend, bytesOf, load, ort } from './package.mjs';
 
 const {
+  Embedder,
   Everything,
   Finder,
+  Judge,
   Listener,
   ModelError,
   Noter,
   Ranker,
   Recorder,
+  Rows,
   Similarity,
   Speller,
   Tagger,
   Tokens,
+  Topics,
   Watcher,
   allocate,
 } = await load('index.web.js');
@@ -452,6 +456,83 @@ test('every awkward text has the tokens of the tokenizer', () =>
     for (const [place, units] of TEXTS.awkward.entries()) {
       const { ids } = await model.predict(String.fromCharCode(...units));
       assert.deepEqual(Array.from(ids.data, Number), TEXTS.ids[place], `text ${place}`);
+    }
+  }));
+
+const LISTED = TEXTS.listed.map((units) => String.fromCharCode(...units));
+
+function near(found, expected) {
+  assert.equal(found.length, expected.length);
+  for (const [place, numbers] of expected.entries()) {
+    const row = Array.from(found[place]);
+    assert.equal(row.length, numbers.length);
+    for (const [at, number] of numbers.entries()) {
+      assert.ok(Math.abs(row[at] - number) <= 2e-6 * Math.max(1, Math.abs(number)), `${row} is not ${numbers}`);
+    }
+  }
+}
+
+async function alone(run) {
+  const found = [];
+  for (const text of LISTED) found.push(await run(text));
+  return found;
+}
+
+test('each of several texts has its result', async () => {
+  await withModel(Embedder, async (model) => {
+    near(await model.embed(LISTED), TEXTS.results.embedder);
+    near(await alone((text) => model.embed(text)), TEXTS.results.embedder);
+    assert.deepEqual(await model.embed([]), []);
+    assert.deepEqual(model.embedSync([]), []);
+    await assert.rejects(model.embed(['a', 7]), { code: 'bad-input' });
+    await assert.rejects(model.embed(7), { code: 'bad-input' });
+    const signal = AbortSignal.abort();
+    await assert.rejects(model.embed(LISTED, { signal }), { code: 'cancelled' });
+  });
+  await withModel(Topics, async (model) => {
+    const scores = (classes) => classes.toSorted((one, other) => one.index - other.index).map(({ score }) => score);
+    near((await model.classify(LISTED, { top: 3 })).map(scores), TEXTS.results.topics);
+    near(await alone(async (text) => scores(await model.classify(text, { top: 3 }))), TEXTS.results.topics);
+    const best = (await model.classify(LISTED)).map((classes) => classes.map(({ label }) => label));
+    assert.deepEqual(best, await alone(async (text) => (await model.classify(text)).map(({ label }) => label)));
+  });
+});
+
+test('each of several texts has its result at once', async () => {
+  await recording();
+  await withModel(Topics, async (model) => {
+    const found = await model.classify(LISTED);
+    assert.deepEqual(model.classifySync(LISTED), found);
+    assert.deepEqual(model.classifySync([]), []);
+    const first = await model.classify(LISTED[0]);
+    assert.deepEqual(model.classifySync(LISTED[0]), first);
+    assert.deepEqual(first, found[0]);
+    assert.throws(() => model.classifySync(LISTED, { top: 0 }), { code: 'bad-options' });
+  });
+});
+
+test('several pairs have scores, and documents are ranked in few runs', () =>
+  withModel(Judge, async (model) => {
+    const score = (found) => [found];
+    near((await model.score([TEXTS.sought], LISTED)).map(score), TEXTS.results.judge);
+    near(await alone(async (text) => score(await model.score(TEXTS.sought, text))), TEXTS.results.judge);
+    assert.deepEqual(await model.score([], []), []);
+    await assert.rejects(model.score(LISTED, LISTED.slice(0, 2)), { code: 'bad-input', message: /5 and 2 texts/ });
+    const ranked = await model.rank(TEXTS.sought, [...LISTED, ...LISTED, ...LISTED]);
+    near(ranked.map((each) => [each.index, each.score]), TEXTS.results.ranked);
+  }));
+
+test('several results of several texts have a row each', () =>
+  withModel(Rows, async (model) => {
+    const longest = Math.max(...TEXTS.results.rows.map((ids) => ids.length));
+    const found = await model.predict(LISTED);
+    for (const [place, { ids, result }] of found.entries()) {
+      const known = TEXTS.results.rows[place];
+      assert.deepEqual(ids.shape, [1, longest]);
+      assert.deepEqual(Array.from(ids.data, Number), [...known, ...Array(longest - known.length).fill(0)]);
+      assert.equal(result.length, 2);
+      const { ids: own } = await model.predict(LISTED[place]);
+      assert.deepEqual(Array.from(own.data, Number), known);
     }
   }));
 

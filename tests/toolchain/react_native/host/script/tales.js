@@ -1,12 +1,23 @@
-// Makes texts: `host tales.js PLAN`, where the plan is a JSON file with prompts and seeds.
+// Makes texts, and vectors of several: `host tales.js PLAN`, a JSON file with prompts, seeds and texts as UTF-16.
 
 import './globals.js';
-import { Sampler, Scribe, Teller } from '@example/models';
+import { Embedder, Sampler, Scribe, Teller } from '@example/models';
 
 async function whole(text) {
   let made = '';
   for await (const part of text) made += part;
   return made;
+}
+
+async function embeddings(texts) {
+  const model = await Embedder.load();
+  const together = await model.embed(texts);
+  const atOnce = model.embedSync(texts);
+  const alone = [];
+  for (const text of texts) alone.push(await model.embed(text));
+  model.dispose();
+  const [first, second, third] = [together, atOnce, alone].map((each) => each.map((vector) => Array.from(vector)));
+  return { together: first, 'at once': second, alone: third };
 }
 
 async function main() {
@@ -25,7 +36,8 @@ async function main() {
   const samples = Float32Array.from({ length: 160 }, (_, n) => (((n * 7919) % 60000) - 30000) / 32768);
   const heard = await whole(scribe.generate({ samples, rate: 16000 }));
   scribe.dispose();
-  return { told, value, again, sampled, heard };
+  const embedded = await embeddings(plan.listed.map((units) => String.fromCharCode(...units)));
+  return { told, value, again, sampled, heard, embedded };
 }
 
 main()
