@@ -26,6 +26,7 @@ from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
+from packager.workflows.trusted_keys import refuse_unverified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,8 @@ class Release:
 def build(config: Config, request: Request, console: Console) -> Release:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
     unchanged."""
+    refuse_unverified(config, request.targets)
+    package_of(config)  # keys that cannot be trusted are refused before anything is made
     store = Store(cache_folder() / "store")
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)

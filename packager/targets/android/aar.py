@@ -68,7 +68,7 @@ def write_aar(
     classes_jar: Path,
     consumer_rules: str,
     readme: str,
-    assets: Mapping[PurePosixPath, Path],
+    assets: Mapping[PurePosixPath, Content],
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
     min_compile_sdk: int,

@@ -59,6 +59,8 @@ COREML = ("CoreMLOptions",)
 """files of packages with CoreML"""
 SELF_TEST = ("Samples", "SelfTest")
 """files of packages with golden vectors"""
+TRUST = ("Trust",)
+"""files of packages that verify signatures"""
 LABELS = ("Labels",)
 """files of packages with labels"""
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
@@ -77,7 +79,7 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
 """files of packages with a contract of that kind"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
-FILES = (*ALWAYS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
+FILES = (*ALWAYS, *TRUST, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
 """names of all files"""
 VALUES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Picture", "PixelFormat", "Orientation", "Region", "YuvConversion"),
@@ -111,7 +113,8 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
 
 def shared_files(view: IosView) -> tuple[str, ...]:
     optional = (*(COREML if view.runtime.uses_coreml else ()), *(SELF_TEST if _has_self_test(view) else ()))
-    return (*SHARED, *optional, *_of_kinds(view, OF_KINDS))
+    verified = TRUST if view.runtime.trust else ()
+    return (*SHARED, *optional, *verified, *_of_kinds(view, OF_KINDS))
 
 
 def _of_kinds(view: IosView, names: Mapping[type, tuple[str, ...]]) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ class ReactNative:
     NAME: ClassVar[str] = "react_native"
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
+    VERIFIES: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
