@@ -70,6 +70,14 @@ def signed(files: Files, package: Package) -> str:
     return enveloped(signed_list.statement(files, package))
 
 
+def _signed_with(key: ec.EllipticCurvePrivateKey) -> Callable[[Files, Package], str]:
+    return lambda files, package: enveloped(signed_list.statement(files, package), key)
+
+
+def _with_more(files: Files, package: Package) -> str:
+    return signed({**files, "more": "0" * 64}, package)
+
+
 def _changed(change: Callable[[dict[str, object]], object]) -> Callable[[Files, Package], str]:
     """A list whose statement was changed before it was signed."""
 
@@ -144,13 +152,11 @@ VECTORS: tuple[Vector, ...] = (
     Vector(name="the key in use", text=signed, expected=OPENED),
     Vector(
         name="the next key",
-        text=lambda files, package: enveloped(signed_list.statement(files, package), NEXT),
+        text=_signed_with(NEXT),
         expected=OPENED,
     ),
     Vector(name="a later release", text=_of_release(NUMBER + (1 << 20), "1.3.0"), expected=OPENED),
-    Vector(
-        name="more files", text=lambda files, package: signed({**files, "more": "0" * 64}, package), expected=OPENED
-    ),
+    Vector(name="more files", text=_with_more, expected=OPENED),
     Vector(
         name="with spaces",
         text=lambda files, package: json.dumps(json.loads(signed(files, package)), indent=2, sort_keys=True),
@@ -161,7 +167,7 @@ VECTORS: tuple[Vector, ...] = (
     Vector(name="no signature", text=signed_list.unsigned, expected=UNSIGNED),
     Vector(
         name="a stranger's key",
-        text=lambda files, package: enveloped(signed_list.statement(files, package), STRANGER),
+        text=_signed_with(STRANGER),
         expected=WRONG,
     ),
     Vector(name="a changed statement", text=_tampered, expected=WRONG),

@@ -1,4 +1,4 @@
-"""The list of a package's files that `mobpack sign` signs and generated code verifies: an OpenSSF Model Signing bundle."""
+"""The list of a package's files that `mobpack sign` signs and generated code verifies (OpenSSF Model Signing)."""
 
 import base64
 import hashlib

@@ -51,8 +51,8 @@ RESERVED_CLASSES = frozenset(
 
 RESERVED_BY_TRUST = frozenset(
     """
-    Base64 CharArray Der EncodedKeySpec GeneralSecurityException Json KeyFactory ModelUntrustedException Nothing Signature
-    SignedList StringBuilder Trusted TrustProblem
+    Base64 CharArray Der EncodedKeySpec GeneralSecurityException Json KeyFactory ModelUntrustedException Nothing
+    Signature SignedList StringBuilder Trusted TrustProblem
     """.split()
 )
 """the same in packages that verify signatures"""

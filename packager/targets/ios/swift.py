@@ -53,8 +53,8 @@ RESERVED_BY_CONTRACTS = frozenset(
 
 RESERVED_BY_TRUST = frozenset(
     """
-    Annotations CodingKey CodingKeys CryptoKit Decodable Envelope File JSONDecoder P256 Predicate Serialization Signature
-    Signed SignedList Statement Subject Trust TrustProblem
+    Annotations CodingKey CodingKeys CryptoKit Decodable Envelope File JSONDecoder P256 Predicate Serialization
+    Signature Signed SignedList Statement Subject Trust TrustProblem
     """.split()
 )
 """the same in packages that verify signatures"""
