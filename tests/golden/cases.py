@@ -614,4 +614,5 @@ WEB_CASES = {
     "contracts": paged(CASES["contracts"].package, Web(), CONTRACTS, golden=1),
     "everything": paged(EVERYTHING.package, Web(package="@example/every-thing"), EVERYTHING.plans, golden=2),
     "cpu_alone": paged(IOS_CPU_ALONE.package, Web(), IMAGE_CLASSIFIER.plans),
+    "trusted": paged(TRUSTED.package, Web(), IMAGE_CLASSIFIER.plans),
 }

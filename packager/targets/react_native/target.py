@@ -12,6 +12,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
+from packager.targets import signed_list
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import naming, runtime, swift_package, texts
 from packager.targets.react_native.headers import without_comments
@@ -105,6 +106,7 @@ class ReactNative:
             version=package.version,
             description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
             license=package.license or UNLICENSED,
+            trust=signed_list.trust_view(package),
             npm_registry=package.npm_registry,
             module=module,
             cpp_namespace=naming.cpp_namespace(module),
