@@ -429,6 +429,7 @@ REACT_NATIVE_CASES = {
         ),
         ios=IOS_CPU_ALONE,
     ),
+    "trusted": Wrapped(target=ReactNative(), android=TRUSTED, ios=IOS_CASES["trusted"]),
 }
 
 # Models with a contract: between them they have every kind.

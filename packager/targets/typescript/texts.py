@@ -13,7 +13,7 @@ SHARED = PurePosixPath("typescript")
 TEMPLATE = ".j2"
 MODEL = "model"
 """`models/model.*`: templates that are rendered once per model"""
-OF_TRUST = frozenset({"trust", "trustBytes"})
+OF_TRUST = frozenset({"trust", "trustBytes", "Signatures"})
 """stems of files that only packages with trusted keys have"""
 TYPED = "typed"
 """folder of files that contracts need"""

@@ -3,6 +3,7 @@ import { type ModelDescriptor } from './descriptor.js';
 import { ModelError } from './errors.js';
 import { type Observed } from './observing.js';
 import type { LoadOptions } from './options.js';
+import { type Bytes, type Signature } from './trustBytes.js';
 /**
  * Why a file is not trusted:
  *
@@ -30,14 +31,12 @@ export interface Trust {
     readonly number: number;
     /** The signed list of the package's files; null where there is none. */
     readonly readList: (backend: Backend) => Promise<string | null>;
-    /** Whether the key, in DER, made the signature, r and s, of the message. */
-    readonly isSigned: (key: Bytes, message: Bytes, signature: Bytes) => Promise<boolean>;
+    /** Whether the key, in DER, made the signature of the message. */
+    readonly isSigned: (key: Bytes, message: Bytes, signature: Signature) => Promise<boolean>;
 }
-type Bytes = Uint8Array<ArrayBuffer>;
 /**
  * Loads a model whose files the signed list vouches for.
  *
  * @throws ModelUntrustedError, and what `load` throws
  */
 export declare function loadTrusted<Loaded extends Observed>(trust: Trust, descriptor: ModelDescriptor, options: LoadOptions | undefined, load: () => Promise<Loaded>): Promise<Loaded>;
-export {};

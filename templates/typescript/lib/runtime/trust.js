@@ -1,10 +1,10 @@
 // The signed list of a package's files: only files that it vouches for are opened.
 import { currentBackend } from './backend.js';
 import { platformFiles } from './descriptor.js';
-import { ModelError } from './errors.js';
+import { ModelError, toModelError } from './errors.js';
 import { observeLoad } from './observing.js';
 import { checkOptions } from './permitting.js';
-import { base64Bytes, signatureNumbers } from './trustBytes.js';
+import { asciiBytes, base64Bytes, signatureNumbers, utf8Text } from './trustBytes.js';
 /** A file of a model is not opened, because the signed list of the package's files does not vouch for it. */
 export class ModelUntrustedError extends ModelError {
     problem;
@@ -34,7 +34,7 @@ export async function loadTrusted(trust, descriptor, options, load) {
     }
     catch (reason) {
         // The observer hears of it as of any load that fails.
-        const failed = Promise.reject(reason);
+        const failed = Promise.reject(toModelError(reason));
         return observer === undefined ? failed : observeLoad(observer, descriptor.name, failed, given, backend);
     }
     return load();
@@ -98,15 +98,15 @@ async function payloadOf(trust, envelope) {
     const type = member(envelope, 'payloadType');
     if (type !== PAYLOAD_TYPE)
         throw wrong(`its payload is ${String(type)}`);
-    const start = new TextEncoder().encode(`DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `);
+    const start = asciiBytes(`DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `);
     const message = new Uint8Array(start.length + payload.length);
     message.set(start);
     message.set(payload, start.length);
     const numbers = signatureNumbers(signature);
-    if (numbers === null || !(await isSignedByAny(trust, message, numbers))) {
+    if (numbers === null || !(await isSignedByAny(trust, message, { der: signature, numbers }))) {
         throw wrong('no key that this app was built with has signed it: sign with the private key of [package] trust');
     }
-    return new TextDecoder().decode(payload);
+    return utf8Text(payload) ?? '';
 }
 async function isSignedByAny({ keys, isSigned }, message, signature) {
     for (const key of keys) {
@@ -139,7 +139,7 @@ function parsed(text) {
 }
 /** A member of an object of JSON; undefined for anything else. */
 function member(value, name) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+    if (typeof value !== 'object' || value === null)
         return undefined;
     return value[name];
 }

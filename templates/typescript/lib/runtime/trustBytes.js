@@ -24,6 +24,31 @@ export function base64Bytes(text) {
     }
     return bytes;
 }
+/** Base64, with padding, of bytes. */
+export function base64Text(bytes) {
+    let text = '';
+    for (let start = 0; start < bytes.length; start += 3) {
+        const [first = 0, second = 0, third = 0] = bytes.subarray(start, start + 3);
+        const group = (first << 16) | (second << 8) | third;
+        const count = Math.min(bytes.length - start, 3) + 1;
+        for (let digit = 0; digit < 4; digit += 1) {
+            text += digit < count ? DIGITS.charAt((group >> (18 - 6 * digit)) & 63) : '=';
+        }
+    }
+    return text;
+}
+export function asciiBytes(text) {
+    return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+/** The text that bytes are in UTF-8; null where they are none. Not every engine has a TextDecoder. */
+export function utf8Text(bytes) {
+    try {
+        return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+    }
+    catch {
+        return null;
+    }
+}
 /** r and s of a signature on P-256, 32 bytes each, of the one form that X.690's DER has for them; null for any other. */
 export function signatureNumbers(der) {
     if (der[0] !== DER_SEQUENCE || der[1] !== der.length - 2)

@@ -2,11 +2,11 @@
 
 import { currentBackend, type Backend } from './backend.js';
 import { platformFiles, type ModelDescriptor, type PackagedFile } from './descriptor.js';
-import { ModelError } from './errors.js';
+import { ModelError, toModelError } from './errors.js';
 import { observeLoad, type Observed } from './observing.js';
 import type { LoadOptions, Source } from './options.js';
 import { checkOptions } from './permitting.js';
-import { base64Bytes, signatureNumbers } from './trustBytes.js';
+import { asciiBytes, base64Bytes, signatureNumbers, utf8Text, type Bytes, type Signature } from './trustBytes.js';
 
 /**
  * Why a file is not trusted:
@@ -40,11 +40,9 @@ export interface Trust {
   readonly number: number;
   /** The signed list of the package's files; null where there is none. */
   readonly readList: (backend: Backend) => Promise<string | null>;
-  /** Whether the key, in DER, made the signature, r and s, of the message. */
-  readonly isSigned: (key: Bytes, message: Bytes, signature: Bytes) => Promise<boolean>;
+  /** Whether the key, in DER, made the signature of the message. */
+  readonly isSigned: (key: Bytes, message: Bytes, signature: Signature) => Promise<boolean>;
 }
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const STATEMENT = 'https://in-toto.io/Statement/v1';
@@ -70,7 +68,7 @@ export async function loadTrusted<Loaded extends Observed>(
     checkFiles(await digestsOf(trust, backend), descriptor, backend, source);
   } catch (reason) {
     // The observer hears of it as of any load that fails.
-    const failed: Promise<Loaded> = Promise.reject(reason);
+    const failed: Promise<Loaded> = Promise.reject(toModelError(reason));
     return observer === undefined ? failed : observeLoad(observer, descriptor.name, failed, given, backend);
   }
   return load();
@@ -137,18 +135,18 @@ async function payloadOf(trust: Trust, envelope: unknown): Promise<string> {
   if (payload === null || signature === null) throw wrong('it is damaged');
   const type = member(envelope, 'payloadType');
   if (type !== PAYLOAD_TYPE) throw wrong(`its payload is ${String(type)}`);
-  const start = new TextEncoder().encode(`DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `);
+  const start = asciiBytes(`DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `);
   const message = new Uint8Array(start.length + payload.length);
   message.set(start);
   message.set(payload, start.length);
   const numbers = signatureNumbers(signature);
-  if (numbers === null || !(await isSignedByAny(trust, message, numbers))) {
+  if (numbers === null || !(await isSignedByAny(trust, message, { der: signature, numbers }))) {
     throw wrong('no key that this app was built with has signed it: sign with the private key of [package] trust');
   }
-  return new TextDecoder().decode(payload);
+  return utf8Text(payload) ?? '';
 }
 
-async function isSignedByAny({ keys, isSigned }: Trust, message: Bytes, signature: Bytes): Promise<boolean> {
+async function isSignedByAny({ keys, isSigned }: Trust, message: Bytes, signature: Signature): Promise<boolean> {
   for (const key of keys) {
     const spki = base64Bytes(key);
     if (spki !== null && (await isSigned(spki, message, signature))) return true;
@@ -184,7 +182,7 @@ function parsed(text: string): unknown {
 
 /** A member of an object of JSON; undefined for anything else. */
 function member(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
   return (value as Readonly<Record<string, unknown>>)[name];
 }
 

@@ -1,6 +1,12 @@
 // Base64, and signatures in DER: each has one form here, where other readers take several.
 
-type Bytes = Uint8Array<ArrayBuffer>;
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A signature on P-256: as it was written, and its r and s alone, 32 bytes each. */
+export interface Signature {
+  readonly der: Bytes;
+  readonly numbers: Bytes;
+}
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const NUMBER_BYTES = 32;
@@ -25,6 +31,33 @@ export function base64Bytes(text: unknown): Bytes | null {
     size += 1;
   }
   return bytes;
+}
+
+/** Base64, with padding, of bytes. */
+export function base64Text(bytes: Bytes): string {
+  let text = '';
+  for (let start = 0; start < bytes.length; start += 3) {
+    const [first = 0, second = 0, third = 0] = bytes.subarray(start, start + 3);
+    const group = (first << 16) | (second << 8) | third;
+    const count = Math.min(bytes.length - start, 3) + 1;
+    for (let digit = 0; digit < 4; digit += 1) {
+      text += digit < count ? DIGITS.charAt((group >> (18 - 6 * digit)) & 63) : '=';
+    }
+  }
+  return text;
+}
+
+export function asciiBytes(text: string): Bytes {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** The text that bytes are in UTF-8; null where they are none. Not every engine has a TextDecoder. */
+export function utf8Text(bytes: Bytes): string | null {
+  try {
+    return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+  } catch {
+    return null;
+  }
 }
 
 /** r and s of a signature on P-256, 32 bytes each, of the one form that X.690's DER has for them; null for any other. */

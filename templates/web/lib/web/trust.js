@@ -39,15 +39,15 @@ async function fetched(path) {
     }
 }
 /**
- * Whether the key, SubjectPublicKeyInfo in DER, made the signature, r and s, of the message.
+ * Whether the key, SubjectPublicKeyInfo in DER, made the signature of the message.
  *
  * @throws ModelError `unsupported` where the browser verifies nothing
  */
-export async function isSigned(spki, message, signature) {
+export async function isSigned(spki, message, { numbers }) {
     const { crypto } = globalThis;
     if (crypto?.subtle === undefined) {
         throw new ModelError('unsupported', 'signatures can be verified in pages from https: addresses or from localhost only: serve the page over https');
     }
     const key = await crypto.subtle.importKey('spki', spki, ECDSA, false, ['verify']);
-    return crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, message);
+    return crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, numbers, message);
 }

@@ -2,6 +2,7 @@
 
 import type { Backend } from '../runtime/backend.js';
 import { ModelError } from '../runtime/errors.js';
+import type { Bytes, Signature } from '../runtime/trustBytes.js';
 import { isFile, readFile } from './files.js';
 
 const LIST = 'models.sig';
@@ -40,15 +41,11 @@ async function fetched(path: string): Promise<Response> {
 }
 
 /**
- * Whether the key, SubjectPublicKeyInfo in DER, made the signature, r and s, of the message.
+ * Whether the key, SubjectPublicKeyInfo in DER, made the signature of the message.
  *
  * @throws ModelError `unsupported` where the browser verifies nothing
  */
-export async function isSigned(
-  spki: Uint8Array<ArrayBuffer>,
-  message: Uint8Array<ArrayBuffer>,
-  signature: Uint8Array<ArrayBuffer>,
-): Promise<boolean> {
+export async function isSigned(spki: Bytes, message: Bytes, { numbers }: Signature): Promise<boolean> {
   const { crypto } = globalThis as { readonly crypto?: Partial<Crypto> };
   if (crypto?.subtle === undefined) {
     throw new ModelError(
@@ -57,5 +54,5 @@ export async function isSigned(
     );
   }
   const key = await crypto.subtle.importKey('spki', spki, ECDSA, false, ['verify']);
-  return crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, message);
+  return crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, numbers, message);
 }
