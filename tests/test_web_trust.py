@@ -1,4 +1,4 @@
-"""Web packages with trusted keys open what was signed, and say of everything else why they do not: in Node and in Chromium."""
+"""Web packages with trusted keys open what was signed, and say of everything else why they do not: in Node."""
 
 import json
 from collections.abc import Mapping
