@@ -21,7 +21,7 @@ LAYERS = (
     ("config", "release"),
     ("compile", "contract", "runners", "samples", "targets"),
     ("environments", "models", "pages", "tokenization", "xcframework"),
-    ("processes", "quantizers", "render", "vectors"),
+    ("processes", "quantizers", "render", "signing", "vectors"),
     ("files", "rewriting", "session"),
     ("graph", "providers"),
     ("__init__", "core"),

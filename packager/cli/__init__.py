@@ -27,6 +27,8 @@ from packager.cli.inspect import inspect
 from packager.cli.predict import predict
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
+from packager.cli.sign import sign
+from packager.cli.verify import verify
 from packager.cli.xcode import xcode
 from packager.core.errors import MobpackError
 
@@ -55,6 +57,8 @@ for command in (
     build,
     extract,
     diff,
+    sign,
+    verify,
     export,
     quantize,
     convert,

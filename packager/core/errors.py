@@ -65,8 +65,8 @@ class ParityError(MobpackError):
 
 
 class GateError(MobpackError):
-    """A provider takes less of a model than --fail-on requires, or a variant is neither smaller nor faster than the
-    model."""
+    """A provider takes less of a model than --fail-on requires, a variant is neither smaller nor faster than the model,
+    or a release or its signature is not what it should be."""
 
     EXIT_CODE = 6
 

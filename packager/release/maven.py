@@ -289,7 +289,7 @@ def _write(target: Path, text: str) -> Path:
 
 
 def _file(path: Path) -> File:
-    md5, sha1, sha256, sha512 = _digests(path)
+    md5, sha1, sha256, sha512 = digests(path)
     return File(name=path.name, size_bytes=path.stat().st_size, md5=md5, sha1=sha1, sha256=sha256, sha512=sha512)
 
 
@@ -302,7 +302,7 @@ def _write_checksums(described: Mapping[Path, File]) -> list[Path]:
     ]
 
 
-def _digests(path: Path) -> list[str]:
+def digests(path: Path) -> list[str]:
     """Hex digests in the order of ALGORITHMS, from one reading of the file."""
     # md5 and sha1 are checksums here, not security; the flag keeps them available in FIPS mode
     running = [hashlib.new(algorithm, usedforsecurity=False) for algorithm in ALGORITHMS]

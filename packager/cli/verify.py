@@ -1,0 +1,61 @@
+"""`mobpack verify`: whether a release is complete, unchanged, and signed by a trusted key."""
+
+from pathlib import Path
+
+import click
+
+from packager.cli.options import MODEL, json_option, print_json
+from packager.core.errors import ConfigError
+
+PEM = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(short_help="Verify the files and signatures of a release.")
+@click.argument("release", type=MODEL, default=Path("dist"))
+@click.option(
+    "--key",
+    "keys",
+    type=PEM,
+    multiple=True,
+    metavar="FILE",
+    help="Trusted public key, or certificate, in PEM form. Repeatable: one of them must have signed.",
+)
+@click.option("--identity", metavar="NAME", help="Who must have signed, by Sigstore, in place of a key: an address.")
+@click.option("--issuer", metavar="URL", help="Address of whoever has confirmed the identity.")
+@click.option("--signature", type=PEM, metavar="FILE", help="Bundle of a folder of model files, if it lies elsewhere.")
+@json_option
+def verify(
+    release: Path,
+    keys: tuple[Path, ...],
+    identity: str | None,
+    issuer: str | None,
+    signature: Path | None,
+    as_json: bool,
+) -> None:
+    """Verify that RELEASE (default: dist) has exactly the files that its manifest lists; with --key, its signatures.
+
+    Fails with exit code 6 when a file was changed, added or removed, or when no trusted key has signed.
+    """
+    from packager.core.console import Console
+    from packager.core.to_json import plain
+    from packager.workflows import signing
+
+    if bool(identity) != bool(issuer):
+        raise ConfigError("--identity and --issuer belong together", hint="give both")
+    if keys and identity:
+        raise ConfigError("either --key or --identity says who must have signed", hint="give one of them")
+    somebody = signing.Identity(name=identity, issuer=issuer) if identity and issuer else None
+    trust = signing.trust(keys, somebody) if keys or somebody else None
+    found = signing.verify_place(release, trust, signature)
+    if as_json:
+        print_json({"release": str(release), **plain(found)})
+        return
+    console = Console()
+    name = f"{found.package} {found.version}".strip()
+    console.result(f"{name}: {found.files} files are those that were released")
+    for path, who in found.signatures.items():
+        console.result(f"{path}: signed by {who}")
+    if not found.signatures:
+        console.result("signatures were not verified: give --key release.pub")
+    if found.unlisted and not found.signatures:
+        console.result(f"not in the manifest, only signatures vouch for them: {', '.join(found.unlisted)}")

@@ -1,0 +1,183 @@
+"""Verifies a release: its files are those of the manifest, and its signatures are those of trusted keys."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from packager.core import user_files
+from packager.core.errors import ConfigError, GateError
+from packager.files.hashes import sha256_of
+from packager.release.contents import AGAIN, Listed, Manifest, digest_of, manifest_of, model_name, unpacked
+from packager.release.maven import ALGORITHMS, digests
+from packager.release.publish import MANIFEST
+from packager.release.signatures import (
+    CHECKSUMS,
+    MODELS,
+    PROVENANCE,
+    SIG,
+    beside,
+    covered,
+    files_in,
+    model_digests,
+    refuse_unlisted,
+)
+from packager.signing.envelope import MAX_BUNDLE_BYTES, Bundle, parsed
+from packager.signing.model_signing import UNSIGNED_NAME, signed_files
+from packager.signing.statements import RELEASE, statement_in, subjects_of
+from packager.signing.verifying import refuse_differences
+
+UNLISTED = ("report.html", "report.json", PROVENANCE)
+"""files of a release that its manifest cannot list: they are made from it or after it"""
+PROJECT = "project"
+"""folder of a target's build project"""
+SHOWN = 5
+
+Trust = Callable[[Bundle, str], str]
+"""Bundle and its name -> who has signed it. Raises GateError if nobody trusted has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """Result of verifying a release."""
+
+    package: str
+    version: str
+    files: int
+    """number of files that are in the manifest, in an archive, or checksums and signatures of those"""
+    unlisted: tuple[str, ...]
+    """the others, such as the report: only a signature vouches for them"""
+    signatures: Mapping[str, str]
+    """path of a signature -> who has signed"""
+
+
+def verify_release(dist: Path, trust: Trust | None = None) -> Verified:
+    """Verifies the release in `dist`; with `trust`, its signatures too.
+
+    Raises ConfigError if `dist` is no release, GateError if a file or a signature is not as it should be.
+    """
+    manifest = manifest_of(dist)
+    unlisted = _check_files(dist, manifest)
+    signatures = _check_signatures(dist, manifest, trust) if trust else {}
+    return Verified(
+        package=manifest.release.package,
+        version=manifest.release.version,
+        files=len(files_in(dist)) - len(unlisted),
+        unlisted=unlisted,
+        signatures=signatures,
+    )
+
+
+def _check_files(dist: Path, manifest: Manifest) -> tuple[str, ...]:
+    """Compares the files with the manifest. Returns the files that it does not list, which may be there."""
+    found = set(files_in(dist)) - {MANIFEST, *beside(manifest)}
+    listed = {each.path: each.sha256 for each in manifest.files}
+    present = {name: sha256_of(dist / name) for name in sorted(listed) if name in found}
+    refuse_differences(listed, present, f"{dist / MANIFEST}")
+    rest = found - listed.keys()
+    rest -= _checksums(dist, rest)
+    for each in manifest.files:
+        if each.path.endswith(".zip"):
+            rest -= _unpacked_beside(dist, each, manifest, rest)
+    unlisted = {name for name in rest if name in UNLISTED or _is_project(name)}
+    if strange := sorted(rest - unlisted):
+        more = " ..." if len(strange) > SHOWN else ""
+        raise GateError(
+            f"{dist} has files that are not part of the release: {', '.join(strange[:SHOWN])}{more}",
+            hint="remove them, or get the release again from where it was published",
+        )
+    return tuple(sorted(unlisted))
+
+
+def _is_project(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return len(parts) > 2 and parts[1] == PROJECT
+
+
+def _checksums(dist: Path, names: set[str]) -> set[str]:
+    """The checksum files among `names`. Raises GateError for one that is wrong."""
+    found = {name for name in names if name.endswith(CHECKSUMS) and (dist / name).with_suffix("").is_file()}
+    for path in sorted({(dist / name).with_suffix("") for name in found}):
+        for algorithm, digest in zip(ALGORITHMS, digests(path), strict=True):
+            checksum = Path(f"{path}.{algorithm}")
+            if checksum.is_file() and checksum.read_text(encoding="utf-8", errors="replace").strip() != digest:
+                raise GateError(f"{checksum} is not the checksum of {path.name}", hint=AGAIN)
+    return found
+
+
+def _unpacked_beside(dist: Path, archive: Listed, manifest: Manifest, names: set[str]) -> set[str]:
+    """The files among `names` in the folder beside `archive` that it was unpacked to. Raises GateError if they differ
+    from those in the archive."""
+    path = PurePosixPath(archive.path)
+    folder = path.with_name(manifest.release.package if archive.has_models else path.stem)
+    found = {name for name in names if PurePosixPath(name).is_relative_to(folder)}
+    if found:
+        with TemporaryDirectory() as scratch, unpacked(dist / archive.path, Path(scratch)) as entries:
+            inside = {PurePosixPath(*name.parts[1:]).as_posix(): digest_of(each) for name, each in entries.items()}
+        present = {PurePosixPath(name).relative_to(folder).as_posix(): _sha256(dist / name) for name in found}
+        refuse_differences(inside, present, archive.path)
+    return found
+
+
+def _sha256(path: Path) -> str:
+    """Digest of a file, or of a link's target, as in an archive."""
+    from hashlib import sha256
+
+    return sha256(str(path.readlink()).encode()).hexdigest() if path.is_symlink() else sha256_of(path)
+
+
+def _check_signatures(dist: Path, manifest: Manifest, trust: Trust) -> dict[str, str]:
+    """Path -> signer of all signatures. Raises GateError if one is missing or wrong."""
+    path = f"{MANIFEST}{SIG}"
+    bundle = _bundle(dist, path)
+    signers = {path: trust(bundle, path)}
+    statement = statement_in(bundle, RELEASE, path)
+    refuse_differences(subjects_of(statement, path), covered(dist, manifest), path)
+    if (dist / PROVENANCE).is_file():
+        signers[f"{PROVENANCE}{SIG}"] = _check_provenance(dist, trust)
+    for each in manifest.files:
+        if each.has_models:
+            signers |= _check_models(dist, each, trust)
+    return signers
+
+
+def _check_provenance(dist: Path, trust: Trust) -> str:
+    path = f"{PROVENANCE}{SIG}"
+    bundle = _bundle(dist, path)
+    if bundle.payload != user_files.read(dist / PROVENANCE, limit_bytes=MAX_BUNDLE_BYTES):
+        raise GateError(f"{path} signs another provenance than {PROVENANCE}", hint=AGAIN)
+    statement_in(bundle, "", path)
+    return trust(bundle, path)
+
+
+def _check_models(dist: Path, package: Listed, trust: Trust) -> dict[str, str]:
+    """Verifies the bundle beside a package, and those inside."""
+    present = model_digests(dist / package.path, package.kind)
+    path = f"{package.path}{MODELS}"
+    signers: dict[str, str] = {}
+    if present:
+        bundle = _bundle(dist, path)
+        signers[path] = trust(bundle, path)
+        refuse_differences(signed_files(bundle, path).digests, present, path)
+    with TemporaryDirectory() as scratch, unpacked(dist / package.path, Path(scratch)) as entries:
+        inside = [n for n in entries if n.name == UNSIGNED_NAME and model_name(package.kind, str(n))]
+        for name in inside:
+            where = f"{package.path}/{name}"
+            content = entries[name]
+            if isinstance(content, Path):
+                signers[where] = trust(parsed(user_files.read(content, limit_bytes=MAX_BUNDLE_BYTES), where), where)
+        if inside:
+            refuse_unlisted(entries, package.kind, package.path)
+    return signers
+
+
+def _bundle(dist: Path, name: str) -> Bundle:
+    try:
+        content = user_files.read(dist / name, limit_bytes=MAX_BUNDLE_BYTES)
+    except FileNotFoundError as error:
+        raise GateError(
+            f"the release is not signed: {dist / name} is missing", hint=f"run: mobpack sign {dist} --key release.pem"
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"cannot read {dist / name}: {error.strerror or error}", hint=AGAIN) from error
+    return parsed(content, name)

@@ -1,0 +1,312 @@
+"""Signs a release: the bundles inside its packages, then its packages, its provenance and its manifest."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from packager.core import user_files
+from packager.core.characters import to_json
+from packager.core.errors import ConfigError, GateError
+from packager.files.atomic import atomic_file, link_or_copy
+from packager.files.hashes import sha256_of
+from packager.files.zips import Content, write_zip
+from packager.release.contents import (
+    TARBALL,
+    Listed,
+    Manifest,
+    digest_of,
+    manifest_of,
+    model_name,
+    unpacked,
+)
+from packager.release.maven import ALGORITHMS, digests
+from packager.release.publish import MANIFEST, staged
+from packager.signing.envelope import IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
+from packager.signing.model_signing import UNSIGNED_NAME, signed_files, statement
+from packager.signing.statements import release_statement
+from packager.targets.typescript.tarball import PREFIX, write_tarball
+
+PROVENANCE = "provenance.intoto.json"
+SIG = ".sig"
+MODELS = f".{UNSIGNED_NAME}"
+"""end of the name of the bundle about the models in a package"""
+TEXTS = (".json", ".module")
+"""ends of the names of files that contain checksums of packages"""
+MAX_TEXT_BYTES = 64 << 20
+CHECKSUMS = tuple(f".{algorithm}" for algorithm in ALGORITHMS)
+
+Sign = Callable[[str, bytes], Bundle]
+"""Payload type and payload -> signed bundle."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signer:
+    """Who signs a release."""
+
+    sign: Sign
+    key: str
+    """hex sha256 of the key's SubjectPublicKeyInfo; empty for an identity"""
+
+
+def sign_release(dist: Path, signer: Signer) -> tuple[str, ...]:
+    """Signs the release in `dist`, all of it or nothing, and returns the paths of the signatures in it.
+
+    Every `models.sig` inside a package is signed in place, which changes the package: its checksums are renewed.
+    Raises ConfigError if `dist` is no release, or its apps trust other keys; GateError if a package does not hold the
+    files that it lists.
+    """
+    sign = _once(signer.sign)
+    known = manifest_of(dist).trusted_keys
+
+    def for_apps(bundle: Bundle) -> Bundle:
+        _refuse_distrusted(signer.key, known)
+        return sign(bundle.payload_type, bundle.payload)
+
+    with staged(dist) as staging:
+        _rewritten(dist, staging, for_apps, put=link_or_copy)
+        return tuple(_sign_beside(staging, sign))
+
+
+def _refuse_distrusted(key: str, known: Sequence[str]) -> None:
+    """Raises ConfigError for a key whose signatures the packages' own code would refuse."""
+    if not key:
+        raise ConfigError("the packages' apps verify models with a key", hint="sign with --key, not --identity")
+    if known and key not in known:
+        raise ConfigError(
+            "the packages' apps trust other keys than this one, and would refuse their models",
+            hint="sign with a key of [package] trust, or add this one's public key there and build again",
+        )
+
+
+def without_signatures(dist: Path, out: Path) -> None:
+    """Writes the release in `dist` to the empty folder `out` as it was before it was signed."""
+    _rewritten(
+        dist, out, lambda bundle: Bundle(payload=bundle.payload, payload_type=bundle.payload_type), put=shutil.copyfile
+    )
+
+
+def beside(manifest: Manifest) -> tuple[str, ...]:
+    """Paths that the signatures of a release have in it, outside of packages."""
+    models = (f"{each.path}{MODELS}" for each in manifest.files if each.has_models)
+    return (f"{MANIFEST}{SIG}", f"{PROVENANCE}{SIG}", *models)
+
+
+def covered(dist: Path, manifest: Manifest) -> dict[str, str]:
+    """Path -> sha256 of the files that the signature of a release is about: all but the signatures beside them."""
+    signatures = beside(manifest)
+    return {name: sha256_of(dist / name) for name in files_in(dist) if name not in signatures}
+
+
+def _once(sign: Sign) -> Sign:
+    """Signs each payload once: a key's device may give other bytes each time, and copies of a file must be equal."""
+    signed: dict[tuple[str, bytes], Bundle] = {}
+
+    def remembered(payload_type: str, payload: bytes) -> Bundle:
+        if (payload_type, payload) not in signed:
+            signed[payload_type, payload] = sign(payload_type, payload)
+        return signed[payload_type, payload]
+
+    return remembered
+
+
+def _rewritten(
+    dist: Path, staging: Path, change: Callable[[Bundle], Bundle], *, put: Callable[[Path, Path], object]
+) -> None:
+    """Puts the files of the release into `staging`, without the signatures beside them, with `change` applied to each
+    bundle in packages and folders, and with all checksums renewed."""
+    manifest = manifest_of(dist)
+    left_out = {dist / name for name in beside(manifest)}
+    shutil.copytree(
+        dist,
+        staging,
+        symlinks=True,
+        dirs_exist_ok=True,
+        copy_function=lambda source, target: Path(source) in left_out or put(Path(source), Path(target)),
+    )
+    changed: dict[str, Path] = {}
+    for each in manifest.files:
+        if each.has_models and _rewrite_package(staging / each.path, each.kind, change):
+            changed[each.sha256] = staging / each.path
+    for loose in sorted(staging.rglob(UNSIGNED_NAME)):
+        _write(loose, _changed(user_files.read(loose, limit_bytes=MAX_BUNDLE_BYTES), change, str(loose)))
+    if changed:
+        _renew(dist, staging, manifest, changed)
+
+
+def _rewrite_package(package: Path, kind: str, change: Callable[[Bundle], Bundle]) -> bool:
+    """Applies `change` to the bundles in a package; whether there are any."""
+    with TemporaryDirectory() as scratch, unpacked(package, Path(scratch)) as entries:
+        bundles = [name for name in entries if name.name == UNSIGNED_NAME and model_name(kind, str(name))]
+        if not bundles:
+            return False
+        refuse_unlisted(entries, kind, str(package))
+        renewed = {name: _changed(_bytes(entries[name]), change, f"{name} in {package.name}") for name in bundles}
+        _write_package(package, {**entries, **renewed})
+        return True
+
+
+def _write_package(package: Path, entries: Mapping[PurePosixPath, Content]) -> None:
+    if not package.name.endswith(TARBALL):
+        write_zip(package, entries)
+        return
+    files = {name: each for name, each in entries.items() if isinstance(each, bytes | Path)}
+    write_tarball(package, {name.relative_to(PREFIX): each for name, each in files.items()})
+
+
+def _changed(content: bytes, change: Callable[[Bundle], Bundle], where: str) -> bytes:
+    return written(change(parsed(content, where)))
+
+
+def _bytes(content: Content) -> bytes:
+    """Content of a bundle in a package; a link has none."""
+    return user_files.read(content, limit_bytes=MAX_BUNDLE_BYTES) if isinstance(content, Path) else b""
+
+
+def refuse_unlisted(entries: Mapping[PurePosixPath, Content], kind: str, where: str) -> None:
+    """Raises GateError unless the bundles in a package list each of its model files, with its digest, and no others.
+
+    A bundle names files by their paths from its folder in an app, where folders of an npm package are merged: a file
+    belongs to a name if its path ends with it.
+    """
+    digests_of = {str(name): digest_of(content) for name, content in entries.items() if model_name(kind, str(name))}
+    models = {name: digest for name, digest in digests_of.items() if PurePosixPath(name).name != UNSIGNED_NAME}
+    listed: set[str] = set()
+    for bundle in sorted(digests_of.keys() - models.keys()):
+        place = f"{bundle} in {where}"
+        found = signed_files(parsed(_bytes(entries[PurePosixPath(bundle)]), place), place)
+        for name, digest in found.digests.items():
+            matching = [path for path, own in models.items() if f"/{path}".endswith(f"/{name}") and own == digest]
+            if not matching:
+                raise GateError(
+                    f"{place} lists {name}, which is missing or has other content",
+                    hint="get the package again from where it was published, or build it again",
+                )
+            listed.update(matching)
+    if unlisted := sorted(models.keys() - listed):
+        raise GateError(f"{unlisted[0]} in {where} is not listed by its {UNSIGNED_NAME}", hint="build it again")
+
+
+def _renew(dist: Path, staging: Path, manifest: Manifest, changed: Mapping[str, Path]) -> None:
+    """Puts copies of changed packages in place, and renews every checksum of them in the release."""
+    for each in manifest.files:
+        if each.sha256 in changed and staging / each.path != changed[each.sha256]:
+            _replace(changed[each.sha256], staging / each.path)
+    texts: dict[str, str] = {}
+    for each in manifest.files:
+        if each.sha256 in changed:
+            texts |= _new_digests(dist / each.path, staging / each.path)
+    for path in sorted(staging.rglob("*")):
+        if path.name.endswith(TEXTS) and path.is_file() and not path.is_symlink() and path.name != MANIFEST:
+            _renew_text(path, dist / path.relative_to(staging), texts)
+    _renew_sizes(staging, manifest, changed)
+    for path in sorted(staging.rglob("*")):
+        if path.name.endswith(CHECKSUMS) and path.with_suffix("").is_file():
+            _write(path, dict(zip(ALGORITHMS, digests(path.with_suffix("")), strict=True))[path.suffix[1:]].encode())
+    _renew_manifest(staging, manifest)
+    if (staging / PROVENANCE).is_file():
+        _renew_subjects(staging)
+
+
+def _new_digests(before: Path, after: Path) -> dict[str, str]:
+    return dict(zip(digests(before), digests(after), strict=True))
+
+
+def _replace(source: Path, target: Path) -> None:
+    target.unlink()  # it may be a link to the file of the release that is to be replaced
+    shutil.copyfile(source, target)
+
+
+def _renew_text(path: Path, before: Path, digests_now: Mapping[str, str]) -> None:
+    """Replaces digests in a text; a digest is long enough to be nothing else."""
+    text = user_files.read(before, limit_bytes=MAX_TEXT_BYTES).decode("utf-8")
+    renewed = text
+    for old, new in digests_now.items():
+        renewed = renewed.replace(old, new)
+    if renewed != text:
+        _write(path, renewed.encode())
+
+
+def _renew_sizes(staging: Path, manifest: Manifest, changed: Mapping[str, Path]) -> None:
+    """Sizes of changed files in Gradle's module metadata, which stand two lines below their names."""
+    for each in manifest.files:
+        path = staging / each.path
+        module = path.with_suffix(".module")
+        if each.sha256 not in changed or not module.is_file():
+            continue
+        text = user_files.read(module, limit_bytes=MAX_TEXT_BYTES).decode("utf-8")
+        pattern = rf'("url": {re.escape(json.dumps(path.name))},\s*"size": )\d+'
+        size = path.stat().st_size
+        _write(module, re.sub(pattern, lambda found: f"{found[1]}{size}", text).encode())  # noqa: B023
+
+
+def _renew_manifest(staging: Path, manifest: Manifest) -> None:
+    """The manifest with the digests and sizes that its files have now."""
+    document: dict[str, Any] = dict(manifest.document)
+    document["artifacts"] = [
+        {
+            **entry,
+            "sha256": sha256_of(staging / entry["path"]),
+            "size-bytes": (staging / entry["path"]).stat().st_size,
+        }
+        for entry in manifest.document["artifacts"]
+    ]
+    _write(staging / MANIFEST, (to_json(document, indent=2) + "\n").encode())
+
+
+def _renew_subjects(staging: Path) -> None:
+    """The provenance with the digests that the files of the release have now."""
+    path = staging / PROVENANCE
+    document = json.loads(user_files.read(path, limit_bytes=MAX_TEXT_BYTES))
+    for subject in document["subject"]:
+        subject["digest"] = {"sha256": sha256_of(staging / subject["name"])}
+    _write(path, (to_json(document, indent=2) + "\n").encode())
+
+
+def _sign_beside(staging: Path, sign: Sign) -> Iterator[str]:
+    """Writes the signatures beside the files of a release, and yields their paths."""
+    manifest = manifest_of(staging)
+    for each in manifest.files:
+        if each.has_models:
+            yield from _sign_models(staging, each, manifest, sign)
+    if (staging / PROVENANCE).is_file():
+        content = user_files.read(staging / PROVENANCE, limit_bytes=MAX_TEXT_BYTES)
+        _write(staging / f"{PROVENANCE}{SIG}", written(sign(IN_TOTO, content)))
+        yield f"{PROVENANCE}{SIG}"
+    payload = release_statement(manifest.release, covered(staging, manifest))
+    _write(staging / f"{MANIFEST}{SIG}", written(sign(IN_TOTO, payload)))
+    yield f"{MANIFEST}{SIG}"
+
+
+def _sign_models(staging: Path, package: Listed, manifest: Manifest, sign: Sign) -> Iterator[str]:
+    found = model_digests(staging / package.path, package.kind)
+    if not found:
+        return
+    payload = statement(found, name=manifest.release.package, ignored=(), release=manifest.release)
+    _write(staging / f"{package.path}{MODELS}", written(sign(IN_TOTO, payload)))
+    yield f"{package.path}{MODELS}"
+
+
+def model_digests(package: Path, kind: str) -> dict[str, str]:
+    """Path below the package's folder of models -> sha256, of its model files."""
+    with TemporaryDirectory() as scratch, unpacked(package, Path(scratch)) as entries:
+        names = {name: model_name(kind, str(name)) for name in entries}
+        return {
+            inside: digest_of(entries[name]) for name, inside in names.items() if inside and name.name != UNSIGNED_NAME
+        }
+
+
+def files_in(folder: Path) -> list[str]:
+    """Paths of the files below `folder`, sorted; links count as files and are not followed."""
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file()
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    with atomic_file(path) as file:
+        file.write(content)

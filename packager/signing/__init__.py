@@ -1,0 +1,1 @@
+"""Signatures of releases: keys, DSSE envelopes, and OpenSSF Model Signing bundles."""

@@ -1,0 +1,69 @@
+"""in-toto statements: which files a signature is about."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from packager.core.characters import to_json
+from packager.core.errors import GateError
+from packager.signing.envelope import AGAIN, IN_TOTO, NOT_JSON, Bundle
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+RELEASE = "https://in-toto.io/attestation/release/v0.1"
+"""predicate type of the statement about all files of a release"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """The release that files belong to."""
+
+    package: str
+    version: str
+
+    @property
+    def number(self) -> int:
+        """Grows with the version, and no double rounds it: major * 2^40 + minor * 2^20 + patch. A pre-release has the
+        number of its release; a part that does not fit counts as the largest that does."""
+        core = self.version.partition("+")[0].partition("-")[0].split(".")
+        major, minor, patch = (int(each) if each.isdecimal() else 0 for each in (*core, "0", "0")[:3])
+        return min(major, (1 << 13) - 1) << 40 | min(minor, (1 << 20) - 1) << 20 | min(patch, (1 << 20) - 1)
+
+
+def payload(document: Mapping[str, object]) -> bytes:
+    """A statement as the bytes to sign: keys sorted, no spaces."""
+    return to_json(json.loads(json.dumps(document, sort_keys=True)), separators=(",", ":")).encode()
+
+
+def release_statement(release: Release, digests: Mapping[str, str]) -> bytes:
+    """The statement that the files with `digests` (path -> sha256) are those of `release`; any of them can be verified
+    alone."""
+    subjects = [{"name": name, "digest": {"sha256": digests[name]}} for name in sorted(digests)]
+    predicate = {"purl": f"pkg:generic/{release.package}@{release.version}", "releaseId": release.version}
+    return payload({"_type": STATEMENT, "subject": subjects, "predicateType": RELEASE, "predicate": predicate})
+
+
+def statement_in(bundle: Bundle, predicate_type: str, where: str) -> dict[str, Any]:
+    """The statement that `bundle` signs. Raises GateError if it is none of `predicate_type` (empty: of any)."""
+    if bundle.payload_type != IN_TOTO:
+        raise GateError(f"{where} signs '{bundle.payload_type}', not a statement about files", hint=AGAIN)
+    try:
+        document = json.loads(bundle.payload)
+    except NOT_JSON as error:
+        raise GateError(f"{where} signs something that is no JSON: {error}", hint=AGAIN) from error
+    if not isinstance(document, dict) or document.get("_type") != STATEMENT:
+        raise GateError(f"{where} signs no in-toto statement (v1)", hint=AGAIN)
+    if predicate_type and document.get("predicateType") != predicate_type:
+        raise GateError(
+            f"{where} has the wrong predicate type: '{document.get('predicateType')}' in place of '{predicate_type}'",
+            hint="it is a signature for another purpose: take the one of these files",
+        )
+    return document
+
+
+def subjects_of(statement: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Paths -> sha256 of the files that a statement is about."""
+    try:
+        return {str(each["name"]): str(each["digest"]["sha256"]) for each in statement["subject"]}
+    except (KeyError, TypeError) as error:
+        raise GateError(f"{where} names no files with a sha256", hint=AGAIN) from error

@@ -1,0 +1,104 @@
+"""`mobpack sign` and `mobpack verify`: releases, and folders of a model's files."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.core import user_files
+from packager.core.errors import ConfigError, GateError
+from packager.files.atomic import atomic_file
+from packager.release import MANIFEST
+from packager.release.checking import Trust, Verified, verify_release
+from packager.release.signatures import Signer, sign_release
+from packager.signing import keyless
+from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
+from packager.signing.keys import chain_of, der, open_signer, signed
+from packager.signing.model_signing import FOLDER_NAME, IGNORED, folder_digests, signed_files, statement
+from packager.signing.verifying import refuse_differences, trusted, verify
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who must have signed without a key: a name that an issuer has confirmed to Sigstore."""
+
+    name: str
+    issuer: str
+
+
+def signer(key: str, certificate: Path | None) -> Signer:
+    """Signs with the key that `key` names. Raises ConfigError or ToolError if it cannot be used."""
+    opened = open_signer(key)
+    chain = chain_of(certificate, opened) if certificate else ()
+
+    def sign(payload_type: str, payload: bytes) -> Bundle:
+        return signed(opened, payload_type, payload, chain)
+
+    return Signer(sign=sign, key=hashlib.sha256(der(opened.public_key())).hexdigest())
+
+
+def keyless_signer() -> Signer:
+    """Signs as an identity that Sigstore confirms."""
+    return Signer(sign=keyless.sign, key="")
+
+
+def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
+    """Accepts what one of `keys`, or `identity`, has signed."""
+    if identity:
+        return lambda bundle, where: keyless.verify(bundle, identity.name, identity.issuer, where)
+    trusted_keys = trusted(keys)
+    return lambda bundle, where: str(verify(bundle, trusted_keys, where).path)
+
+
+def sign(place: Path, signer: Signer) -> tuple[str, ...]:
+    """Signs the release, or the folder of model files, at `place`. Returns the paths of the signatures in it."""
+    if (place / MANIFEST).is_file():
+        return sign_release(place, signer)
+    if not place.is_dir():
+        raise ConfigError(f"{place} is not a folder", hint="name the folder that `mobpack build` writes, such as dist")
+    signature = place / FOLDER_NAME
+    found = folder_digests(place, (FOLDER_NAME,))
+    payload = statement(found, name=place.resolve().name, ignored=(*IGNORED, FOLDER_NAME))
+    with atomic_file(signature) as file:
+        file.write(written(signer.sign(IN_TOTO, payload)))
+    return (FOLDER_NAME,)
+
+
+def verify_place(place: Path, trust: Trust | None, signature: Path | None = None) -> Verified:
+    """Verifies the release, or the signed folder of model files, at `place`; `signature` is the bundle of a folder, if
+    it is not in there."""
+    if (place / MANIFEST).is_file() and signature is None:
+        return verify_release(place, trust)
+    path = signature or place / FOLDER_NAME
+    if not place.is_dir() or not path.is_file():
+        raise ConfigError(
+            f"{place} is neither a release of mobpack ({MANIFEST} is missing) nor a signed folder ({path} is missing)",
+            hint="name the folder that `mobpack build` writes, such as dist, or the bundle with --signature",
+        )
+    if trust is None:
+        raise ConfigError(f"{place} has no {MANIFEST}: only a signature can be verified", hint="give --key release.pub")
+    return _verify_folder(place, path, trust)
+
+
+def _verify_folder(folder: Path, path: Path, trust: Trust) -> Verified:
+    bundle = _read(path)
+    who = trust(bundle, str(path))
+    listed = signed_files(bundle, str(path))
+    ignored = list(listed.ignored)
+    if path.resolve().is_relative_to(folder.resolve()):
+        ignored.append(path.resolve().relative_to(folder.resolve()).as_posix())
+    refuse_differences(listed.digests, folder_digests(folder, ignored), str(path))
+    return Verified(
+        package=str(listed.release.get("mobpack.package", folder.resolve().name)),
+        version=str(listed.release.get("mobpack.version", "")),
+        files=len(listed.digests),
+        unlisted=(),
+        signatures={path.name: who},
+    )
+
+
+def _read(path: Path) -> Bundle:
+    try:
+        return parsed(user_files.read(path, limit_bytes=MAX_BUNDLE_BYTES), str(path))
+    except OSError as error:
+        raise GateError(f"cannot read {path}: {error.strerror or error}", hint=AGAIN) from error
