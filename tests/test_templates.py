@@ -110,6 +110,8 @@ SHARED = [
         "Sound",
         "Source",
         "Tensors",
+        "Json",
+        "Trust",
         "Values",
         "Weights",
     )
@@ -176,6 +178,7 @@ NESTED = (
     view.ProviderView,
     view.ResultView,
     view.StateView,
+    view.TrustView,
     view.TypedView,
     view.WeightsView,
     view.WordsView,

@@ -27,7 +27,15 @@ def absolute(config: Config, folder: Path) -> Config:
     within = {key: folder / path if path else None for key, path in paths.items()}
     parity = config.parity.model_copy(update={**within, "interpreters": found})
     variants = {name: _with_absolute_samples(table, folder) for name, table in config.variant.items()}
-    changed = {"model": models, "variant": variants, "parity": parity, "runtime": _in(folder, config.runtime)}
+    keys = tuple(folder / path for path in config.package.trusted)
+    package = config.package.model_copy(update={"trust": keys})
+    changed = {
+        "package": package,
+        "model": models,
+        "variant": variants,
+        "parity": parity,
+        "runtime": _in(folder, config.runtime),
+    }
     return config.model_copy(update=changed)
 
 

@@ -57,6 +57,14 @@ class PackageTable(Strict):
     this"""
     npm_registry: Annotated[str, matches(ADDRESS, "use an address that begins with https://")] = ""
     """registry that `npm publish` sends the npm package to; default: npm's own"""
+    trust: Path | tuple[Path, ...] = ()
+    """public key (PEM, ECDSA P-256) of releases: generated code then opens only files that `mobpack sign` has signed
+    with its private key. Two of them for a change of keys: `["release.pub", "next.pub"]`. See docs/trust.md"""
+
+    @property
+    def trusted(self) -> tuple[Path, ...]:
+        """The files of `trust`."""
+        return (self.trust,) if isinstance(self.trust, Path) else self.trust
 
 
 def _named_by(key: str, default: str) -> Discriminator:

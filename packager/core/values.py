@@ -30,6 +30,7 @@ __all__ = [
     "Style",
     "TensorSpec",
     "Traits",
+    "Trust",
     "Variant",
     "baseline",
     "data_folder",
@@ -302,6 +303,16 @@ def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trust:
+    """What generated code verifies the models of a package with."""
+
+    keys: tuple[bytes, ...]
+    """public keys: points on the curve P-256, uncompressed, 65 bytes each"""
+    number: int
+    """of the release, in the order of versions: signed lists of files with a smaller one are refused"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Package:
     """Properties that all targets of a build share."""
 
@@ -317,6 +328,8 @@ class Package:
     developers: tuple[str, ...] = ()
     npm_registry: str = ""
     """where `npm publish` sends it; empty for npm's own registry"""
+    trust: Trust | None = None
+    """None for a package that opens its files unsigned"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -187,6 +187,8 @@ class Printed(Protocol):
     NAME: ClassVar[str]
     MODELS_IN: ClassVar[Mapping[str, str]]
     """kind of artifact -> the folder in it with the files of models, between slashes"""
+    VERIFIES: ClassVar[bool]
+    """whether its code verifies signed lists of files (`[package] trust`)"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def render(self, view: Any) -> Sources:

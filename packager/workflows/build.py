@@ -28,6 +28,7 @@ from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
 from packager.workflows.terms import judge_licenses
+from packager.workflows.trusted_keys import refuse_unverified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,8 @@ def build(
 
     With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's.
     """
+    refuse_unverified(config, request.targets)
+    package_of(config)  # keys that cannot be trusted are refused before anything is made
     judge_licenses(config, request, console)
     if request.emit_spdx:
         sbom.spdx_library()

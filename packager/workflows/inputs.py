@@ -29,7 +29,7 @@ def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> I
     Raises ModelError for a model that cannot be read.
     """
     beside = project.parent if project else Path.cwd()
-    named = [*([project] if project else []), *model_files(config)]
+    named = [*([project] if project else []), *config.package.trusted, *model_files(config)]
     named += [*sample_files(config, targets, beside), *runtime_files(config)]
     return Inputs(
         files=tuple(sorted({file for each in named for file in files_in(each)})),

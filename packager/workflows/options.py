@@ -1,16 +1,18 @@
 """The configuration of a build, as its manifest records it."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from packager.config import Config
-from packager.core import names
+from packager.core import names, release_keys
 from packager.files.hashes import sha256_of
 from packager.quantization.variants import settings_of
 from packager.targets import Printed
 from packager.workflows.requested import targets_of, wrappers_of
+from packager.workflows.trusted_keys import trust_of
 
 
 def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
@@ -22,6 +24,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
         },
         "rename": {name: table.rename for name, table in config.model.items() if table.rename},
         **contracts_of(config),
+        **trust_in(config),
         "parity": {
             "runners": list(config.parity.runners),
             "require": list(config.parity.require),
@@ -41,6 +44,15 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             for name, table in {**targets_of(config, targets), **wrappers_of(config, targets)}.items()
         },
     }
+
+
+def trust_in(config: Config) -> dict[str, object]:
+    """The trusted keys by the sha256 of their SubjectPublicKeyInfo, and the number of the release; empty without."""
+    trust = trust_of(config)
+    if trust is None:
+        return {}
+    keys = [hashlib.sha256(release_keys.spki(key)).hexdigest() for key in trust.keys]
+    return {"trust": {"keys": keys, "number": trust.number}}
 
 
 def contracts_of(config: Config) -> dict[str, object]:

@@ -9,6 +9,7 @@ from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.targets import WRAPPERS, Target, Wrapper
 from packager.workflows.gates import Rules
+from packager.workflows.trusted_keys import trust_of
 
 NO_RULES = Rules()
 
@@ -43,6 +44,7 @@ def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
 
 
 def package_of(config: Config) -> Package:
+    """Raises ConfigError for keys that cannot be trusted."""
     return Package(
         name=config.package.name,
         version=config.package.version,
@@ -52,6 +54,7 @@ def package_of(config: Config) -> Package:
         scm=config.package.scm,
         developers=config.package.developers,
         npm_registry=config.package.npm_registry,
+        trust=trust_of(config),
     )
 
 

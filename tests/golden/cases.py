@@ -54,6 +54,7 @@ from packager.targets.target import Built
 from packager.targets.web import Web
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
 from packager.vectors.safetensors import TensorEntry
+from tests.trust_vectors import TRUST
 
 GOLDEN = Path(__file__).parent
 NO_SETTINGS: Mapping[str, str] = {}
@@ -343,7 +344,10 @@ EVERYTHING = replace(
     },
 )
 
-CASES = {"image_classifier": IMAGE_CLASSIFIER, "everything": EVERYTHING}
+# Packages that open signed files alone have one file more, and other ones that load.
+TRUSTED = replace(IMAGE_CLASSIFIER, package=replace(IMAGE_CLASSIFIER.package, version="1.2.3", trust=TRUST))
+
+CASES = {"image_classifier": IMAGE_CLASSIFIER, "everything": EVERYTHING, "trusted": TRUSTED}
 
 
 def on_ios(made: Plan, *choices: Choice, inputs: tuple[TensorSpec, ...] = ()) -> Plan:
@@ -397,6 +401,7 @@ IOS_CASES = {
         },
     ),
     "cpu_alone": IOS_CPU_ALONE,
+    "trusted": replace(IOS_IMAGE_CLASSIFIER, package=TRUSTED.package),
 }
 
 # An Android app can pass no unsigned integers: the models are Android's.
@@ -424,6 +429,7 @@ REACT_NATIVE_CASES = {
         ),
         ios=IOS_CPU_ALONE,
     ),
+    "trusted": Wrapped(target=ReactNative(), android=TRUSTED, ios=IOS_CASES["trusted"]),
 }
 
 # Models with a contract: between them they have every kind.
@@ -644,4 +650,5 @@ WEB_CASES = {
     "contracts": paged(CASES["contracts"].package, Web(), CONTRACTS, golden=1),
     "everything": paged(EVERYTHING.package, Web(package="@example/every-thing"), EVERYTHING.plans, golden=2),
     "cpu_alone": paged(IOS_CPU_ALONE.package, Web(), IMAGE_CLASSIFIER.plans),
+    "trusted": paged(TRUSTED.package, Web(), IMAGE_CLASSIFIER.plans),
 }

@@ -21,6 +21,6 @@ def golden_package(name: str, folder: Path) -> Path:
     [c_sources] = package.glob("Sources/C*/shim.c")
     shutil.copytree(templates_folder() / "ios" / "onnxruntime", c_sources.parent, dirs_exist_ok=True)
     models_folder = package / "Sources" / c_sources.parent.name.removeprefix("C") / "Resources" / "Models"
-    models_folder.mkdir()
+    models_folder.mkdir(exist_ok=True)
     (models_folder / "model.ort").touch()
     return package

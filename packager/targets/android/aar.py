@@ -69,7 +69,7 @@ def write_aar(
     consumer_rules: str,
     readme: str,
     sbom: str = "",
-    assets: Mapping[PurePosixPath, Path],
+    assets: Mapping[PurePosixPath, Content],
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
     min_compile_sdk: int,

@@ -25,10 +25,15 @@ class Files:
     assets: tuple[Asset, ...]
 
 
+def models_folder(package: Package) -> PurePosixPath:
+    """The folder with the models of `package`, below assets/."""
+    return PurePosixPath("mobpack", package.name)
+
+
 def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
     """Model name -> its files. Raises ModelError if they exceed Android's limits."""
     names = _names(plans)
-    laid_out = {plan.model.name: _files(plan, names, PurePosixPath("mobpack", package.name)) for plan in plans}
+    laid_out = {plan.model.name: _files(plan, names, models_folder(package)) for plan in plans}
     _refuse_too_large([asset for files in laid_out.values() for asset in files.assets])
     return laid_out
 

@@ -19,6 +19,7 @@ from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.render import render, write_sources
+from packager.targets import signed_list
 from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.golden import golden_views
 from packager.targets.android.readme import readme
@@ -84,6 +85,8 @@ RUNTIME_FILES = (
 )
 SELF_TEST = "SelfTest"
 """file that only packages with golden vectors have"""
+TRUST = ("Json", "Trust")
+"""files that only packages with `trust` have"""
 
 # Keywords and literals of Java (JLS 3.9, 3.10) and hard keywords of Kotlin: both languages use the package name.
 KEYWORDS = frozenset(
@@ -100,6 +103,7 @@ KEYWORDS = frozenset(
 class Android:
     NAME: ClassVar[str] = "android"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
+    VERIFIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"
@@ -192,7 +196,9 @@ class Android:
         models = [plan.model for plan in plans]
         contracts = {model.name: model.contract for model in models}
         class_names = tensors.class_names(
-            contracts, taken=typed.RESERVED_CLASSES if any(contracts.values()) else frozenset()
+            contracts,
+            taken=(typed.RESERVED_CLASSES if any(contracts.values()) else frozenset())
+            | (tensors.RESERVED_BY_TRUST if package.trust else frozenset()),
         )
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
@@ -202,7 +208,11 @@ class Android:
             group=self.group,
             namespace=namespace,
             runtime=_runtime_view(
-                namespace, java_package, self.providers, has_assignment=_has_assignment(laid_out.values())
+                namespace,
+                java_package,
+                self.providers,
+                has_assignment=_has_assignment(laid_out.values()),
+                trust=signed_list.trust_view(package, str(files.models_folder(package))),
             ),
             models=tuple(
                 typed.with_contract(
@@ -260,8 +270,10 @@ class Android:
         folder = KOTLIN_ROOT / _folder(view)
         texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
         tested = [SELF_TEST] if any(model.golden for model in view.models) else []
-        for name in (*RUNTIME_FILES, *view.typed_files, *tested):
+        verified = TRUST if view.package.trust else ()
+        for name in (*RUNTIME_FILES, *view.typed_files, *tested, *verified):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
+        texts |= {ASSETS_ROOT / path: text for path, text in _signed_list(view).items()}
         inside = _inside(view)
         texts[MANIFEST] = aar.manifest(
             package=view.namespace,
@@ -396,7 +408,10 @@ class Android:
             consumer_rules=sources.texts[CONSUMER_RULES],
             readme=sources.texts[README],
             sbom=sources.texts.get(SBOM, ""),
-            assets={PurePosixPath(asset.path): asset.file for asset in view.assets},
+            assets={
+                **{PurePosixPath(asset.path): asset.file for asset in view.assets},
+                **{path: text.encode() for path, text in _signed_list(view).items()},
+            },
             libraries=libraries,
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},
             namespace=view.namespace,
@@ -464,7 +479,14 @@ def _has_assignment(laid_out: Iterable[files.Files]) -> bool:
     return any(without_end(view.asset.path).endswith(".onnx") and set(view.providers) != {"CPU"} for view in views)
 
 
-def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...], *, has_assignment: bool) -> RuntimeView:
+def _runtime_view(
+    namespace: str,
+    onnxruntime: str,
+    providers: tuple[str, ...],
+    *,
+    has_assignment: bool,
+    trust: signed_list.TrustView | None,
+) -> RuntimeView:
     views = tuple(
         ProviderView(
             name=name,
@@ -481,7 +503,17 @@ def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...], 
         providers=views,
         uses_nnapi="nnapi" in providers,
         library=native.library_name(namespace) if has_assignment else "",
+        trust=trust,
     )
+
+
+def _signed_list(view: AndroidView) -> dict[PurePosixPath, str]:
+    """The list of the package's files by path below assets/, unsigned; empty for a package without trusted keys."""
+    if view.package.trust is None:
+        return {}
+    folder = files.models_folder(view.package)
+    digests = {str(PurePosixPath(asset.path).relative_to(folder)): asset.sha256 for asset in view.assets}
+    return {folder / signed_list.NAME: signed_list.unsigned(digests, view.package)}
 
 
 def _model_text(model: ModelView) -> str:

@@ -49,6 +49,14 @@ RESERVED_CLASSES = frozenset(
     """.split()
 )
 
+RESERVED_BY_TRUST = frozenset(
+    """
+    Base64 CharArray Der EncodedKeySpec GeneralSecurityException Json KeyFactory ModelUntrustedException Nothing
+    Signature SignedList StringBuilder Trusted TrustProblem
+    """.split()
+)
+"""the same in packages that verify signatures"""
+
 
 @dataclass(frozen=True)
 class Storage:
@@ -151,6 +159,7 @@ def model_view(
         copied_outputs=tuple(output for output in outputs if output.identifier not in pinned),
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
+        is_signed=package.trust is not None,
     )
 
 

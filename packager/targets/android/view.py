@@ -6,6 +6,7 @@ from pathlib import Path
 from packager.core.values import Package
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.signed_list import TrustView
 from packager.targets.target import PackagedRuntime, RuntimeRange
 
 
@@ -38,6 +39,7 @@ class RuntimeView:
     uses_nnapi: bool
     library: str
     """name of the library in C, which tells the assignment; empty where ONNX Runtime cannot tell it"""
+    trust: TrustView | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,6 +283,8 @@ class ModelView:
     """empty for a model without a self-test"""
     samples: str
     """description of the self-test's samples"""
+    is_signed: bool = False
+    """whether only signed files are opened"""
     typed: TypedView | None = None
 
 

@@ -6,6 +6,7 @@ from packager.core.contract import Contract, ImageInput
 from packager.providers import PROVIDERS
 from packager.targets.ios.files import CASES
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
+from packager.targets.signed_list import TrustView
 
 COREML = "coreml"
 MODEL_FORMATS = {"MLProgram": ".mlProgram", "NeuralNetwork": ".neuralNetwork"}
@@ -20,7 +21,11 @@ SWITCHES = {"0": "false", "1": "true"}
 
 
 def runtime_view(
-    module: str, providers: tuple[str, ...], contracts: Sequence[Contract] = (), class_names: Sequence[str] = ()
+    module: str,
+    providers: tuple[str, ...],
+    contracts: Sequence[Contract] = (),
+    class_names: Sequence[str] = (),
+    trust: TrustView | None = None,
 ) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(
@@ -33,6 +38,7 @@ def runtime_view(
         has_contract=bool(contracts),
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
         class_names=tuple(class_names),
+        trust=trust,
     )
 
 

@@ -51,6 +51,14 @@ RESERVED_BY_CONTRACTS = frozenset(
     """.split()
 )
 
+RESERVED_BY_TRUST = frozenset(
+    """
+    Annotations CodingKey CodingKeys CryptoKit Decodable Envelope File JSONDecoder P256 Predicate Serialization
+    Signature Signed SignedList Statement Subject Trust TrustProblem
+    """.split()
+)
+"""the same in packages that verify signatures"""
+
 
 def module_name(package: str, given: str = "") -> str:
     """Name of the Swift module: `page-orientation` -> `PageOrientationKit`, or the name `given`.

@@ -18,7 +18,7 @@ from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
-from packager.targets import swift_runtime
+from packager.targets import signed_list, swift_runtime
 from packager.targets.ios import files, package, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
@@ -40,6 +40,7 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 class Ios:
     NAME: ClassVar[str] = "ios"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
+    VERIFIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
@@ -136,9 +137,16 @@ class Ios:
         module = swift.module_name(package.name, self.module)
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
         linked = swift_runtime.framework_view(runtime)
-        taken = (module, *texts.ALWAYS, *(swift.RESERVED_BY_CONTRACTS if contracts else ()))
+        taken = (
+            module,
+            *texts.ALWAYS,
+            *(swift.RESERVED_BY_CONTRACTS if contracts else ()),
+            *(swift.RESERVED_BY_TRUST if package.trust else ()),
+        )
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
-        shared = runtime_view(module, self.providers, contracts, tuple(class_names.values()))
+        shared = runtime_view(
+            module, self.providers, contracts, tuple(class_names.values()), signed_list.trust_view(package)
+        )
         _refuse_double(shared)
         laid_out = files.lay_out(plans)
         tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
@@ -208,6 +216,9 @@ class Ios:
             home / package.RESOURCES / PRIVACY: privacy.manifest(view.own.accesses if view.own else None),
             **texts.texts(view),
         }
+        if view.package.trust:
+            digests = {each.path: each.sha256 for each in view.resources}
+            printed[home / package.MODELS / signed_list.NAME] = signed_list.unsigned(digests, view.package)
         resources = {home / package.MODELS / each.path: each.file for each in view.resources}
         licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
         return Sources(

@@ -8,6 +8,7 @@ from packager.core.values import Package
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.ios.typed_view import TypedView
+from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView, FrameworkView
 from packager.xcframework.packaged import PackagedFramework
 
@@ -57,6 +58,8 @@ class RuntimeView:
     has_pictures: bool
     class_names: tuple[str, ...]
     """classes of the models"""
+    trust: TrustView | None = None
+    """what files are verified with; None for a package that opens them unsigned"""
 
     @property
     def uses_coreml(self) -> bool:

@@ -14,6 +14,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
+from packager.targets import signed_list
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import naming, runtime, swift_package, texts
 from packager.targets.react_native.headers import without_comments
@@ -41,6 +42,7 @@ class ReactNative:
     NAME: ClassVar[str] = "react_native"
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
+    VERIFIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -107,6 +109,7 @@ class ReactNative:
             version=package.version,
             description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
             license=package.license or UNLICENSED,
+            trust=signed_list.trust_view(package),
             npm_registry=package.npm_registry,
             module=module,
             cpp_namespace=naming.cpp_namespace(module),
@@ -128,7 +131,10 @@ class ReactNative:
                 module,
                 npm_name,
                 ios,
-                (_path(each, asset_folder) for each in layout.placed() if each.folder != files.ANDROID),
+                (
+                    *(_path(each, asset_folder) for each in layout.placed() if each.folder != files.ANDROID),
+                    *([_list_path(ios.target, asset_folder)] if package.trust else []),
+                ),
             ),
             min_sdk=int(android.oldest_system),
             compile_sdk=downloads.pins()["android"]["compile-sdk"],
@@ -150,7 +156,7 @@ class ReactNative:
         models = {_path(each, view.names.asset_folder): each.content.file for each in view.files}
         licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
         return Sources(
-            texts=dict(sorted({**texts.texts(view), **_headers(), **view.own_texts}.items())),
+            texts=dict(sorted({**texts.texts(view), **_headers(), **view.own_texts, **_signed_lists(view)}.items())),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / ONNXRUNTIME / "LICENSE",
                 **texts.copies(view),
@@ -189,6 +195,23 @@ class ReactNative:
 
         made = store.results(ASSEMBLY, inputs, make)
         return (artifact(made / name, target=self.NAME, kind="npm-package"),)
+
+
+def _signed_lists(view: ReactNativeView) -> dict[PurePosixPath, str]:
+    """The lists of the files of each platform, by path, unsigned; empty for a package without trusted keys."""
+    if view.package.trust is None:
+        return {}
+    return {
+        _list_path(platform, view.names.asset_folder): signed_list.unsigned(
+            {each.content.path: each.content.sha256 for each in view.files if each.folder in (files.BOTH, platform)},
+            view.package,
+        )
+        for platform in ReactNative.NEEDS
+    }
+
+
+def _list_path(platform: str, asset_folder: str) -> PurePosixPath:
+    return MODELS / platform / asset_folder / signed_list.NAME
 
 
 def _path(file: PlacedFile, asset_folder: str) -> PurePosixPath:

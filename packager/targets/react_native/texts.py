@@ -23,14 +23,20 @@ def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
     printed = {
         place_of(path, view.names): shared.rendered(root, path, view.names)
         for root, path in shared.templates(ROOT)
-        if not shared.is_of_model(path) and (view.names.has_pictures or path.name.partition(".")[0] not in OF_PICTURES)
+        if not shared.is_of_model(path) and _ships(path, view)
     }
     return {**printed, **shared.model_texts(view.names.models)}
 
 
 def copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:
     """Files that the package contains unmodified."""
-    return {**shared.copies(ROOT), **shared.typed_copies({each.module for each in view.names.exports})}
+    found = {**shared.copies(ROOT), **shared.typed_copies({each.module for each in view.names.exports})}
+    return {path: file for path, file in found.items() if view.names.trust or not shared.is_of_trust(path)}
+
+
+def _ships(path: PurePosixPath, view: ReactNativeView) -> bool:
+    has_use = view.names.has_pictures or path.name.partition(".")[0] not in OF_PICTURES
+    return has_use and (view.names.trust is not None or not shared.is_of_trust(path))
 
 
 def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:

@@ -97,6 +97,7 @@ def model_view(
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
         typed=typed_view,
+        is_signed=package.trust is not None,
         example=(*_loaded(npm_name, class_name), *(typed_view.example if typed_view else _run(inputs, outputs[0]))),
     )
 

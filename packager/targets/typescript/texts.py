@@ -13,6 +13,8 @@ SHARED = PurePosixPath("typescript")
 TEMPLATE = ".j2"
 MODEL = "model"
 """`models/model.*`: templates that are rendered once per model"""
+OF_TRUST = frozenset({"trust", "trustBytes", "Signatures"})
+"""stems of files that only packages with trusted keys have"""
 TYPED = "typed"
 """folder of files that contracts need"""
 PARTIAL = "_"
@@ -44,6 +46,10 @@ def model_texts(models: Sequence[ModelView]) -> dict[PurePosixPath, str]:
         if is_of_model(path)
         for model in models
     }
+
+
+def is_of_trust(path: PurePosixPath) -> bool:
+    return path.name.partition(".")[0] in OF_TRUST
 
 
 def rendered(root: PurePosixPath, path: PurePosixPath, view: Any) -> str:

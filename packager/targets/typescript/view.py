@@ -156,6 +156,8 @@ class ModelView:
     """description of the self-test's samples"""
     typed: TypedView | None
     """method of a model with a contract"""
+    is_signed: bool
+    """whether only signed files are opened"""
     example: tuple[str, ...]
     """lines of TypeScript that load the model and run it, for the documentation"""
 

@@ -17,6 +17,7 @@ from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
+from packager.targets import signed_list
 from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact
 from packager.targets.typescript import naming, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
@@ -45,6 +46,7 @@ UNLICENSED = "UNLICENSED"
 class Web:
     NAME: ClassVar[str] = "web"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
+    VERIFIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -156,7 +158,7 @@ class Web:
     def render(self, view: WebView) -> Sources:
         """All files of the npm package."""
         return Sources(
-            texts=dict(sorted(texts.texts(view).items())),
+            texts=dict(sorted({**texts.texts(view), **_signed_list(view)}.items())),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / LICENSE,
                 **texts.copies(view),
@@ -204,6 +206,14 @@ class Web:
         return (artifact(made / name, target=self.NAME, kind="web-package"),)
 
 
+def _signed_list(view: WebView) -> dict[PurePosixPath, str]:
+    """The list of the package's files by path, unsigned; empty for a package without trusted keys."""
+    if view.package.trust is None:
+        return {}
+    digests = {each.content.path: each.content.sha256 for each in view.files}
+    return {MODELS / signed_list.NAME: signed_list.unsigned(digests, view.package)}
+
+
 def _refuse_provider(provider: str, before: tuple[str, ...], runtime: str) -> None:
     """Raises SettingError for a provider that the package cannot have."""
     known = providers_of(Web.NAME)
@@ -238,6 +248,7 @@ def _names(
         version=package.version,
         description=package.description or f"Models for the web: {', '.join(each.name for each in models)}",
         license=package.license or UNLICENSED,
+        trust=signed_list.trust_view(package),
         npm_registry=package.npm_registry,
         tarball=naming.tarball_name(npm_name, package.version),
         runtime_version=environment.version(),

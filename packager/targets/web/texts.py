@@ -38,4 +38,5 @@ def _ships(path: PurePosixPath, view: WebView) -> bool:
     stem = path.name.partition(".")[0]
     is_of_sounds = stem in OF_SOUNDS or path.parent / stem == ENTRY_OF_SOUNDS
     has_use = (view.names.has_pictures or stem not in OF_PICTURES) and (view.names.has_sounds or not is_of_sounds)
+    has_use = has_use and (view.names.trust is not None or not shared.is_of_trust(path))
     return path.parts[0] != SOURCES and has_use

@@ -75,7 +75,7 @@ private class AssetStream(content: InputStream, private val zip: ZipFile) : Filt
 
     override fun read(target: ByteArray, offset: Int, length: Int): Int {
         val count = super.read(target, offset, length)
-        left -= count
+        left -= maxOf(count, 0)
         if (left < 0) Runtime.getRuntime().halt(DIED)
         return count
     }

@@ -5,6 +5,7 @@
 
 __attribute__((objc_root_class))
 @interface NSObject
++ (instancetype)alloc;
 + (void)load;
 @end
 
@@ -39,6 +40,19 @@ enum { NSFileReadNoSuchFileError = 260 };
 
 typedef enum : unsigned long { NSDataReadingMappedIfSafe = 1 } NSDataReadingOptions;
 
+typedef unsigned long NSUInteger;
+typedef struct { NSUInteger location; NSUInteger length; } NSRange;
+NSRange NSMakeRange(NSUInteger location, NSUInteger length);
+
+typedef NSUInteger NSDataBase64DecodingOptions;
+
+@interface NSDictionary : NSObject
++ (instancetype)dictionaryWithObjects:(const id[])objects forKeys:(const id[])keys count:(NSUInteger)count;
+@end
+
 @interface NSData : NSObject
+@property(readonly) NSUInteger length;
+- (instancetype)initWithBase64EncodedString:(NSString *)text options:(NSDataBase64DecodingOptions)options;
+- (NSData *)subdataWithRange:(NSRange)range;
 + (instancetype)dataWithContentsOfURL:(NSURL *)url options:(NSDataReadingOptions)options error:(NSError **)error;
 @end

@@ -13,6 +13,7 @@ const android = {
     if (uri !== globalThis.plan.uri || maxSize !== (globalThis.plan.options?.maxSize ?? 0)) throw new Error('changed');
     return error === undefined ? Promise.resolve(decoded) : Promise.reject(new Error(error));
   },
+  isSigned: (key, message, signature) => globalThis.__turboModuleProxy('ModelsCxx').isSigned(key, message, signature),
 };
 
 export const TurboModuleRegistry = {

@@ -1,0 +1,80 @@
+"""Reads the public keys of `[package] trust`, which generated code verifies models with."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from packager.config import Config
+from packager.config.tables import KNOWN_TARGETS
+from packager.core import release_keys, user_files
+from packager.core.errors import ConfigError, SettingError
+from packager.core.values import Trust
+
+MAX_KEYS = 2
+MAX_PEM_BYTES = 1 << 16
+VERSION = re.compile(r"(\d{1,4})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?(?:[-+].*)?")
+PART_BITS = 20
+"""of minor version and patch in a release number"""
+MAX_MAJOR = 2**13 - 1
+"""with larger ones a release number is not exact in a double, the only number of JavaScript"""
+
+
+def trust_of(config: Config) -> Trust | None:
+    """The keys that the packages trust, and the number of the release; None without `[package] trust`.
+
+    Raises ConfigError for a file that is missing or no public key on P-256, for more keys than two, and for a version
+    that has no order.
+    """
+    paths = config.package.trusted
+    if not paths:
+        return None
+    if len(paths) > MAX_KEYS:
+        raise ConfigError(
+            f"package.trust has {len(paths)} keys", hint="name the key in use and, for a rotation, the one that follows"
+        )
+    keys = tuple(_read(path) for path in paths)
+    if len(set(keys)) < len(keys):
+        raise ConfigError("package.trust names the same key twice", hint="keep one, or name the key that follows it")
+    return Trust(keys=keys, number=release_number(config.package.version))
+
+
+def refuse_unverified(config: Config, targets: Sequence[str]) -> None:
+    """Raises ConfigError for `[package] trust` with a target whose code would open unsigned files all the same."""
+    known = {**config.targets(), **config.wrappers()}
+    unable = [name for name in targets if name in known and not known[name].VERIFIES]
+    if config.package.trusted and unable:
+        able = [name for name, target in KNOWN_TARGETS.items() if target.VERIFIES]
+        raise ConfigError(
+            f"package.trust: the code for {', '.join(unable)} cannot verify signatures yet",
+            hint=f"build it from a mobpack.toml without trust; these can: {', '.join(able)}",
+        )
+
+
+def release_number(version: str) -> int:
+    """`1.2.3` -> 1 * 2^40 + 2 * 2^20 + 3: the order of releases. A pre-release has the number of its release.
+
+    Raises ConfigError for another form of version.
+    """
+    match = VERSION.fullmatch(version)
+    major, minor, patch = (int(part or 0) for part in match.groups()) if match else (MAX_MAJOR + 1, 0, 0)
+    if major > MAX_MAJOR or max(minor, patch) >= 1 << PART_BITS:
+        raise ConfigError(
+            f"package.version '{version}' has no place among other versions, which package.trust needs to refuse "
+            "older releases",
+            hint='use numbers: version = "1.2.3"',
+        )
+    return (major << 2 * PART_BITS) + (minor << PART_BITS) + patch
+
+
+def _read(path: Path) -> bytes:
+    try:
+        text = user_files.read(path, limit_bytes=MAX_PEM_BYTES).decode("ascii", "replace")
+    except OSError as error:
+        raise ConfigError(
+            f"package.trust: {path}: {error.strerror or error}",
+            hint=f"paths are relative to mobpack.toml; {release_keys.MAKE_ONE}",
+        ) from error
+    try:
+        return release_keys.point_of(text)
+    except SettingError as error:
+        raise ConfigError(f"package.trust: {path}: {error}", hint=error.hint) from error

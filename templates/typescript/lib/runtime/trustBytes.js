@@ -1,0 +1,77 @@
+// Base64, and signatures in DER: each has one form here, where other readers take several.
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const NUMBER_BYTES = 32;
+const DER_SEQUENCE = 0x30;
+const DER_INTEGER = 2;
+const SIGN = 0x80;
+/** The bytes that Base64 with padding (RFC 4648, 4) stands for; null for what is none. */
+export function base64Bytes(text) {
+    if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0)
+        return null;
+    const digits = text.replace(/=+$/, '');
+    const bytes = new Uint8Array(Math.floor((digits.length * 6) / 8));
+    let bits = 0;
+    let count = 0;
+    let size = 0;
+    for (const digit of digits) {
+        bits = ((bits << 6) | DIGITS.indexOf(digit)) & 0xffff;
+        count += 6;
+        if (count < 8)
+            continue;
+        count -= 8;
+        bytes[size] = (bits >> count) & 0xff;
+        size += 1;
+    }
+    return bytes;
+}
+/** Base64, with padding, of bytes. */
+export function base64Text(bytes) {
+    let text = '';
+    for (let start = 0; start < bytes.length; start += 3) {
+        const [first = 0, second = 0, third = 0] = bytes.subarray(start, start + 3);
+        const group = (first << 16) | (second << 8) | third;
+        const count = Math.min(bytes.length - start, 3) + 1;
+        for (let digit = 0; digit < 4; digit += 1) {
+            text += digit < count ? DIGITS.charAt((group >> (18 - 6 * digit)) & 63) : '=';
+        }
+    }
+    return text;
+}
+export function asciiBytes(text) {
+    return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+/** The text that bytes are in UTF-8; null where they are none. Not every engine has a TextDecoder. */
+export function utf8Text(bytes) {
+    try {
+        return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+    }
+    catch {
+        return null;
+    }
+}
+/** r and s of a signature on P-256, 32 bytes each, of the one form that X.690's DER has for them; null for any other. */
+export function signatureNumbers(der) {
+    if (der[0] !== DER_SEQUENCE || der[1] !== der.length - 2)
+        return null;
+    const numbers = new Uint8Array(2 * NUMBER_BYTES);
+    let start = 2;
+    for (const end of [NUMBER_BYTES, 2 * NUMBER_BYTES]) {
+        const length = der[start + 1] ?? 0;
+        const number = positive(der.subarray(start + 2, start + 2 + length));
+        if (der[start] !== DER_INTEGER || start + 2 + length > der.length || number === null)
+            return null;
+        numbers.set(number, end - number.length);
+        start += 2 + length;
+    }
+    return start === der.length ? numbers : null;
+}
+/** The digits of a positive number, without the zero that keeps it from being read as a negative one. */
+function positive(number) {
+    const [first, second = 0] = number;
+    if (first === undefined || first >= SIGN)
+        return null;
+    if (first === 0 && second < SIGN)
+        return null;
+    const digits = first === 0 ? number.subarray(1) : number;
+    return digits.length <= NUMBER_BYTES ? digits : null;
+}

@@ -1,0 +1,22 @@
+"""A tiny model whose packages open signed files alone, for the checks of `tests/trust_vectors.py` on each platform."""
+
+from pathlib import Path
+
+from packager.compile.compile import compile_plain, compile_variant
+from packager.core.values import Choice, Package, Plan, baseline
+from packager.environments.runtime import Runtime
+from packager.files.store import Store
+from tests.onnx_text import linear, loaded
+from tests.trust_vectors import TRUST
+
+MODEL = "scorer"
+PACKAGE = Package(name="models", version="1.2.3", license="", trust=TRUST)
+
+
+def plan(folder: Path, store: Store, target: str, provider: str = "", environment: str = Runtime.NAME) -> Plan:
+    """The model with a file for the CPU, and for `provider` a graph whose weights are in another file."""
+    variant = baseline(loaded(folder, linear(), MODEL), "fp32")
+    choices = [Choice(provider="cpu", compiled=compile_variant(variant, store), reason="")]
+    if provider:
+        choices.insert(0, Choice(provider=provider, compiled=compile_plain(variant, store), reason=""))
+    return Plan(model=variant.model, target=target, environment=environment, choices=tuple(choices))
