@@ -28,6 +28,7 @@ from packager.cli.lock import lock
 from packager.cli.predict import predict
 from packager.cli.publish import publish
 from packager.cli.quantize import quantize
+from packager.cli.release import release
 from packager.cli.runtime import runtime
 from packager.cli.sign import sign
 from packager.cli.verify import verify
@@ -60,9 +61,10 @@ for command in (
     lock,
     extract,
     diff,
-    publish,
     sign,
     verify,
+    publish,
+    release,
     export,
     quantize,
     convert,

@@ -1,0 +1,147 @@
+"""`mobpack release`: from a project to published packages, in one command that stops where something is wrong."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import (
+    MODEL,
+    config_option,
+    json_option,
+    print_json,
+    set_option,
+    shape_option,
+    target_option,
+)
+from packager.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from packager.config import Config
+    from packager.workflows.release import Released
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(short_help="Build, compare, sign and publish a new version.")
+@target_option
+@click.option("--previous", type=MODEL, metavar="OLD", help="The release before: its dist folder.")
+@click.option("--first", "is_first", is_flag=True, help="There is no release before.")
+@click.option("--bump", is_flag=True, help="Raise the version in mobpack.toml if it is too low.")
+@click.option(
+    "--changelog", type=FILE, help="Changelog that gets an entry; default: CHANGELOG.md beside mobpack.toml."
+)
+@click.option("--rebuild", is_flag=True, help="Build twice, the second time in an empty store, and compare the bytes.")
+@click.option("--key", metavar="FILE|URI", help="Private key to sign with, as for mobpack sign.")
+@click.option("--certificate", type=FILE, metavar="FILE", help="The key's X.509 certificate.")
+@click.option(
+    "--to", "named", multiple=True, metavar="REGISTRY", help="Publish there, as mobpack publish does. Repeatable."
+)
+@click.option(
+    "--registry-set",
+    "registry_settings",
+    multiple=True,
+    metavar="REGISTRY.KEY=VALUE",
+    help="A setting of a registry, such as npm.access=public. Repeatable.",
+)
+@click.option(
+    "--out", "-o", type=MODEL, default=Path("dist"), show_default=True, help="Output folder; its contents are replaced."
+)
+@click.option("--dry-run", "is_dry", is_flag=True, help="Build elsewhere, and change and send nothing.")
+@config_option
+@set_option
+@shape_option
+@json_option
+def release(
+    targets: tuple[str, ...],
+    previous: Path | None,
+    is_first: bool,
+    bump: bool,
+    changelog: Path | None,
+    rebuild: bool,
+    key: str | None,
+    certificate: Path | None,
+    named: tuple[str, ...],
+    registry_settings: tuple[str, ...],
+    out: Path,
+    is_dry: bool,
+    config_path: Path,
+    settings: tuple[str, ...],
+    shapes: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Make a release of the project: build it, compare it with the one before, enter the changes in the changelog,
+    verify, sign and publish.
+
+    A version that is too low for what has changed is refused (exit code 6). After a failure, the same command
+    continues. Each step is a command, too: build, diff, verify, sign, publish.
+    """
+    if bool(previous) == is_first:
+        raise ConfigError(
+            "either --previous names the release before, or --first says that there is none",
+            hint="for example: --previous released/1.0.0",
+        )
+    if certificate and not key:
+        raise ConfigError("--certificate belongs to a key", hint="give --key, too")
+    from packager import publishing
+    from packager.cli.build import configured
+    from packager.core.console import Console
+    from packager.workflows import release as workflow
+    from packager.workflows import signing
+    from packager.workflows.confinement import refuse_outside
+
+    registries = publishing.registries(named, registry_settings)
+    signer = signing.signer(key, certificate) if key else None
+    order = workflow.Order(
+        project=config_path,
+        targets=targets,
+        settings=settings,
+        shapes=shapes,
+        out=out,
+        previous=previous,
+        changelog=changelog or config_path.with_name("CHANGELOG.md"),
+        day=datetime.now(UTC).date().isoformat(),
+        signer=signer,
+        registries=registries,
+        raises_version=bump,
+        is_rebuilt=rebuild,
+        is_dry=is_dry,
+    )
+
+    def read() -> "Config":
+        config = configured(None, config_path, targets=targets, settings=settings, shapes=shapes)
+        refuse_outside(config, config_path.parent, is_outside_allowed=False)
+        return config
+
+    made = workflow.release(order, read, Console(quiet=as_json))
+    if as_json:
+        print_json(_document(made, is_dry=is_dry))
+        return
+    _print(made, is_dry=is_dry)
+
+
+def _document(made: "Released", *, is_dry: bool) -> dict[str, object]:
+    from packager import publishing
+    from packager.core.to_json import plain
+
+    return {
+        "dry-run": is_dry,
+        "package": made.package,
+        "version": made.version,
+        "changes": plain(made.found) if made.found else None,
+        "changelog": made.entry,
+        "steps": [plain(each) for each in made.steps],
+        "requests": publishing.document(made.outcomes),
+    }
+
+
+def _print(made: "Released", *, is_dry: bool) -> None:
+    from packager.core.console import Console
+
+    console = Console()
+    console.table("", ["step", "", ""], [[each.name, each.result, each.words] for each in made.steps])
+    for words in dict.fromkeys(each.words for each in made.outcomes if each.words):
+        console.result(words)
+    if is_dry:
+        console.result("nothing was written or sent (--dry-run)")

@@ -1,0 +1,261 @@
+"""`mobpack release`: build, compare, enter the changes, verify, sign, publish. Every step is a command of its own, too.
+
+A step that fails ends the release. The same command continues: a build gives the same bytes, a signature, too, an entry
+that is there stays, and registries get what they lack.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager import publishing
+from packager.config import Config
+from packager.config.editing import with_version
+from packager.core import user_files
+from packager.core.console import Console
+from packager.core.errors import ConfigError, GateError, ToolError
+from packager.differences import Comparison, changelog, compare, read
+from packager.files.atomic import atomic_file
+from packager.locking import LOCK
+from packager.locking import compare as compare_locks
+from packager.locking import read as read_lock
+from packager.locking import write as write_lock
+from packager.provenance import FILE_NAME as PROVENANCE
+from packager.publishing import Outcome, Registry, Session
+from packager.release import MANIFEST
+from packager.release.signatures import Signer
+from packager.workflows import rebuild as rebuilding
+from packager.workflows import signing
+from packager.workflows.build import build
+from packager.workflows.ingredients import Project, ingredients, refuse_changed
+from packager.workflows.origins import origins_of
+from packager.workflows.requested import Request, requested_targets
+
+MAX_BYTES = 16 << 20
+"""of a changelog, and of a mobpack.toml"""
+Configured = Callable[[], Config]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """A release that is to be made."""
+
+    project: Path
+    """the mobpack.toml"""
+    targets: tuple[str, ...]
+    settings: tuple[str, ...]
+    shapes: tuple[str, ...]
+    out: Path
+    previous: Path | None
+    """the release before; None for the first one"""
+    changelog: Path
+    day: str
+    """of the changelog's entry, in the form of ISO 8601"""
+    signer: Signer | None = None
+    registries: tuple[Registry, ...] = ()
+    raises_version: bool = False
+    """whether a version that is too low is raised in mobpack.toml"""
+    is_rebuilt: bool = False
+    is_dry: bool = False
+    """whether project, changelog, `out` and registries stay as they are"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    name: str
+    result: str
+    """`done`, `planned` or `skipped`"""
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Released:
+    """Result of a release."""
+
+    package: str
+    version: str
+    found: Comparison | None
+    """what has changed since the release before; None for the first one"""
+    entry: str
+    """the changelog's new text; empty if its entry was there"""
+    steps: tuple[Step, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+def release(order: Order, configured: Configured, console: Console) -> Released:
+    """Makes a release. `configured` reads the project file with the options of `order`.
+
+    Raises ConfigError for an order that cannot be carried out, GateError for a version that is too low and for a step
+    that refuses, and what the steps raise. Nothing is signed or published that an earlier step has refused.
+    """
+    config = configured()
+    _refuse_impossible(order, config)
+    text = _text(order.changelog) if order.changelog.exists() else ""
+    with _place(order) as out:
+        config, found, steps = _built(order, config, configured, out, console)
+        package, version = config.package.name, config.package.version
+        entry, step = _entered(order, text, version, found)
+        steps.append(step)
+        steps += [_verified(order, configured, out, console), *_described(order, out)]
+        steps.append(_signed(order, config, out))
+        outcomes: tuple[Outcome, ...] = ()
+        if order.registries:
+            outcomes = publishing.publish(out, order.registries, Session(say=console.say), is_dry=order.is_dry)
+        steps.append(_published(order, outcomes))
+    return Released(
+        package=package, version=version, found=found, entry=entry, steps=tuple(steps), outcomes=tuple(outcomes)
+    )
+
+
+def _refuse_impossible(order: Order, config: Config) -> None:
+    """Raises ConfigError for what would fail only after a long build."""
+    if order.previous and order.previous.resolve() == order.out.resolve():
+        raise ConfigError(
+            f"--previous and --out are both {order.out}: the build would replace what it is compared with",
+            hint="unpack the release before into another folder, and name that one",
+        )
+    if order.previous:
+        read(order.previous)
+    if config.package.trusted and order.signer is None:
+        raise ConfigError(
+            "apps open only signed files of this package ([package] trust), and no key is given",
+            hint="add --key FILE, the private key that belongs to one of those in trust",
+        )
+
+
+@contextmanager
+def _place(order: Order) -> Iterator[Path]:
+    """The folder for the packages: a scratch folder in a dry run."""
+    if not order.is_dry:
+        yield order.out
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        yield Path(scratch, "dist")
+
+
+def _built(
+    order: Order, config: Config, configured: Configured, out: Path, console: Console
+) -> tuple[Config, Comparison | None, list[Step]]:
+    """Builds, and compares with the release before; if the version was too low and may be raised, builds again."""
+    steps = [_build(order, config, out, console)]
+    if order.previous is None:
+        steps.append(Step(name="compare", result="skipped", words="first release: nothing to compare with"))
+        return config, None, steps
+    found = compare(read(order.previous), read(out))
+    if not found.bump.is_enough:
+        _raise_version(order, found)
+        config = configured()
+        _lock_again(order, config)
+        steps = [_build(order, config, out, console)]
+        found = compare(read(order.previous), read(out))
+        if not found.bump.is_enough:
+            raise ToolError(f"the version was raised, and is still too low: {found.bump.sentence}", hint="report a bug")
+    words = f"{found.verdict.value}: {found.bump.sentence}"
+    steps.append(Step(name="compare", result="done", words=words))
+    return config, found, steps
+
+
+def _raise_version(order: Order, found: Comparison) -> None:
+    """Raises GateError where the version may not be raised, or nobody can tell to which number."""
+    needed = found.bump.needed
+    if not order.raises_version or order.is_dry or not needed:
+        how = "--bump without --dry-run" if order.raises_version else "--bump"
+        hint = f'set version = "{needed}" in [package], or give {how}' if needed else "use a version such as 1.2.3"
+        raise GateError(f"the version is too low: {found.verdict.value} changes; {found.bump.sentence}", hint=hint)
+    text = with_version(_text(order.project), needed)
+    with atomic_file(order.project) as file:
+        file.write(text.encode())
+
+
+def _lock_again(order: Order, config: Config) -> None:
+    """Lists the project file, whose version was raised, in the lock again. Other differences stay, and are refused."""
+    project = _project(order, config)
+    if not project.lock.exists():
+        return
+    found = ingredients(project, requested_targets(config, order.targets))
+    if all(change.name == order.project.name for change in compare_locks(read_lock(project.lock), found)):
+        write_lock(project.lock, found)
+
+
+def _build(order: Order, config: Config, out: Path, console: Console) -> Step:
+    targets = requested_targets(config, order.targets)
+    project = _project(order, config)
+    is_locked = project.lock.exists()
+    if is_locked:
+        refuse_changed(project, targets)
+    request = Request(targets=targets, out=out, has_project=True)
+    made = build(config, request, console, origins_of(project, targets, console))
+    how = f"of what {LOCK} lists" if is_locked else f"without {LOCK}"
+    words = f"{config.package.name} {config.package.version} for {', '.join(targets)}, {how}"
+    return Step(name="build", result="done", words=f"{words}; {len(made.shipped)} files")
+
+
+def _project(order: Order, config: Config) -> Project:
+    return Project(config=config, file=order.project, settings=order.settings, shapes=order.shapes)
+
+
+def _entered(order: Order, text: str, version: str, found: Comparison | None) -> tuple[str, Step]:
+    """Enters the changes in the changelog, unless the version has an entry."""
+    if changelog.has_entry(text, version):
+        return "", Step(name="changelog", result="skipped", words=f"{order.changelog} has an entry for {version}")
+    made = changelog.with_entry(text, version, order.day, found)
+    if order.is_dry:
+        return made, Step(name="changelog", result="planned", words=f"an entry for {version} in {order.changelog}")
+    with atomic_file(order.changelog) as file:
+        file.write(made.encode())
+    return made, Step(name="changelog", result="done", words=f"an entry for {version} in {order.changelog}")
+
+
+def _verified(order: Order, configured: Configured, out: Path, console: Console) -> Step:
+    found = signing.verify_place(out, None)
+    words = f"{found.files} files are those of {MANIFEST}"
+    if not order.is_rebuilt:
+        return Step(name="verify", result="done", words=f"{words}; not built twice (--rebuild)")
+    rebuilt = rebuilding.rebuild(out, order.project, lambda _: configured(), console)
+    if rebuilt.differences:
+        raise rebuilding.refusal(out, rebuilt)
+    return Step(name="verify", result="done", words=f"{words}; built again, and {rebuilt.files} files are the same")
+
+
+def _described(order: Order, out: Path) -> Iterator[Step]:
+    bills = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.json") if _is_bill(path))
+    yield Step(name="bills of materials", result="done", words=", ".join(bills))
+    if (out / PROVENANCE).is_file():
+        yield Step(name="provenance", result="done", words=PROVENANCE)
+    else:
+        yield Step(name="provenance", result="skipped", words=f"there is no {LOCK}: run `mobpack lock`")
+
+
+def _is_bill(path: Path) -> bool:
+    return path.name.endswith((".cdx.json", "-cyclonedx.json"))
+
+
+def _signed(order: Order, config: Config, out: Path) -> Step:
+    if order.signer is None:
+        return Step(name="sign", result="skipped", words="no --key")
+    written = signing.sign(out, order.signer)
+    trust = signing.trust(config.package.trusted, None) if config.package.trusted else None
+    found = signing.verify_place(out, trust)
+    who = sorted(set(found.signatures.values()))
+    by = f", which {', '.join(who)} confirms" if who else ""
+    return Step(name="sign", result="done", words=f"{len(written)} signatures{by}")
+
+
+def _published(order: Order, outcomes: Sequence[Outcome]) -> Step:
+    if not order.registries:
+        return Step(name="publish", result="skipped", words="no --to")
+    results = [each.result for each in outcomes]
+    counts = ", ".join(f"{results.count(each)} {each}" for each in dict.fromkeys(results))
+    return Step(
+        name="publish", result="planned" if order.is_dry else "done", words=f"{len(results)} requests: {counts}"
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return user_files.read(path, limit_bytes=MAX_BYTES).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(f"cannot read {path}: {reason}", hint="name a text file") from error

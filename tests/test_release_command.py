@@ -1,0 +1,216 @@
+"""`mobpack release`: one command from a project to registries, which stops where something is wrong and continues."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.config.editing import with_version
+from packager.core.errors import ConfigError
+from packager.differences import changelog
+from packager.differences.values import Bump, Change, Comparison, Level
+from packager.files.hashes import sha256_of
+from tests.signing_cases import make_key
+from tests.test_cli import Mobpack, mobpack
+from tests.test_provenance import shared_release
+
+__all__ = ["mobpack"]
+
+DAY = "2026-11-25"
+SAME = Bump(old="1.0.0", new="1.0.0", is_enough=True, needed="1.0.0", sentence="both are 1.0.0")
+
+
+def comparison(*changes: Change) -> Comparison:
+    verdict = changes[0].level if changes else Level.NONE
+    return Comparison(verdict=verdict, bump=SAME, changes=changes, not_compared=())
+
+
+def change(level: Level, text: str) -> Change:
+    return Change(level=level, where="ios", change=text, reason="apps use it")
+
+
+@pytest.fixture
+def project(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A locked project in the working folder of `mobpack`, with a key, a git repository, and the cache of its build."""
+    source = shared_release(tmp_path_factory.getbasetemp()).parent
+    shutil.copytree(source, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("dist"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(source.with_name("project-cache")))
+    make_key(tmp_path)
+    subprocess.run(["git", "init", "--quiet", "--bare", "released.git"], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def state(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
+
+
+def tags(project: Path) -> list[str]:
+    listed = subprocess.run(
+        ["git", "tag", "--list"], cwd=project / "released.git", check=True, capture_output=True, text=True
+    )
+    return listed.stdout.split()
+
+
+RELEASE = ("release", "--key", "release.pem", "--to", "swift-git=released.git")
+
+
+def steps(document: Any) -> dict[str, str]:
+    return {each["step"] if "step" in each else each["name"]: each["result"] for each in document["steps"]}
+
+
+@pytest.mark.processes
+def test_a_dry_run_shows_all_steps_and_changes_nothing(project: Path, mobpack: Mobpack) -> None:
+    before = state(project)
+    answer = mobpack(*RELEASE, "--first", "--dry-run", "--json")
+    assert answer.code == 0, answer.err
+    document = json.loads(answer.out)
+    assert steps(document) == {
+        "build": "done",
+        "compare": "skipped",
+        "changelog": "planned",
+        "verify": "done",
+        "bills of materials": "done",
+        "provenance": "done",
+        "sign": "done",
+        "publish": "planned",
+    }
+    assert document["changelog"].startswith("# Changelog\n\n## 1.0.0 - ")
+    assert [each["method"] for each in document["requests"]] == ["git tag"]
+    assert state(project) == before
+
+
+@pytest.mark.processes
+def test_releases_follow_each_other(project: Path, mobpack: Mobpack) -> None:
+    """The first one, the same again, a change under the same version, and the version that the change needs."""
+    first = mobpack(*RELEASE, "--first", "--rebuild")
+    assert first.code == 0, first.err
+    assert tags(project) == ["1.0.0"]
+    assert "First release." in (project / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert mobpack("verify", "dist", "--key", "release.pub").code == 0
+    before = state(project)
+
+    again = mobpack(*RELEASE, "--first", "--json")
+    assert again.code == 0, again.err
+    assert [each["result"] for each in json.loads(again.out)["requests"]] == ["already there"]
+    assert state(project) == before
+
+    (project / "dist").rename(project / "old")
+    text = (project / "mobpack.toml").read_text(encoding="utf-8").replace("[model.pages]", "[model.sheets]")
+    (project / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+    assert mobpack("lock").code == 0
+    refused = mobpack(*RELEASE, "--previous", "old")
+    assert refused.code == 6
+    assert "both are 1.0.0" in refused.err
+    assert 'set version = "2.0.0"' in refused.err
+    assert tags(project) == ["1.0.0"]
+    assert not list((project / "dist").rglob("*.sig")), "nothing is signed that was refused"
+
+    raised = mobpack(*RELEASE, "--previous", "old", "--bump")
+    assert raised.code == 0, raised.err
+    assert tags(project) == ["1.0.0", "2.0.0"]
+    assert 'version = "2.0.0"' in (project / "mobpack.toml").read_text(encoding="utf-8")
+    assert mobpack("lock", "--check").code == 0, "the lock has the raised version"
+    entries = (project / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert entries.index("## 2.0.0") < entries.index("### Breaking changes") < entries.index("## 1.0.0")
+    assert mobpack("verify", "dist", "--key", "release.pub").code == 0
+
+
+@pytest.mark.processes
+def test_a_change_that_is_not_locked_is_refused(project: Path, mobpack: Mobpack) -> None:
+    (project / "net.onnx").write_bytes((project / "net.onnx").read_bytes() + b"\0")
+    answer = mobpack(*RELEASE, "--first")
+    assert answer.code == 6
+    assert "file net.onnx" in answer.err
+    assert not (project / "dist").exists()
+    assert not (project / "CHANGELOG.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "either --previous"),
+        (("--first", "--previous", "old"), "either --previous"),
+        (("--previous", "dist"), "--previous and --out are both dist"),
+        (("--previous", "missing"), "missing"),
+        (("--first", "--certificate", "release.pub"), "--certificate belongs to a key"),
+        (("--first", "--to", "nowhere"), "unknown registry 'nowhere'"),
+        (("--first", "--key", "missing.pem"), "missing.pem"),
+    ],
+)
+def test_what_cannot_end_well_is_refused_before_the_build(
+    arguments: tuple[str, ...], words: str, project: Path, mobpack: Mobpack
+) -> None:
+    answer = mobpack("release", *arguments)
+    assert answer.code == 2
+    assert words in answer.err
+    assert not (project / "dist").exists()
+
+
+@pytest.mark.processes
+def test_apps_that_verify_need_a_key(project: Path, mobpack: Mobpack) -> None:
+    text = (project / "mobpack.toml").read_text(encoding="utf-8")
+    trusting = text.replace('name = "pages"\n', 'name = "pages"\ntrust = "release.pub"\n')
+    (project / "mobpack.toml").write_text(trusting, encoding="utf-8", newline="\n")
+    answer = mobpack("release", "--first")
+    assert answer.code == 2
+    assert "add --key FILE" in answer.err
+    assert not (project / "dist").exists()
+
+
+def test_an_entry_is_the_newest_and_takes_what_was_unreleased() -> None:
+    text = "# Changelog\n\nAll versions.\n\n## Unreleased\n\n- By hand.\n\n## 1.0.0 - 2026-01-01\n\nFirst release.\n"
+    found = comparison(change(Level.MAJOR, "label gone"), change(Level.PATCH, "larger file"))
+    assert changelog.with_entry(text, "2.0.0", DAY, found) == (
+        "# Changelog\n\nAll versions.\n\n## 2.0.0 - 2026-11-25\n\n- By hand.\n\n### Breaking changes\n\n"
+        "- ios: label gone\n\n### Other changes\n\n- ios: larger file\n\n## 1.0.0 - 2026-01-01\n\nFirst release.\n"
+    )
+
+
+def test_an_empty_changelog_gets_a_title() -> None:
+    made = changelog.with_entry("", "1.0.0", DAY, None)
+    assert made == "# Changelog\n\n## 1.0.0 - 2026-11-25\n\nFirst release.\n"
+    assert changelog.has_entry(made, "1.0.0")
+    assert not changelog.has_entry(made, "1.0")
+    assert changelog.with_entry(made, "1.0.1", DAY, comparison()).startswith(
+        "# Changelog\n\n## 1.0.1 - 2026-11-25\n\nThe packages are as they were.\n\n## 1.0.0"
+    )
+
+
+def test_links_of_versions_are_headings_too() -> None:
+    assert changelog.has_entry("# Changelog\n\n## [1.2.0] - 2026-01-01\n", "1.2.0")
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (
+            '# mine\n[package]\nname = "a"  # its name\nversion = \'1.0.0\' # now\n[model.a]\nversion = "x"\n',
+            '# mine\n[package]\nname = "a"  # its name\nversion = "2.0.0" # now\n[model.a]\nversion = "x"\n',
+        ),
+        ('[package]\nname = "a"\n', '[package]\nversion = "2.0.0"\nname = "a"\n'),
+        ('[ package ] # mine\nname = "a"', '[ package ] # mine\nversion = "2.0.0"\nname = "a"'),
+    ],
+)
+def test_a_version_is_raised_and_all_else_stays(text: str, made: str) -> None:
+    assert with_version(text, "2.0.0") == made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'package = {name = "a", version = "1.0.0"}\n',
+        'package.name = "a"\n',
+        "[package\n",
+        "",
+        '[package]\nversion = """\n1.0.0"""\n',
+    ],
+)
+def test_a_table_in_another_form_is_left_to_its_author(text: str) -> None:
+    with pytest.raises(ConfigError, match="unusual form"):
+        with_version(text, "2.0.0")
