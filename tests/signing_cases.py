@@ -24,7 +24,7 @@ from packager.core.values import Package
 from packager.files.hashes import sha256_of
 from packager.files.zips import Content, Link, write_zip
 from packager.release import maven
-from packager.release.layouts import _unpack
+from packager.release.layouts import unpack
 from packager.signing.model_signing import UNSIGNED_NAME, unsigned_bundle
 from packager.signing.statements import Release
 from packager.targets.typescript.tarball import write_tarball
@@ -116,7 +116,7 @@ def make_release(
         dependencies=(),
     )
     swift = write_zip(_below(dist / "swift" / f"{stem}.zip"), _swift(stem, links, has_trust=has_trust))
-    _unpack(swift, dist / "swift" / RELEASE.package)
+    unpack(swift, dist / "swift" / RELEASE.package)
     registry = dist / "swift" / f"{stem}.json"
     registry.write_text(json.dumps({"checksum": sha256_of(swift)}) + "\n", encoding="utf-8", newline="\n")
     npm = write_tarball(_below(dist / "npm" / f"{stem}.tgz"), _npm(has_trust=has_trust))
