@@ -49,6 +49,7 @@ PLUGIN_FAMILIES = {
         "ends",
         "golden",
         "partials",
+        "signed_list",
         "swift_runtime",
         "typescript",
         "unwritten",
