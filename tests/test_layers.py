@@ -64,6 +64,7 @@ PLUGIN_FAMILIES = {
         "ends",
         "golden",
         "partials",
+        "signed_list",
         "swift_runtime",
         "typescript",
         "unwritten",

@@ -19,6 +19,7 @@ from packager.core.release_keys import spki
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render import write_sources
+from packager.targets import Target
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
@@ -100,8 +101,9 @@ bool isSigned(const std::string& key, const std::string& message, const std::str
 def view_of(folder: Path) -> ReactNativeView:
     store = Store(cache_folder() / "store")
     report = Report(parities=())
+    targets: tuple[Target, ...] = (Android(providers=()), Ios(providers=()))
     built = {}
-    for target in (Android(providers=()), Ios(providers=())):
+    for target in targets:
         plans = (trusted.plan(folder, store, target.NAME),)
         built[target.NAME] = target.built(target.view(trusted.PACKAGE, plans, report), plans)
     return ReactNative().view(trusted.PACKAGE, built, report)

@@ -16,9 +16,10 @@ from packager.files.user_cache import cache_folder
 from packager.render import write_sources
 from packager.targets.ios import Ios
 from tests.toolchain import trusted
+from tests.toolchain.kept import linked
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import HOME, App, build_in
-from tests.toolchain.swift_packages import MODULE, linked, write_runtime
+from tests.toolchain.swift_packages import MODULE, write_runtime
 from tests.toolchain.swift_sources import objects
 from tests.trust_vectors import OPENED, SWAPPED, VECTORS
 

@@ -15,7 +15,7 @@ from packager.release import maven
 from packager.render import environment
 from packager.reporting import views
 from packager.runtimes import recipe
-from packager.targets import dimensions, golden, swift_runtime
+from packager.targets import dimensions, golden, signed_list, swift_runtime
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
 from packager.targets.ios import package as swift_package
@@ -178,7 +178,7 @@ NESTED = (
     view.ProviderView,
     view.ResultView,
     view.StateView,
-    view.TrustView,
+    signed_list.TrustView,
     view.TypedView,
     view.WeightsView,
     view.WordsView,

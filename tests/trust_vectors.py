@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
@@ -12,6 +13,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from packager.core.values import Package, Trust
+from packager.signing import model_signing
+from packager.signing.envelope import IN_TOTO, Bundle, pae, written
+from packager.signing.statements import Release
 from packager.targets import signed_list
 
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
@@ -60,29 +64,34 @@ def enveloped(
     change: Callable[[bytes], bytes] = bytes,
 ) -> str:
     """A bundle with the signature of `key` over `payload`, after `change`; `sent` replaces the payload afterwards."""
-    kind = signed_list.PAYLOAD_TYPE
-    message = f"DSSEv1 {len(kind)} {kind} {len(payload)} ".encode() + payload
-    signature = base64.b64encode(change(sign(message, key))).decode()
-    return signed_list.bundle(payload if sent is None else sent, signatures=[{"sig": signature, "keyid": ""}])
+    signature = base64.b64encode(change(sign(pae(IN_TOTO, payload), key))).decode()
+    bundle = json.loads(written(Bundle(payload=payload if sent is None else sent)))
+    bundle["dsseEnvelope"]["signatures"] = [{"sig": signature, "keyid": ""}]
+    return json.dumps(bundle, separators=(",", ":")) + "\n"
+
+
+def statement(files: Files, package: Package) -> bytes:
+    release = Release(package=package.name, version=package.version)
+    return model_signing.statement(files, name=package.name, ignored=(signed_list.NAME,), release=release)
 
 
 def signed(files: Files, package: Package) -> str:
-    return enveloped(signed_list.statement(files, package))
+    return enveloped(statement(files, package))
 
 
 def _signed_with(key: ec.EllipticCurvePrivateKey) -> Callable[[Files, Package], str]:
-    return lambda files, package: enveloped(signed_list.statement(files, package), key)
+    return lambda files, package: enveloped(statement(files, package), key)
 
 
 def _with_more(files: Files, package: Package) -> str:
     return signed({**files, "more": "0" * 64}, package)
 
 
-def _changed(change: Callable[[dict[str, object]], object]) -> Callable[[Files, Package], str]:
+def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[Files, Package], str]:
     """A list whose statement was changed before it was signed."""
 
     def made(files: Files, package: Package) -> str:
-        document = json.loads(signed_list.statement(files, package))
+        document = json.loads(statement(files, package))
         change(document)
         return enveloped(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
 
@@ -90,7 +99,7 @@ def _changed(change: Callable[[dict[str, object]], object]) -> Callable[[Files, 
 
 
 def _with_signature(change: Callable[[bytes], bytes]) -> Callable[[Files, Package], str]:
-    return lambda files, package: enveloped(signed_list.statement(files, package), change=change)
+    return lambda files, package: enveloped(statement(files, package), change=change)
 
 
 def _der(r: bytes, s: bytes) -> bytes:
@@ -103,43 +112,38 @@ def _numbers(signature: bytes) -> tuple[bytes, bytes]:
     return signature[4:end], signature[end + 2 :]
 
 
-def _flipped(text: str, at: int) -> str:
-    return text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :]
-
-
 def _other(signature: bytes) -> bytes:
     """The other signature of the same message: as good as the first."""
     r, s = decode_dss_signature(signature)
     return encode_dss_signature(r, ORDER - s)
 
 
-def _of_release(number: int, version: str) -> Callable[[Files, Package], str]:
-    return lambda files, package: signed(
-        files, replace(package, version=version, trust=replace(package.trust or TRUST, number=number))
-    )
+def _of_version(version: str) -> Callable[[Files, Package], str]:
+    return lambda files, package: signed(files, replace(package, version=version))
 
 
 def _tampered(files: Files, package: Package) -> str:
-    statement = signed_list.statement(files, package)
+    said = statement(files, package)
     digest = next(iter(files.values())).encode()
-    return enveloped(statement, sent=statement.replace(digest, digest[:-1] + bytes([digest[-1] ^ 1])))
+    return enveloped(said, sent=said.replace(digest, digest[:-1] + bytes([digest[-1] ^ 1])))
 
 
 def _raw(signature: bytes) -> bytes:
     return b"".join(number.to_bytes(32) for number in decode_dss_signature(signature))
 
 
-def _subject(document: dict[str, object]) -> dict[str, dict[str, object]]:
-    (subject,) = document["subject"]  # type: ignore[misc]
-    return subject  # type: ignore[no-any-return]
+def _annotations(document: dict[str, Any]) -> dict[str, object]:
+    [subject] = document["subject"]
+    found: dict[str, object] = subject["annotations"]
+    return found
 
 
-def _without_number(document: dict[str, object]) -> None:
-    del _subject(document)["annotations"]["mobpack.number"]
+def _without_number(document: dict[str, Any]) -> None:
+    del _annotations(document)["mobpack.number"]
 
 
-def _number_as_text(document: dict[str, object]) -> None:
-    _subject(document)["annotations"]["mobpack.number"] = str(NUMBER)
+def _number_as_text(document: dict[str, Any]) -> None:
+    _annotations(document)["mobpack.number"] = str(NUMBER)
 
 
 def _twice(text: str) -> str:
@@ -155,7 +159,7 @@ VECTORS: tuple[Vector, ...] = (
         text=_signed_with(NEXT),
         expected=OPENED,
     ),
-    Vector(name="a later release", text=_of_release(NUMBER + (1 << 20), "1.3.0"), expected=OPENED),
+    Vector(name="a later release", text=_of_version("1.3.0"), expected=OPENED),
     Vector(name="more files", text=_with_more, expected=OPENED),
     Vector(
         name="with spaces",
@@ -213,7 +217,7 @@ VECTORS: tuple[Vector, ...] = (
     ),
     Vector(name="no release number", text=_changed(_without_number), expected=WRONG),
     Vector(name="a release number as text", text=_changed(_number_as_text), expected=WRONG),
-    Vector(name="an older release", text=_of_release(NUMBER - 1, "1.2.2"), expected=ROLLED_BACK),
+    Vector(name="an older release", text=_of_version("1.2.2"), expected=ROLLED_BACK),
     Vector(
         name="another package",
         text=lambda files, package: signed(files, replace(package, name="other")),

@@ -304,7 +304,7 @@ def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:
 
 @dataclass(frozen=True, kw_only=True)
 class Trust:
-    """What generated code verifies the models of a package with."""
+    """Keys and number of a release, for generated code to verify its models with."""
 
     keys: tuple[bytes, ...]
     """public keys: points on the curve P-256, uncompressed, 65 bytes each"""

@@ -1,22 +1,21 @@
-"""The list of a package's files that `mobpack sign` signs and generated code verifies (OpenSSF Model Signing)."""
+"""The list of a package's files that `mobpack sign` signs and generated code verifies."""
 
 import base64
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packager.core.release_keys import spki
 from packager.core.values import Package
+from packager.signing.model_signing import UNSIGNED_NAME, unsigned_bundle
+from packager.signing.statements import Release
 
-NAME = "models.sig"
+NAME = UNSIGNED_NAME
 """of the list, in the folder that the files of models have in an app"""
-PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrustView:
-    """What generated code verifies the files of a package with."""
+    """Keys and names that generated code verifies the files of a package with."""
 
     keys: tuple[str, ...]
     """public keys: SubjectPublicKeyInfo in Base64"""
@@ -42,53 +41,6 @@ def trust_view(package: Package, folder: str = "") -> TrustView | None:
     )
 
 
-def statement(digests: Mapping[str, str], package: Package) -> bytes:
-    """What is signed: an in-toto statement about the files of `package`, path -> sha256."""
-    assert package.trust is not None
-    names = sorted(digests)
-    root = hashlib.sha256(b"".join(bytes.fromhex(digests[each]) for each in names)).hexdigest()
-    about = {
-        "mobpack.package": package.name,
-        "mobpack.version": package.version,
-        "mobpack.number": package.trust.number,
-    }
-    return _json(
-        {
-            "_type": "https://in-toto.io/Statement/v1",
-            "subject": [{"name": package.name, "digest": {"sha256": root}, "annotations": about}],
-            "predicateType": "https://model_signing/signature/v1.0",
-            "predicate": {
-                "resources": [{"name": each, "digest": digests[each], "algorithm": "sha256"} for each in names],
-                "serialization": {
-                    "method": "files",
-                    "hash_type": "sha256",
-                    "allow_symlinks": False,
-                    "ignore_paths": [NAME],
-                },
-            },
-        }
-    ).encode()
-
-
 def unsigned(digests: Mapping[str, str], package: Package) -> str:
-    """The list as a build writes it: without a signature."""
-    return bundle(statement(digests, package), signatures=[])
-
-
-def bundle(payload: bytes, *, signatures: list[dict[str, str]]) -> str:
-    """A Sigstore bundle around `payload`."""
-    envelope = {
-        "payload": base64.b64encode(payload).decode(),
-        "payloadType": PAYLOAD_TYPE,
-        "signatures": signatures,
-    }
-    document = {
-        "mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json",
-        "verificationMaterial": {"publicKey": {"hint": ""}, "tlogEntries": []},
-        "dsseEnvelope": envelope,
-    }
-    return json.dumps(document, separators=(",", ":")) + "\n"
-
-
-def _json(document: object) -> str:
-    return json.dumps(document, separators=(",", ":"), sort_keys=True)
+    """The list of the files with `digests`, path -> sha256, as a build writes it: without a signature."""
+    return unsigned_bundle(digests, Release(package=package.name, version=package.version)).decode()

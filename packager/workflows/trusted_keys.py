@@ -9,14 +9,13 @@ from packager.config.tables import KNOWN_TARGETS
 from packager.core import release_keys, user_files
 from packager.core.errors import ConfigError, SettingError
 from packager.core.values import Trust
+from packager.signing.statements import Release
 
 MAX_KEYS = 2
 MAX_PEM_BYTES = 1 << 16
 VERSION = re.compile(r"(\d{1,4})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?(?:[-+].*)?")
-PART_BITS = 20
-"""of minor version and patch in a release number"""
-MAX_MAJOR = 2**13 - 1
-"""with larger ones a release number is not exact in a double, the only number of JavaScript"""
+LIMITS = (2**13, 2**20, 2**20)
+"""of the parts of a version: with larger ones a release number would not be exact in a double"""
 
 
 def trust_of(config: Config) -> Trust | None:
@@ -51,19 +50,19 @@ def refuse_unverified(config: Config, targets: Sequence[str]) -> None:
 
 
 def release_number(version: str) -> int:
-    """`1.2.3` -> 1 * 2^40 + 2 * 2^20 + 3: the order of releases. A pre-release has the number of its release.
+    """The place of a version in the order of releases. A pre-release has the number of its release.
 
     Raises ConfigError for another form of version.
     """
     match = VERSION.fullmatch(version)
-    major, minor, patch = (int(part or 0) for part in match.groups()) if match else (MAX_MAJOR + 1, 0, 0)
-    if major > MAX_MAJOR or max(minor, patch) >= 1 << PART_BITS:
+    parts = [int(part or 0) for part in match.groups()] if match else LIMITS
+    if any(part >= limit for part, limit in zip(parts, LIMITS, strict=True)):
         raise ConfigError(
             f"package.version '{version}' has no place among other versions, which package.trust needs to refuse "
             "older releases",
             hint='use numbers: version = "1.2.3"',
         )
-    return (major << 2 * PART_BITS) + (minor << PART_BITS) + patch
+    return Release(package="", version=version).number
 
 
 def _read(path: Path) -> bytes:

@@ -410,7 +410,7 @@ class Android:
             sbom=sources.texts.get(SBOM, ""),
             assets={
                 **{PurePosixPath(asset.path): asset.file for asset in view.assets},
-                **{path: text.encode() for path, text in _signed_list(view).items()},
+                **_printed_assets(sources),
             },
             libraries=libraries,
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},
@@ -505,6 +505,15 @@ def _runtime_view(
         library=native.library_name(namespace) if has_assignment else "",
         trust=trust,
     )
+
+
+def _printed_assets(sources: Sources) -> dict[PurePosixPath, bytes]:
+    """Texts among the assets by path below assets/."""
+    return {
+        path.relative_to(ASSETS_ROOT): text.encode()
+        for path, text in sources.texts.items()
+        if path.is_relative_to(ASSETS_ROOT)
+    }
 
 
 def _signed_list(view: AndroidView) -> dict[PurePosixPath, str]:
