@@ -14,7 +14,8 @@ from packager.environments.release import Release
 from packager.files.hashes import known_sha256
 from packager.files.store.closure import INSTALLED, references, text_of
 from packager.locking import LOCK, Change, Facts, Lock, compare, read
-from packager.locking.lock import BUILD, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
+from packager.locking.hashing import dir_hash
+from packager.locking.lock import BUILD, DIR_HASH, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
 from packager.locking.machine import machine
 from packager.locking.packages import inside, missing, needed, own_code
 from packager.locking.pinned import pinned_by
@@ -76,7 +77,10 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
             PYTHON: {**needed({*EXTRAS, *targets}), **_installed(config, targets)},
             ENVIRONMENT: {name: _state(ENVIRONMENTS[name]()) for name in sorted(_asked(config, targets))},
             RUNTIME: {name: _runtime(table, name) for name, table in targets_of(config, targets).items()},
-            PINNED: pinned_by(_modules(config, targets), _environments(config, targets)),
+            PINNED: {
+                **pinned_by(_modules(config, targets), _environments(config, targets)),
+                **_unpacked(config, targets),
+            },
             FILE: {_relative(path, folder): _file(path) for path in files},
         },
         not_locked=tuple(sorted(set(_beyond(config, targets)))),
@@ -152,6 +156,19 @@ def _installed(config: Config, targets: Sequence[str]) -> dict[str, Facts]:
         folder = "" if environment.missing() else environment.variables().get("PYTHONPATH", "")
         packages = inside(Path(folder)) if folder else {}
         found.update({f"{package} in {name}": facts for package, facts in packages.items()})
+    return found
+
+
+def _unpacked(config: Config, targets: Sequence[str]) -> dict[str, Facts]:
+    """The files that environments name to programs, such as the WebAssembly that packages contain, as they lie on the
+    disk: `web, unpacked`."""
+    found: dict[str, Facts] = {}
+    for name, environment in _made(config, targets).items():
+        ensure(environment)
+        paths = (Path(value) for value in environment.variables().values() if value)
+        files = {path.name: path for path in paths if path.is_file()}
+        if files:
+            found[f"{name}, unpacked"] = {DIR_HASH: dir_hash(files)}
     return found
 
 
