@@ -12,7 +12,7 @@ import pytest
 from packager import config
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
-from packager.locking import LOCK, Lock, compare, read, write
+from packager.locking import LOCK, Lock, Tables, compare, read, write
 from packager.locking.hashing import dir_hash
 from packager.locking.lock import DIR_HASH, ENVIRONMENT, FILE, MACHINE, ORDER, PINNED, PYTHON, RUNTIME
 from packager.locking.packages import inside, needed, own_code
@@ -326,7 +326,7 @@ def test_mobpack_is_locked_with_its_code_and_templates(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
-    tables = {
+    tables: Tables = {
         FILE: {'a "b"\\c\u200b.npz': {"size-bytes": 3, "sha256": "0" * 64}},
         MACHINE: {"system": {"value": "linux"}},
     }
