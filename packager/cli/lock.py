@@ -70,7 +70,8 @@ def lock(
     elif changes or not project.lock.exists():
         write(project.lock, found)
     if as_json:
-        print_json({"lock": str(project.lock), "entries": found.count, "changes": [plain(each) for each in changes]})
+        document = {"lock": str(project.lock), "entries": found.count, "not-locked": list(found.not_locked)}
+        print_json({**document, "changes": [plain(each) for each in changes]})
         return
     show(project.lock, found, changes)
 

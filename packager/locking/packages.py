@@ -12,6 +12,7 @@ from packager.locking.hashing import dir_hash
 from packager.locking.lock import DIR_HASH, Facts
 
 OWN = "mobpack"
+INSTALL = "install it: pip install mobpack, or pip install -e . in its sources"
 INSTALLERS = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
 """Files beside a package's metadata that differ from install to install."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -40,8 +41,10 @@ def _is_compiled(parts: tuple[str, ...]) -> bool:
 def needed(extras: Iterable[str]) -> Mapping[str, Facts]:
     """The packages that mobpack needs, with those of its `extras` that are installed, and all that they need, by name.
 
-    Raises ToolError for one that is damaged.
+    Raises ToolError for one that is damaged, and if mobpack itself is not installed: nothing says what it needs.
     """
+    if _installed(OWN) is None:
+        raise ToolError("mobpack runs without being installed, so nothing lists its Python packages", hint=INSTALL)
     found: dict[str, Distribution] = {}
     waiting = [(OWN, frozenset(extras))]
     while waiting:

@@ -1,6 +1,6 @@
 """Entries of a lock as resource descriptors of in-toto, and back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -70,7 +70,7 @@ def states(lock: Lock) -> dict[str, dict[str, str | int]]:
     }
 
 
-def lock_of(found: list[Mapping[str, Any]], machine: Mapping[str, Mapping[str, str]]) -> Lock:
+def lock_of(found: Sequence[Mapping[str, Any]], machine: Mapping[str, Mapping[str, str | int]]) -> Lock:
     """The lock that descriptors and states were made of, without options. Raises KeyError and TypeError for others."""
     names = {digest: key for key, digest in DIGESTS.items()}
     tables: dict[str, dict[str, Facts]] = {

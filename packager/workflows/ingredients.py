@@ -14,7 +14,8 @@ from packager.environments.release import Release
 from packager.files.hashes import known_sha256
 from packager.files.store.closure import INSTALLED, references, text_of
 from packager.locking import LOCK, Change, Facts, Lock, compare, read
-from packager.locking.lock import BUILD, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
+from packager.locking.hashing import dir_hash
+from packager.locking.lock import BUILD, DIR_HASH, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
 from packager.locking.machine import machine
 from packager.locking.packages import inside, missing, needed, own_code
 from packager.locking.pinned import pinned_by
@@ -34,6 +35,9 @@ EXTRAS = ("gpu", "images")
 TARGET, SET, SHAPE = "target ", "set ", "shape "
 """First words of the names of options."""
 ARM64 = "arm64"
+INSIDE, UNPACKED = " in ", ", unpacked"
+"""Parts of the names of things in environments."""
+INSTALLED_STATE = "installed"
 MAKING = "packager.environments.ensure"
 """The function that makes an environment, as modules import it."""
 
@@ -76,7 +80,10 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
             PYTHON: {**needed({*EXTRAS, *targets}), **_installed(config, targets)},
             ENVIRONMENT: {name: _state(ENVIRONMENTS[name]()) for name in sorted(_asked(config, targets))},
             RUNTIME: {name: _runtime(table, name) for name, table in targets_of(config, targets).items()},
-            PINNED: pinned_by(_modules(config, targets), _environments(config, targets)),
+            PINNED: {
+                **pinned_by(_modules(config, targets), _environments(config, targets)),
+                **_unpacked(config, targets),
+            },
             FILE: {_relative(path, folder): _file(path) for path in files},
         },
         not_locked=tuple(sorted(set(_beyond(config, targets)))),
@@ -151,7 +158,20 @@ def _installed(config: Config, targets: Sequence[str]) -> dict[str, Facts]:
     for name, environment in used.items():
         folder = "" if environment.missing() else environment.variables().get("PYTHONPATH", "")
         packages = inside(Path(folder)) if folder else {}
-        found.update({f"{package} in {name}": facts for package, facts in packages.items()})
+        found.update({f"{package}{INSIDE}{name}": facts for package, facts in packages.items()})
+    return found
+
+
+def _unpacked(config: Config, targets: Sequence[str]) -> dict[str, Facts]:
+    """The files that environments name to programs, such as the WebAssembly that packages contain, as they lie on the
+    disk: `web, unpacked`."""
+    found: dict[str, Facts] = {}
+    for name, environment in _made(config, targets).items():
+        ensure(environment)
+        paths = (Path(value) for value in environment.variables().values() if value)
+        files = {path.name: path for path in paths if path.is_file()}
+        if files:
+            found[f"{name}{UNPACKED}"] = {DIR_HASH: dir_hash(files)}
     return found
 
 
@@ -181,7 +201,7 @@ def _entered_by(module: str) -> set[str]:
 
 
 def _state(environment: Environment) -> Facts:
-    return {"value": "installed" if not environment.missing() else "not installed"}
+    return {"value": INSTALLED_STATE if not environment.missing() else "not installed"}
 
 
 def _environments(config: Config, targets: Sequence[str]) -> set[str]:
@@ -219,6 +239,14 @@ def _modules(config: Config, targets: Sequence[str]) -> Iterator[str]:
 def _runners(config: Config) -> Iterator[str]:
     """The modules of the runners that compare."""
     yield from (type(each).__module__ for name in config.parity.runners for each in RUNNERS[name](""))
+
+
+def environments_in(lock: Lock) -> tuple[str, ...]:
+    """The environments that a build used as they are installed, sorted."""
+    packages = {name.partition(INSIDE)[2] for name in lock.tables[PYTHON] if INSIDE in name}
+    unpacked = {name.removesuffix(UNPACKED) for name in lock.tables[PINNED] if name.endswith(UNPACKED)}
+    asked = {name for name, facts in lock.tables[ENVIRONMENT].items() if facts["value"] == INSTALLED_STATE}
+    return tuple(sorted(packages | unpacked | asked))
 
 
 def refuse_changed(project: Project | None, targets: Sequence[str]) -> None:

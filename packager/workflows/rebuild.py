@@ -17,7 +17,7 @@ from packager.files.store import Store
 from packager.files.store.pruning import entries
 from packager.files.user_cache import cache_folder
 from packager.locking import LOCK, Change, Lock, compare, read
-from packager.locking.lock import BUILD, PYTHON
+from packager.locking.lock import BUILD
 from packager.locking.packages import OWN
 from packager.provenance import FILE_NAME, Parameters, Statement
 from packager.provenance.comparing import Compared, Difference, compare_folders
@@ -25,7 +25,7 @@ from packager.release import MANIFEST
 from packager.release.signatures import SIG, without_signatures
 from packager.workflows.build import build
 from packager.workflows.gates import Rules
-from packager.workflows.ingredients import Project, ingredients
+from packager.workflows.ingredients import Project, environments_in, ingredients
 from packager.workflows.origins import Origins
 from packager.workflows.requested import Request
 
@@ -114,7 +114,7 @@ def rebuild(
         changes=changes,
         reason=_reason(original, compared, changes),
         steps=steps,
-        installed=tuple(sorted({name.partition(" in ")[2] for name in found.tables[PYTHON] if " in " in name})),
+        installed=environments_in(found),
         not_locked=found.not_locked,
         has_provenance=original.statement is not None,
         is_fresh=is_fresh,
