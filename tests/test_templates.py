@@ -110,6 +110,7 @@ SHARED = [
         "Sound",
         "Source",
         "Tensors",
+        "TextLists",
         "Values",
         "Weights",
     )
