@@ -48,7 +48,13 @@ def configurations() -> list[str]:
 
 def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
     of_contracts = [("image", "classes"), ("text", "embedding"), ("", "spans"), ("", "pairs")]
-    of_texts = [("text", "generated"), ("audio", "generated"), ("text", "generated"), ("text", "")]
+    of_texts = [
+        ("text", "generated"),
+        ("audio", "generated"),
+        ("text", "generated"),
+        ("text", ""),
+        ("text", "embedding"),
+    ]
     both = [*of_contracts, *of_texts, ("image", "classes")]
     kinds = [([takes] if takes else [], [gives] if gives else []) for takes, gives in both]
     assert len(configurations()) == len(kinds)

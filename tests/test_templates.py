@@ -112,6 +112,7 @@ SHARED = [
         "Tensors",
         "Json",
         "Trust",
+        "TextLists",
         "Values",
         "Weights",
     )

@@ -29,9 +29,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--previous", type=MODEL, metavar="OLD", help="The release before: its dist folder.")
 @click.option("--first", "is_first", is_flag=True, help="There is no release before.")
 @click.option("--bump", is_flag=True, help="Raise the version in mobpack.toml if it is too low.")
-@click.option(
-    "--changelog", type=FILE, help="Changelog that gets an entry; default: CHANGELOG.md beside mobpack.toml."
-)
+@click.option("--changelog", type=FILE, help="Changelog that gets an entry; default: CHANGELOG.md beside mobpack.toml.")
 @click.option("--rebuild", is_flag=True, help="Build twice, the second time in an empty store, and compare the bytes.")
 @click.option("--key", metavar="FILE|URI", help="Private key to sign with, as for mobpack sign.")
 @click.option("--certificate", type=FILE, metavar="FILE", help="The key's X.509 certificate.")

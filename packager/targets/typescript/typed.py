@@ -175,22 +175,35 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         state_keys=state_keys,
         labels=tuple(found for each in contract.outputs if (found := typed_outputs.labels(each))),
         imports=tuple(_imports(made.values(), results, contract, is_ranked=bool(ranked))),
-        lists=_lists(parameters, results[0].type if is_single else f"{class_name}{PREDICTION}")
+        lists=_lists(
+            parameters,
+            result=results[0].type if is_single else f"{class_name}{PREDICTION}",
+            sync_options="ClassifySyncOptions" if ranked else "",
+        )
         if contract.is_batch
         else None,
         generation=_generation(contract, parameters, seed),
     )
 
 
-def _lists(parameters: Iterable[str], result: str) -> ListsView:
+def _lists(parameters: Iterable[str], *, result: str, sync_options: str) -> ListsView:
     taken = list(parameters)
     lists = _free(map(names.plural, taken), taken)
+    one, several, either = (
+        [f"{name}: {wanted}" for name in known]
+        for known, wanted in ((taken, "string"), (lists, "readonly string[]"), (taken, "Texts"))
+    )
+    declared = [f"options?: {sync_options}"] if sync_options else []
+    item = f"({result})" if " " in result else result
     return ListsView(
-        parameters="".join(f"{name}: readonly string[], " for name in lists),
-        either="".join(f"{name}: Texts, " for name in taken),
+        parameters="".join(f"{each}, " for each in several),
+        either="".join(f"{each}, " for each in either),
         is_pair=len(taken) == 2,
-        item=f"({result})" if " " in result else result,
-        results=f"{result} | readonly {f'({result})' if ' ' in result else result}[]",
+        item=item,
+        results=f"{result} | readonly {item}[]",
+        sync_one=", ".join([*one, *declared]),
+        sync_several=", ".join([*several, *declared]),
+        sync_either=", ".join([*either, *([f"options: {sync_options} = {{}}"] if sync_options else [])]),
     )
 
 

@@ -97,6 +97,12 @@ class ListsView:
     """type of a result in a list: `(readonly Classification[])`, `number`"""
     results: str
     """type of the result of either"""
+    sync_one: str
+    """declared parameters of the synchronous method for one text"""
+    sync_several: str
+    """the same for lists"""
+    sync_either: str
+    """parameters of its implementation"""
 
 
 @dataclass(frozen=True, kw_only=True)
