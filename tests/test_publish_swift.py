@@ -191,7 +191,7 @@ def test_a_tag_has_the_package_at_its_root_and_is_made_once(tmp_path: Path, repo
         "Package.swift",
         "Sources/VisionModels/Vision.swift",
     ]
-    show = ["git", "-C", repository, "show", "1.0.0:Sources/VisionModels/Vision.swift"]
+    show = ["git", "-C", str(repository), "show", "1.0.0:Sources/VisionModels/Vision.swift"]
     assert subprocess.run(show, check=True, capture_output=True).stdout == b"public let answer = 42\r\n"
     assert results(tagged(dist, repository)) == {"already there"}
     tagged(release(tmp_path / "next", version="1.1.0"), repository)
