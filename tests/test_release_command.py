@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ from packager.differences.values import Bump, Change, Comparison, Level
 from packager.files.hashes import sha256_of
 from tests.signing_cases import make_key
 from tests.test_cli import Mobpack, mobpack
-from tests.test_provenance import shared_release
+from tests.test_provenance import PROJECT, make_release
 
 __all__ = ["mobpack"]
 
 DAY = "2026-11-25"
+RUNTIME = "https://github.com/example/onnxruntime-binary"
 SAME = Bump(old="1.0.0", new="1.0.0", is_enough=True, needed="1.0.0", sentence="both are 1.0.0")
 
 
@@ -32,17 +34,28 @@ def change(level: Level, text: str) -> Change:
     return Change(level=level, where="ios", change=text, reason="apps use it")
 
 
+@cache
+def shared_project(base: Path) -> Path:
+    """A project with its lock, built once; its cache is beside it."""
+    text = PROJECT.replace("[target.ios]\n", f'[target.ios]\nruntime-package = "{RUNTIME}"\n')
+    return make_release(base / "released" / "project", text).parent
+
+
 @pytest.fixture
 def project(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """A locked project in the working folder of `mobpack`, with a key, a git repository, and the cache of its build."""
-    source = shared_release(tmp_path_factory.getbasetemp()).parent
+    source = shared_project(tmp_path_factory.getbasetemp())
     shutil.copytree(source, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("dist"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(source.with_name("project-cache")))
     make_key(tmp_path)
     subprocess.run(["git", "init", "--quiet", "--bare", "released.git"], cwd=tmp_path, check=True)
     return tmp_path
+
+
+def write(project: Path, text: str) -> None:
+    (project / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
 
 
 def state(folder: Path) -> dict[str, str]:
@@ -102,7 +115,7 @@ def test_releases_follow_each_other(project: Path, mobpack: Mobpack) -> None:
 
     (project / "dist").rename(project / "old")
     text = (project / "mobpack.toml").read_text(encoding="utf-8").replace("[model.pages]", "[model.sheets]")
-    (project / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+    write(project, text)
     assert mobpack("lock").code == 0
     refused = mobpack(*RELEASE, "--previous", "old")
     assert refused.code == 6
@@ -123,10 +136,10 @@ def test_releases_follow_each_other(project: Path, mobpack: Mobpack) -> None:
 
 @pytest.mark.processes
 def test_a_change_that_is_not_locked_is_refused(project: Path, mobpack: Mobpack) -> None:
-    (project / "net.onnx").write_bytes((project / "net.onnx").read_bytes() + b"\0")
+    write(project, (project / "mobpack.toml").read_text(encoding="utf-8") + "# changed\n")
     answer = mobpack(*RELEASE, "--first")
     assert answer.code == 6
-    assert "file net.onnx" in answer.err
+    assert "file mobpack.toml" in answer.err
     assert not (project / "dist").exists()
     assert not (project / "CHANGELOG.md").exists()
 
@@ -153,10 +166,22 @@ def test_what_cannot_end_well_is_refused_before_the_build(
 
 
 @pytest.mark.processes
+def test_what_a_registry_refuses_is_refused_before_anything_is_written(project: Path, mobpack: Mobpack) -> None:
+    text = (project / "mobpack.toml").read_text(encoding="utf-8")
+    write(project, text.replace(f'runtime-package = "{RUNTIME}"\n', ""))
+    assert mobpack("lock").code == 0
+    answer = mobpack(*RELEASE, "--first")
+    assert answer.code == 2
+    assert "onnxruntime-binary" in answer.err
+    assert not (project / "CHANGELOG.md").exists()
+    assert not list((project / "dist").rglob("*.sig"))
+
+
+@pytest.mark.processes
 def test_apps_that_verify_need_a_key(project: Path, mobpack: Mobpack) -> None:
     text = (project / "mobpack.toml").read_text(encoding="utf-8")
     trusting = text.replace('name = "pages"\n', 'name = "pages"\ntrust = "release.pub"\n')
-    (project / "mobpack.toml").write_text(trusting, encoding="utf-8", newline="\n")
+    write(project, trusting)
     answer = mobpack("release", "--first")
     assert answer.code == 2
     assert "add --key FILE" in answer.err

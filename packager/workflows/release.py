@@ -96,6 +96,7 @@ def release(order: Order, configured: Configured, console: Console) -> Released:
     with _place(order) as out:
         config, found, steps = _built(order, config, configured, out, console)
         package, version = config.package.name, config.package.version
+        publishing.publish(out, order.registries, Session(), is_dry=True)  # what registries refuse is refused now
         entry, step = _entered(order, text, version, found)
         steps.append(step)
         steps += [_verified(order, configured, out, console), *_described(order, out)]
