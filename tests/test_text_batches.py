@@ -20,10 +20,11 @@ from packager.contract.pairs import Pairs
 from packager.contract.results import answer, row
 from packager.contract.spans import Spans
 from packager.contract.tokens import StringInput
-from packager.core.contract import TextInput
+from packager.core.contract import BETWEEN, TextInput
 from packager.core.errors import ConfigError
 from packager.core.values import Model
 from packager.graph import traversal
+from packager.graph.writer import Writer
 from packager.samples.texts import code_points
 from tests.onnx_text import loaded, onnx_model
 from tests.test_contract_text import TOKENS
@@ -253,3 +254,17 @@ def test_a_batch_that_the_model_cannot_take_is_refused(
     assert message in refused.value.message
     assert refused.value.message.startswith("model.m.")
     assert refused.value.hint
+
+
+def test_a_text_that_goes_on_is_no_batch(tmp_path: Path) -> None:
+    text = StringInput(tokenizer=changed(bert(), tmp_path), batch=True)
+    with pytest.raises(ConfigError, match="batch has no effect where a text is generated"):
+        text.ids(Writer(scope="prompt"), ["text"])
+
+
+def test_random_inputs_of_a_batch_have_several_texts(tmp_path: Path) -> None:
+    model = attached(tmp_path, bert())
+    assert model.contract
+    assert all(BETWEEN in values for values in model.contract.values.values())
+    assert code_points(["a", "", "b"]).tolist() == [ord("a"), BETWEEN, BETWEEN, ord("b")]
+    assert code_points([""]).tolist() == [-1]
