@@ -90,6 +90,7 @@ def test_a_list_is_answered_as_on_every_platform(facts: Mapping[str, str], numbe
             continue
         assert facts[case].lower().replace("_", "-") == expected, facts.get(f"words of {case}")
         assert facts[f"mapped by {case}"] == "", "no file of the model is touched"
+        assert facts[f"told of {case}"] == "ModelUntrustedException", "the observer hears of it"
 
 
 def test_a_signed_file_with_another_byte_is_not_opened(facts: Mapping[str, str]) -> None:

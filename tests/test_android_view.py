@@ -146,7 +146,7 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
         is_of_trust = path.name.removesuffix(".kt.j2") in TRUST
         found = of_contracts if is_of_contract else of_trust if is_of_trust else words
         found |= set(re.findall(r"(?<![A-Za-z.])[A-Z][A-Za-z]*[a-z][A-Za-z]*\b", code))
-    assert words <= tensors.RESERVED_CLASSES | {"SignedList", "Trusted", "ModelUntrustedException"}
+    assert words <= tensors.RESERVED_CLASSES | {"Trusted", "ModelUntrustedException"}
     assert of_trust <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TRUST
     assert of_contracts <= tensors.RESERVED_CLASSES | typed.RESERVED_CLASSES
     assert not tensors.RESERVED_CLASSES & typed.RESERVED_CLASSES

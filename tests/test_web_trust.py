@@ -1,11 +1,14 @@
 """Web packages with trusted keys open what was signed, and say of everything else why they do not: in Node."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from packager.core.findings import Report
 from packager.environments import web as environment
@@ -13,8 +16,10 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render import write_sources
 from packager.targets.web import Web
+from tests.onnx_text import linear, saved
 from tests.toolchain import node, trusted
-from tests.trust_vectors import OPENED, SWAPPED, VECTORS
+from tests.toolchain.react_native.packages import unpack
+from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
@@ -131,3 +136,53 @@ def test_words_say_what_to_do(facts: Facts) -> None:
     assert "sign with the private key of [package] trust" in words["a stranger's key"]
     assert "release 1.2.2, which is older" in words["an older release"]
     assert "package other, not of models" in words["another package"]
+
+
+PROJECT = """\
+[package]
+name = "models"
+version = "1.2.3"
+trust = "release.pub"
+
+[model.scorer]
+path = "scorer.onnx"
+
+[target.web]
+"""
+LOAD = """\
+const { Scorer } = await import('./package/lib/index.js');
+const model = await Scorer.load().catch((error) => error);
+console.log(model.provider ?? model.problem);
+"""
+
+
+def test_what_mobpack_builds_is_opened_once_mobpack_has_signed_it(tmp_path: Path) -> None:
+    saved(tmp_path / "scorer.onnx", linear())
+    (tmp_path / "mobpack.toml").write_text(PROJECT, encoding="utf-8", newline="\n")
+    (tmp_path / "release.pub").write_bytes(
+        IN_USE.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    )
+    key = tmp_path / "release.pem"
+    key.touch(mode=0o600)
+    key.write_bytes(IN_USE.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+    mobpack(tmp_path, "build")
+    assert loaded(tmp_path, tmp_path / "unsigned") == "unsigned"
+    mobpack(tmp_path, "sign", "dist", "--key", "release.pem")
+    assert loaded(tmp_path, tmp_path / "signed") == "cpu"
+
+
+def mobpack(folder: Path, *words: str) -> None:
+    command = [sys.executable, "-m", "packager.cli", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def loaded(project: Path, folder: Path) -> str:
+    """The outcome of a load of the package that lies in the project's `dist`."""
+    [archive] = (project / "dist").rglob("*.tgz")
+    unpack(archive, folder)
+    (folder / "main.mjs").write_text(LOAD, encoding="utf-8", newline="\n")
+    done = node.run(["main.mjs"], cwd=folder)
+    assert done.returncode == 0, done.output
+    return done.stdout.strip()

@@ -1,6 +1,8 @@
 package apps
 
 import android.content.res.AssetManager
+import com.example.models.FailureEvent
+import com.example.models.ModelObserver
 import com.example.models.ModelUntrustedException
 import com.example.models.Options
 import com.example.models.Provider
@@ -28,9 +30,15 @@ fun main(arguments: Array<String>) {
 
 private fun tell(name: String, folder: File, provider: Provider, source: Source) {
     AssetManager.mapped.clear()
+    val told = mutableListOf<String>()
+    val observer = object : ModelObserver {
+        override fun onFailure(event: FailureEvent) {
+            told += event.error.javaClass.simpleName
+        }
+    }
     val app = InstalledApp(File(folder, "base.apk"), File(folder, "data"))
     try {
-        Scorer.loadBlocking(app, Options(providers = listOf(provider)), source).use { model ->
+        Scorer.loadBlocking(app, Options(providers = listOf(provider), observer = observer), source).use { model ->
             report(name, "opened by ${model.provider}")
         }
     } catch (failure: Exception) {
@@ -38,6 +46,7 @@ private fun tell(name: String, folder: File, provider: Provider, source: Source)
         report(name, problem ?: failure.javaClass.simpleName)
         report("words of $name", failure.message)
     }
+    report("told of $name", told.joinToString())
     report("mapped by $name", AssetManager.mapped.joinToString())
 }
 

@@ -314,7 +314,7 @@ public class Classifier private constructor(
         private fun open(context: Context, options: Options, source: Source, loading: Loading): Classifier {
             // That of the whole app: a model may live longer than the screen that loads it.
             val app = context.applicationContext ?: context
-            val files = Trusted(source.files(app, FILES, options, loading), SignedList.of(app))
+            val files = Trusted.of(source.files(app, FILES, options, loading), FILES, app, options)
             return Classifier(ModelOpener(FILES, app, options, source, files).open(), SelfTester(GOLDEN, options, files))
         }
     }

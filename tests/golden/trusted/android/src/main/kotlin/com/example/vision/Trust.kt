@@ -32,7 +32,7 @@ public class ModelUntrustedException internal constructor(
 ) : ModelException(message, cause)
 
 /** [files], but only those that are in the signed [list]. That they have the bytes of the list is checked where they are mapped. */
-internal class Trusted(private val files: Files, private val list: SignedList) : Files by files {
+internal class Trusted private constructor(private val files: Files, private val list: SignedList) : Files by files {
     override fun fetch(assets: List<Asset>) {
         assets.forEach { list.require(it, isOwn) }
         files.fetch(assets)
@@ -41,6 +41,19 @@ internal class Trusted(private val files: Files, private val list: SignedList) :
     override fun map(asset: Asset): Mapped {
         list.require(asset, isOwn)
         return files.map(asset)
+    }
+
+    companion object {
+        /** Throws ModelUntrustedException, and tells the observer, when the list in the app is not to be trusted. */
+        fun of(files: Files, model: ModelFiles, context: Context, options: Options): Trusted {
+            val began = System.nanoTime()
+            try {
+                return Trusted(files, SignedList.of(context))
+            } catch (failure: ModelUntrustedException) {
+                tell(options.observer, ModelObserver::onFailure) { FailureEvent(model.name, failure, secondsSince(began)) }
+                throw failure
+            }
+        }
     }
 }
 
