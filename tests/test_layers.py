@@ -54,6 +54,7 @@ PLUGIN_FAMILIES = {
         "registry",
         "release",
         "sending",
+        "signed_manifests",
         "swift_archives",
     ),
     "targets": (

@@ -1,8 +1,13 @@
 """Publishing Swift packages: to a registry, which is a double that answers as SE-0292 and SE-0391 say, and as tags of a
 git repository, from which the real Swift package manager takes them."""
 
+import base64
+import io
 import json
 import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -13,12 +18,16 @@ from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
 from packager.publishing import Outcome, publish, registries
 from tests.registries import LOCAL, Answered, Asked, Fault, Server, Waits, parts_of, release, results, serving
-from tests.toolchain.swift import swift
+from tests.toolchain.swift import PROGRAMS, Finished, Swift, swift
 
 pytestmark = pytest.mark.by_content
 
 SCOPE = "swift-registry.scope=acme"
 PLACE = "/acme/vision/1.0.0"
+VERSION = {"Content-Version": "1"}
+JSON = {**VERSION, "Content-Type": "application/json"}
+ZIP = {**VERSION, "Content-Type": "application/zip"}
+SWIFT = {**VERSION, "Content-Type": "text/x-swift"}
 PROBLEM = json.dumps({"detail": "release already exists"}).encode()
 
 
@@ -34,17 +43,47 @@ class SwiftDouble:
         self.server.handle = lambda server, asked: self.answer(asked)
 
     def answer(self, asked: Asked) -> Answered:
-        assert asked.headers["Accept"] == "application/vnd.swift.registry.v1+json"
         if asked.method == "PUT":
-            if asked.path in self.releases:
-                return Answered(409, PROBLEM)
-            self.releases[asked.path] = parts_of(asked)
-            return Answered(self.status)
-        if asked.path not in self.releases:
+            return self.put(asked)
+        place = asked.path.removesuffix(".zip").removesuffix("/Package.swift")
+        if asked.path == "/acme/vision":
+            return Answered(200, json.dumps({"releases": {"1.0.0": {}}}).encode(), JSON)
+        if place not in self.releases:
             return Answered(404)
-        checksum = sha256(self.releases[asked.path]["source-archive"]).hexdigest()
-        resource = {"name": "source-archive", "type": "application/zip", "checksum": checksum}
-        return Answered(200, json.dumps({"id": "acme.vision", "resources": [resource]}).encode())
+        parts = self.releases[place]
+        if asked.path.endswith(".zip"):
+            return Answered(200, parts["source-archive"], {**ZIP, **_signature_headers(parts)})
+        if asked.path.endswith("/Package.swift"):
+            with zipfile.ZipFile(io.BytesIO(parts["source-archive"])) as archive:
+                return Answered(200, archive.read("vision-1.0.0/Package.swift"), SWIFT)
+        return Answered(200, json.dumps({"id": "acme.vision", "version": "1.0.0", **_described(parts)}).encode(), JSON)
+
+    def put(self, asked: Asked) -> Answered:
+        assert asked.headers["Accept"] == "application/vnd.swift.registry.v1+json"
+        if asked.path in self.releases:
+            return Answered(409, PROBLEM)
+        self.releases[asked.path] = parts_of(asked)
+        return Answered(self.status)
+
+
+def _described(parts: Mapping[str, bytes]) -> dict[str, object]:
+    resource: dict[str, object] = {
+        "name": "source-archive",
+        "type": "application/zip",
+        "checksum": sha256(parts["source-archive"]).hexdigest(),
+    }
+    if signature := parts.get("source-archive-signature"):
+        signed = {"signatureBase64Encoded": base64.b64encode(signature).decode(), "signatureFormat": "cms-1.0.0"}
+        resource["signing"] = signed
+    return {"resources": [resource], "metadata": json.loads(parts.get("metadata", b"{}"))}
+
+
+def _signature_headers(parts: Mapping[str, bytes]) -> dict[str, str]:
+    signature = parts.get("source-archive-signature")
+    if signature is None:
+        return {}
+    encoded = base64.b64encode(signature).decode()
+    return {"X-Swift-Package-Signature-Format": "cms-1.0.0", "X-Swift-Package-Signature": encoded}
 
 
 def published(dist: Path, double: SwiftDouble, *settings: str, waits: Waits | None = None) -> tuple[Outcome, ...]:
@@ -111,8 +150,12 @@ def test_a_certificate_signs_the_archive_and_its_metadata(tmp_path: Path, identi
     certificate, key = identity
     double = SwiftDouble()
     settings = (f"swift-registry.certificate={certificate}", f"swift-registry.key={key}")
+    dist = release(tmp_path / "dist")
     with serving(double.server):
-        published(release(tmp_path / "dist"), double, *settings)
+        published(dist, double, *settings)
+        assert results(published(dist, double, *settings)) == {"already there"}, "with other signatures"
+        with pytest.raises(GateError, match="other bytes"):
+            published(dist, double)
     [headers] = [each for each in double.server.headers if "Content-Type" in each]
     assert headers["X-Swift-Package-Signature-Format"] == "cms-1.0.0"
     parts = double.releases[PLACE]
@@ -260,6 +303,64 @@ def test_the_real_package_manager_builds_an_app_with_the_tag(tmp_path: Path, rep
     assert done.output.rstrip().endswith("42")
     pins = json.loads((app / "Package.resolved").read_text(encoding="utf-8"))["pins"]
     assert [each["state"]["version"] for each in pins] == ["1.0.0"]
+
+
+@pytest.mark.swift
+@pytest.mark.parametrize("trusted", [True, False])
+def test_the_real_package_manager_verifies_what_a_registry_has(
+    tmp_path: Path, identity: tuple[Path, Path], trusted: bool
+) -> None:
+    """The signature is checked by Swift's own code, against a root that it is told to trust."""
+    certificate, key = identity
+    tools, double, app = swift(), SwiftDouble(), tmp_path / "app"
+    (app / "roots").mkdir(parents=True)
+    if trusted:
+        der = ["openssl", "x509", "-in", str(certificate), "-outform", "DER", "-out", str(app / "roots" / "root.cer")]
+        subprocess.run(der, check=True)
+    settings = (f"swift-registry.certificate={certificate}", f"swift-registry.key={key}")
+    with serving(double.server):
+        published(release(tmp_path / "dist"), double, *settings)
+        done = _resolved(tools, app, double.server.address)
+    if trusted:
+        assert done.returncode == 0, done.output
+        assert "GET /acme/vision/1.0.0.zip" in double.server.requests
+    else:
+        assert done.returncode != 0
+        assert "is not trusted" in done.output
+
+
+def _resolved(tools: Swift, app: Path, address: str) -> Finished:
+    """`swift package resolve` of an app that depends on acme.vision, and takes only what is signed."""
+    (app / "Sources" / "App").mkdir(parents=True)
+    (app / "Package.swift").write_text(
+        "// swift-tools-version: 5.9\nimport PackageDescription\n"
+        'let package = Package(name: "app", dependencies: [.package(id: "acme.vision", from: "1.0.0")],\n'
+        'targets: [.executableTarget(name: "App", dependencies: '
+        '[.product(name: "VisionModels", package: "acme.vision")])])\n',
+        encoding="utf-8",
+    )
+    (app / "Sources" / "App" / "main.swift").write_text("import VisionModels\nprint(answer)\n", encoding="utf-8")
+    signing = {
+        "onUnsigned": "error",
+        "onUntrustedCertificate": "error",
+        "trustedRootCertificatesPath": str(app / "roots"),
+        "includeDefaultTrustedRootCertificates": False,
+        "validationChecks": {"certificateExpiration": "disabled", "certificateRevocation": "disabled"},
+    }
+    document = {"registries": {}, "security": {"default": {"signing": signing}}, "authentication": {}, "version": 1}
+    shared, programs = app / "shared", app / "programs"
+    for folder in (shared, programs):
+        folder.mkdir()
+    (shared / "registries.json").write_text(json.dumps(document), encoding="utf-8")
+    unzip = programs / "unzip"  # the toolchain has none, and the package manager starts one
+    unzip.write_text(f'#!/bin/sh\nexec chroot /host {sys.executable} -m zipfile -e "$1" "$3"\n', encoding="utf-8")
+    unzip.chmod(0o755)
+    environment = {"HOME": str(app / "home"), "PATH": f"{programs}:{PROGRAMS}"}
+    command = ["swift", "package-registry", "set", "--allow-insecure-http", address]
+    done = tools.run(command, cwd=app, environment=environment)
+    assert done.returncode == 0, done.output
+    command = ["swift", "package", "--config-path", str(shared), "--scratch-path", str(app / "scratch"), "resolve"]
+    return tools.run(command, cwd=app, environment=environment)
 
 
 def test_the_archive_of_a_tag_is_the_one_of_the_release(tmp_path: Path, repository: Path) -> None:

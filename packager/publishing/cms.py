@@ -12,8 +12,10 @@ FORMAT = "cms-1.0.0"
 
 
 def signature(content: bytes | Path, certificate: Path, key: Path) -> bytes:
-    """A detached CMS signature in DER, with SHA-256. Raises ConfigError if a file is missing, ToolError if openssl is
-    missing or cannot sign."""
+    """A detached CMS signature in DER, with SHA-256 and without attributes, of which SwiftPM says "invalid signature".
+
+    Raises ConfigError if a file is missing, ToolError if openssl is missing or cannot sign.
+    """
     for file in (certificate, key):
         if not file.is_file():
             raise ConfigError(f"{file} is no file", hint="name a certificate and its private key, both in PEM")
@@ -36,7 +38,7 @@ def signature(content: bytes | Path, certificate: Path, key: Path) -> bytes:
             "-signer",
             certificate.absolute(),
         ]
-        command += ["-inkey", key.absolute(), "-outform", "DER", "-out", target, "-md", "sha256", "-nosmimecap"]
+        command += ["-inkey", key.absolute(), "-outform", "DER", "-out", target, "-md", "sha256", "-noattr"]
         done = children.run(command)
         if done.returncode != 0:
             raise ToolError(

@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import shutil
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -83,6 +84,20 @@ class Http:
                     raise self._failure(_whole(answer), address)
                 with _reader(content) as own:
                     return _compared(answer, own, size_of(content))
+
+        return patiently(ask, self.session)
+
+    def download(self, address: str, path: Path, *, accept: str = "*/*") -> bool:
+        """Writes what is at `address` to `path`; returns whether anything is there. Raises ToolError."""
+
+        def ask() -> bool:
+            with self._opened("GET", address, headers={"Accept": accept}) as answer:
+                if answer.status not in (200, 404):
+                    raise self._failure(_whole(answer), address)
+                with path.open("wb") as file:
+                    shutil.copyfileobj(answer, file, CHUNK_BYTES)
+                _refuse_cut(answer, path.stat().st_size)
+                return bool(answer.status == 200)
 
         return patiently(ask, self.session)
 

@@ -1,6 +1,7 @@
 """Swift package registries (SE-0292, SE-0321, SE-0391): one request for each package."""
 
 import json
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import ClassVar
 
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError, ToolError
+from packager.files.zips import DAMAGE
 from packager.publishing.addresses import checked
 from packager.publishing.cms import FORMAT, signature
 from packager.publishing.credentials import Credentials
 from packager.publishing.http import Http
 from packager.publishing.multipart import Form, Part
 from packager.publishing.registry import Request, Session, State
-from packager.publishing.release import Release
+from packager.publishing.release import Release, digest
+from packager.publishing.signed_manifests import is_same_but_for_signatures, sign_manifests
 from packager.publishing.swift_archives import archive_of
 
 CREDENTIALS = Credentials(
@@ -23,6 +26,7 @@ CREDENTIALS = Credentials(
     password="MOBPACK_SWIFT_PASSWORD",  # noqa: S106
 )
 VERSION_1 = "application/vnd.swift.registry.v1+json"
+ARCHIVE = "application/vnd.swift.registry.v1+zip"
 SCOPE = "--set swift-registry.scope=SCOPE"
 
 
@@ -53,17 +57,20 @@ class SwiftRegistry:
 
     def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
         archive = archive_of(release, self.package)
+        path = archive.file.path
+        if self.key:
+            path = sign_manifests(path, folder, self._signature)
         return (
             Request(
                 registry=self.NAME,
                 method="PUT",
                 address=f"{self.address}/{self.scope}/{archive.name}/{archive.version}",
                 file=archive.file.name,
-                size_bytes=archive.file.size_bytes,
-                sha256=archive.file.sha256,
-                parts=tuple(part.name for part in self._parts(archive.file.path)),
+                size_bytes=path.stat().st_size,
+                sha256=digest(path, "sha256"),
+                parts=tuple(part.name for part in self._parts(path)),
                 note="signed" if self.key else "not signed",
-                content=archive.file.path,
+                content=path,
             ),
         )
 
@@ -75,11 +82,14 @@ class SwiftRegistry:
         yield Part(name="metadata", content=metadata, media_type="application/json")
         if self.key:
             for name, content in contents.items():
-                signed = signature(content, Path(self.certificate), Path(self.key))
-                yield Part(name=f"{name}-signature", content=signed)
+                yield Part(name=f"{name}-signature", content=self._signature(content))
+
+    def _signature(self, content: bytes | Path) -> bytes:
+        return signature(content, Path(self.certificate), Path(self.key))
 
     def state(self, request: Request, session: Session) -> State:
-        answer = Http(session=session, credentials=CREDENTIALS).get(request.address, accept=VERSION_1)
+        http = Http(session=session, credentials=CREDENTIALS)
+        answer = http.get(request.address, accept=VERSION_1)
         if answer.status == 404:
             return State.ABSENT
         try:
@@ -90,7 +100,9 @@ class SwiftRegistry:
             raise ToolError(
                 f"{request.address} is not described as SE-0292 says", hint="check the address of the registry"
             ) from error
-        return State.SAME if checksums == {request.sha256} else State.OTHER
+        if checksums == {request.sha256} or (self.key and _is_ours(request, http)):
+            return State.SAME
+        return State.OTHER
 
     def send(self, request: Request, session: Session) -> str:
         assert isinstance(request.content, Path)
@@ -101,6 +113,19 @@ class SwiftRegistry:
             headers["X-Swift-Package-Signature-Format"] = FORMAT
         answer = http.send("PUT", request.address, form.opened, size_bytes=form.size_bytes(), headers=headers)
         return "accepted; the registry is still at work on it" if answer.status == 202 else ""
+
+
+def _is_ours(request: Request, http: Http) -> bool:
+    """Whether the registry has the archive with other signatures. Raises ToolError, TransientError."""
+    assert isinstance(request.content, Path)
+    with tempfile.TemporaryDirectory() as scratch:
+        found = Path(scratch, "archive.zip")
+        if not http.download(f"{request.address}.zip", found, accept=ARCHIVE):
+            return False
+        try:
+            return is_same_but_for_signatures(request.content, found)
+        except DAMAGE:
+            return False
 
 
 def _metadata(archive: Path) -> bytes:
