@@ -45,7 +45,7 @@ def _text(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
 def _part(comment: str, declaration: str) -> str:
     lines = [line.strip().removeprefix("*").removeprefix(" ").rstrip() for line in comment.strip().splitlines()]
     text = "\n".join(_paragraphs(lines))
-    return f"<h2><code>{escape(declaration.rstrip(' {=').strip())}</code></h2>\n{text}\n"
+    return f"<h2><code>{escape(declaration.rstrip(' {=,('))}</code></h2>\n{text}\n"
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:
