@@ -117,6 +117,24 @@ def test_a_model_of_a_fixed_length_gets_rows_of_it(tmp_path: Path) -> None:
     same(session, reference, LONG)
 
 
+@pytest.mark.parametrize("direction", ["right", "left"])
+@pytest.mark.parametrize("length", [None, 12])
+def test_positions_count_the_tokens_of_each_text(tmp_path: Path, direction: str, length: int | None) -> None:
+    net = (
+        "(int64[batch, n] input_ids, int64[batch, n] attention_mask, int64[batch, n] position_ids) => "
+        "(int64[batch, n] mask, int64[batch, n] places) "
+        "{ mask = Mul (attention_mask, attention_mask) known = Mul (input_ids, attention_mask) "
+        "zero = Sub (known, known) places = Add (position_ids, zero) }"
+    )
+    tokenizer = bert()
+    tokenizer.enable_padding(direction=direction)
+    found = Session(attached(tmp_path, tokenizer, net, length=length))(LONG[1:3])
+    for mask, places in zip(found["mask"].tolist(), found["places"].tolist(), strict=True):
+        kept = [place for place, is_token in zip(places, mask, strict=True) if is_token]
+        assert kept == list(range(sum(mask)))
+        assert all(0 <= place < sum(mask) for place in places)
+
+
 @pytest.mark.parametrize("strategy", ["longest_first", "only_first", "only_second"])
 @pytest.mark.parametrize("direction", ["right", "left"])
 def test_pairs_are_rows(tmp_path: Path, strategy: str, direction: str) -> None:

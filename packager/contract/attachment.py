@@ -214,7 +214,9 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
         with _named(f"{where}.outputs.{spec.name}"):
             outputs[spec.name] = output_kind.attach(Writer(scope=spec.name, taken=taken, written=written), spec, core)
             if core.is_batch and not outputs[spec.name].is_batch:
-                raise ConfigError("takes no batch of texts", hint="omit batch in the table of the text")
+                raise ConfigError(
+                    "takes no batch of texts", hint="omit batch in the table of the text: apps pass one after the other"
+                )
         made[spec.name] = tuple(written.outputs[before:])
         parts.added.extend(written.inputs[inputs_before:])
     return parts

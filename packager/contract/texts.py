@@ -14,7 +14,9 @@ def tokens_of(core: Core, name: str, *, texts: int) -> TextTokens:
     """Tokens of the input `name`, or of the only one with a text. Raises ConfigError if there is none such, or if it
     takes another number of `texts`."""
     if core.is_batch:
-        raise ConfigError("takes no batch of texts", hint="omit batch in the table of the text")
+        raise ConfigError(
+            "takes no batch of texts", hint="omit batch in the table of the text: apps pass one after the other"
+        )
     return _of(core.tokens, name, texts)
 
 

@@ -15,7 +15,7 @@ from packager.core.strict_tables import STRICT
 from packager.graph.writer import Writer
 
 INTEGERS = (ElementType.INT64, ElementType.INT32)
-MASK, TYPES = "attention_mask", "token_type_ids"
+MASK, TYPES, POSITIONS = "attention_mask", "token_type_ids", "position_ids"
 """names that exporters give to these inputs"""
 
 RANDOM_SHAPES = ((40,), (120,))
@@ -48,7 +48,7 @@ class StringInput:
     """input with the number of the string that a token belongs to; default: `token_type_ids`, if the model has it"""
     batch: bool = False
     """whether apps may pass several strings, or pairs, in one run: each is padded to the longest, and each output has a
-    row for each. The model's first size must be open"""
+    row for each. The model's first size must be open. Fills `position_ids`, too, if the model has it"""
 
     def __post_init__(self) -> None:
         """Raises SettingError."""
@@ -72,7 +72,7 @@ class StringInput:
         if size is None:
             return {}
         rows = None if self.batch else 1
-        return {name: (rows, size)[-len(spec.shape) :] for name in self._filled(spec, inputs) if name}
+        return {name: (rows, size)[-len(spec.shape) :] for name in self._shaped(spec, inputs)}
 
     def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
         if self.batch:
@@ -106,6 +106,8 @@ class StringInput:
         tokens = tokenization.write_batch(writer, tokenization.read(self.tokenizer), given, self._limits(spec))
         made = zip(self._filled(spec, inputs), (tokens.ids, tokens.mask, tokens.types), strict=True)
         values = {name: _laid_rows(writer, value, inputs[name]) for name, value in made if name}
+        if POSITIONS in inputs:
+            values[POSITIONS] = _laid_rows(writer, _positions(writer, tokens.mask), inputs[POSITIONS])
         return AttachedInput(
             typed=tuple(
                 TextInput(identifier=name, code_points=text, is_batch=True)
@@ -120,7 +122,7 @@ class StringInput:
 
     def _refuse_unfit_batch(self, spec: TensorSpec, inputs: Inputs, size: int | None) -> None:
         """Raises ConfigError for a model that takes a fixed number of texts, or cannot tell padding from tokens."""
-        for name in filter(None, self._filled(spec, inputs)):
+        for name in self._shaped(spec, inputs):
             shape = inputs[name].shape
             if len(shape) != 2 or isinstance(shape[0], int):
                 raise ConfigError(
@@ -153,6 +155,11 @@ class StringInput:
             raise ConfigError(f"takes {fixed} tokens, not {self.length}", hint="omit length")
         return fixed if isinstance(fixed, int) else self.length
 
+    def _shaped(self, spec: TensorSpec, inputs: Inputs) -> list[str]:
+        """Names of all inputs that the text fills."""
+        positions = [POSITIONS] if self.batch and POSITIONS in inputs else []
+        return [*filter(None, self._filled(spec, inputs)), *positions]
+
     def _limits(self, spec: TensorSpec) -> tokenization.Limits:
         return tokenization.Limits(longest=self.max_length, length=self._size(spec))
 
@@ -167,6 +174,11 @@ class StringInput:
                     f"{key} '{name}' is not an input of the same dimensions", hint="name the model's input"
                 )
         return spec.name, mask, types
+
+
+def _positions(writer: Writer, mask: str) -> str:
+    """int64 [texts, tokens]: the place of each token among those of its text, from 0; 0 for padding ahead of them."""
+    return writer.node("Max", writer.node("Sub", writer.node("CumSum", mask, 1), 1), [0])
 
 
 def _laid_rows(writer: Writer, value: str, spec: TensorSpec) -> str:
