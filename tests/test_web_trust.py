@@ -1,5 +1,6 @@
 """Web packages with trusted keys open what was signed, and say of everything else why they do not: in Node."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,11 @@ def test_what_mobpack_builds_is_opened_once_mobpack_has_signed_it(tmp_path: Path
     assert loaded(tmp_path, tmp_path / "unsigned") == "unsigned"
     mobpack(tmp_path, "sign", "dist", "--key", "release.pem")
     assert loaded(tmp_path, tmp_path / "signed") == "cpu"
+    mobpack(tmp_path, "extract", "dist", "--to", "server")
+    listed = json.loads((tmp_path / "server/models.json").read_text(encoding="utf-8"))["files"]
+    assert {each["file"] for each in listed} == {"scorer.ort", "scorer-golden.safetensors"}, (
+        "models.sig stays in the app"
+    )
 
 
 def mobpack(folder: Path, *words: str) -> None:
