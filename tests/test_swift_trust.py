@@ -1,76 +1,19 @@
-"""In Swift: packages with trusted keys open what was signed, and say of everything else why they do not.
-
-CryptoKit is Apple's; `tests/toolchain/swift_trust` has its names on Linux, computed by OpenSSL.
-"""
-
-import shutil
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+"""In Swift: packages with trusted keys open what was signed, and say of everything else why they do not."""
 
 import pytest
 
-from packager.core.findings import Report
-from packager.files.store import Store
-from packager.files.user_cache import cache_folder
-from packager.render import write_sources
-from packager.targets.ios import Ios
-from tests.toolchain import trusted
-from tests.toolchain.kept import linked
+from tests.toolchain import trusted_swift
 from tests.toolchain.swift import swift
-from tests.toolchain.swift_app import HOME, App, build_in
-from tests.toolchain.swift_packages import MODULE, write_runtime
-from tests.toolchain.swift_sources import objects
+from tests.toolchain.trusted_swift import Facts
 from tests.trust_vectors import OPENED, SWAPPED, VECTORS
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
-
-CRYPTO = Path(__file__).parent / "toolchain/swift_trust/CryptoKit"
-
-Facts = Mapping[str, Mapping[str, Any]]
 
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     swift()
-    folder = tmp_path_factory.mktemp("trust")
-    store = Store(cache_folder() / "store")
-    target = Ios(providers=("xnnpack",))
-    view = target.view(trusted.PACKAGE, (trusted.plan(folder, store, "ios", "xnnpack"),), Report(parities=()))
-    package = folder / "package/models"
-    write_sources(target.render(view), package)
-    write_runtime(view, package.parent)
-    app = build_in(package, MODULE, {"main.swift": HOME / "trust.swift"}, with_crypto)
-    alone = App(folder / "app")
-    shutil.copytree(app.folder, alone.folder, copy_function=linked)
-    files = {resource.path: resource.sha256 for resource in view.resources}
-    lists, own, stranger, by_digest = (folder / name for name in ("lists", "own.ort", "stranger.ort", "by digest"))
-    lists.mkdir()
-    for number, vector in enumerate(VECTORS):
-        text = vector.text(files, trusted.PACKAGE)
-        suffix = "none" if text is None else "sig"
-        (lists / f"{number:02}.{suffix}").write_text(text or "", encoding="utf-8", newline="\n")
-    [cpu] = (file.resource for file in view.models[0].files if "cpu" in file.providers)
-    shutil.copy(cpu.file, own)
-    stranger.write_bytes(own.read_bytes() + b"\0")
-    by_digest.mkdir()
-    shutil.copy(own, by_digest / cpu.sha256)
-    words = [str(each) for each in (lists, own, stranger, by_digest)]
-    done = alone.run(*words, cpu.path, scratch=folder / "scratch", mounts=(folder,))
-    assert done.returncode == 0, done.output
-    return {each["case"]: each for each in objects(done.output)}
-
-
-def with_crypto(package: Path) -> None:
-    """Adds the stand-in for CryptoKit to the package, as a module that its own depends on."""
-    shutil.copytree(CRYPTO, package / "Sources/CryptoKit")
-    manifest = package / "Package.swift"
-    text = manifest.read_text(encoding="utf-8")
-    own = f'dependencies: ["C{MODULE}"],'
-    assert text.count(own) == 1
-    text = text.replace(own, f'dependencies: ["C{MODULE}", "CryptoKit"],')
-    text = text.replace("    targets: [\n", '    targets: [\n        .target(name: "CryptoKit"),\n')
-    manifest.write_text(text, encoding="utf-8", newline="\n")
+    return trusted_swift.answers(tmp_path_factory.mktemp("trust"))
 
 
 @pytest.mark.parametrize("number", range(len(VECTORS)), ids=[vector.name for vector in VECTORS])

@@ -3,105 +3,23 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from packager.core.findings import Report
-from packager.environments import web as environment
-from packager.files.store import Store
-from packager.files.user_cache import cache_folder
-from packager.render import write_sources
-from packager.targets.web import Web
 from tests.onnx_text import linear, saved
-from tests.toolchain import node, trusted
+from tests.toolchain import node, trusted_web
 from tests.toolchain.react_native.packages import unpack
+from tests.toolchain.trusted_web import Facts
 from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
-Facts = Mapping[str, Mapping[str, Any]]
-
-SCRIPT = """\
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
-import { ModelError, ModelUntrustedError, Scorer } from './package/lib/index.js';
-import { TRUST } from './package/lib/trust.js';
-import { loadTrusted } from './package/lib/runtime/trust.js';
-
-const LIST = './package/models/models.sig', MODEL = './package/models/scorer.ort';
-const found = {};
-async function tell(name, options) {
-  const told = [];
-  const observer = { onFailure: ({ error }) => told.push(error.name) };
-  try {
-    const model = await Scorer.load({ ...options, observer });
-    found[name] = { found: `opened by ${model.provider}` };
-    model.dispose();
-  } catch (error) {
-    const isKnown = error instanceof ModelUntrustedError && error instanceof ModelError;
-    found[name] = { found: isKnown ? error.problem : error.code ?? String(error), words: error.message, told };
-  }
-}
-const names = readdirSync('lists').sort();
-for (const name of names) {
-  rmSync(LIST, { force: true });
-  if (!name.endsWith('.none')) copyFileSync(`lists/${name}`, LIST);
-  await tell(name.slice(0, 2), {});
-}
-copyFileSync(`lists/${names[0]}`, LIST);
-const bytes = readFileSync(MODEL), sha256 = createHash('sha256').update(bytes).digest('hex');
-await tell('own', { source: { buffer: new Uint8Array(bytes), sha256: sha256.toUpperCase() } });
-await tell('own without sha256', { source: { buffer: new Uint8Array(bytes) } });
-await tell('own stranger', { source: { buffer: new Uint8Array(8), sha256: '0'.repeat(64) } });
-await tell('own with another byte', { source: { buffer: new Uint8Array(8), sha256 } });
-let least = Infinity;
-for (let time = 0; time < 200; time += 1) {
-  const began = performance.now();
-  await loadTrusted(TRUST, Scorer.descriptor, {}, async () => null);
-  least = Math.min(least, performance.now() - began);
-}
-found.milliseconds = { found: least };
-bytes[bytes.length - 1] ^= 1;
-writeFileSync(MODEL, bytes);
-await tell('damaged', {});
-const { crypto } = globalThis;
-Object.defineProperty(globalThis, 'crypto', { value: {} });
-await tell('no secure context', {});
-Object.defineProperty(globalThis, 'crypto', { value: crypto });
-console.log(JSON.stringify(found));
-"""
-
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A package in `package`, and the lists in `lists`."""
-    folder = tmp_path_factory.mktemp("trust")
-    store = Store(cache_folder() / "store")
-    target = Web()
-    plan = trusted.plan(folder, store, "web", environment=environment.Web.NAME)
-    view = target.view(trusted.PACKAGE, (plan,), Report(parities=()))
-    write_sources(target.render(view), folder / "package")
-    files = {each.content.path: each.content.sha256 for each in view.files}
-    (folder / "lists").mkdir()
-    for number, vector in enumerate(VECTORS):
-        text = vector.text(files, trusted.PACKAGE)
-        suffix = "none" if text is None else "sig"
-        (folder / "lists" / f"{number:02}.{suffix}").write_text(text or "", encoding="utf-8", newline="\n")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def facts(folder: Path) -> Facts:
-    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
-    (folder / "main.mjs").write_text(SCRIPT, encoding="utf-8")
-    done = node.run(["main.mjs"], cwd=folder)
-    assert done.returncode == 0, done.output
-    found: Facts = json.loads(done.stdout.splitlines()[-1])
-    return found
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    return trusted_web.answers(tmp_path_factory.mktemp("trust"))
 
 
 @pytest.mark.parametrize("number", range(len(VECTORS)), ids=[vector.name for vector in VECTORS])
@@ -170,6 +88,11 @@ def test_what_mobpack_builds_is_opened_once_mobpack_has_signed_it(tmp_path: Path
     assert loaded(tmp_path, tmp_path / "unsigned") == "unsigned"
     mobpack(tmp_path, "sign", "dist", "--key", "release.pem")
     assert loaded(tmp_path, tmp_path / "signed") == "cpu"
+    mobpack(tmp_path, "extract", "dist", "--to", "server")
+    listed = json.loads((tmp_path / "server/models.json").read_text(encoding="utf-8"))["files"]
+    assert {each["file"] for each in listed} == {"scorer.ort", "scorer-golden.safetensors"}, (
+        "models.sig stays in the app"
+    )
 
 
 def mobpack(folder: Path, *words: str) -> None:

@@ -193,6 +193,11 @@ VECTORS: tuple[Vector, ...] = (
     Vector(name="r and s without DER", text=_with_signature(_raw), expected=WRONG),
     Vector(name="a signature with a tail", text=_with_signature(lambda signature: signature + b"\0"), expected=WRONG),
     Vector(
+        name="a signature with a tail inside",
+        text=_with_signature(lambda signature: bytes([0x30, signature[1] + 1]) + signature[2:] + b"\0"),
+        expected=WRONG,
+    ),
+    Vector(
         name="a number with a leading zero",
         text=_with_signature(lambda signature: _der(b"\0" + _numbers(signature)[0], _numbers(signature)[1])),
         expected=WRONG,

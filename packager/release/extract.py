@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from packager.core import user_files
@@ -20,6 +20,7 @@ from packager.files import host
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.zips import CHUNK_BYTES, Limits, opened_zip
 from packager.release.publish import MANIFEST
+from packager.signing.model_signing import UNSIGNED_NAME
 from packager.targets import MODELS_IN
 
 INDEX = "models.json"
@@ -112,7 +113,7 @@ def _files(archive: Archive, folder: Path) -> Iterator[Extracted]:
     with _opened(archive) as entries:
         for path, size_bytes, content in entries:
             _, place, name = f"/{path}".partition(MODELS_IN[archive.kind])
-            if place:
+            if place and PurePosixPath(name).name != UNSIGNED_NAME:
                 yield Extracted(
                     package=archive.package,
                     version=archive.version,
