@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from packager.core.values import Package
 from packager.files.hashes import sha256_of
-from packager.files.zips import Content, write_zip
+from packager.files.zips import Content, Link, write_zip
 from packager.release import maven
 from packager.release.layouts import _unpack
 from packager.signing.model_signing import UNSIGNED_NAME, unsigned_bundle
@@ -31,6 +31,7 @@ from packager.targets.typescript.tarball import write_tarball
 
 WEIGHTS, GRAPH, GOLDEN = b"weights" * 1000, b"graph", b"golden"
 RELEASE = Release(package="vision", version="1.2.3")
+NO_LINKS: Mapping[str, str] = {}
 SECRET = "a secret"
 
 
@@ -98,9 +99,11 @@ def _usage(*, may_sign: bool) -> x509.KeyUsage:
     )
 
 
-def make_release(dist: Path, *, has_trust: bool = False, keys: Sequence[str] = ()) -> Path:
+def make_release(
+    dist: Path, *, has_trust: bool = False, keys: Sequence[str] = (), links: Mapping[str, str] = NO_LINKS
+) -> Path:
     """A release as a build lays it out, with an Android, a Swift and an npm package; with `has_trust`, for apps that
-    verify their models, with `keys` (hex sha256) if the manifest names them."""
+    verify their models, with `keys` (hex sha256) if the manifest names them. The Swift package contains `links`."""
     dist.mkdir(parents=True)
     stem = f"{RELEASE.package}-{RELEASE.version}"
     aar = write_zip(_below(dist / "android" / f"{stem}.aar"), _aar(has_trust=has_trust))
@@ -112,7 +115,7 @@ def make_release(dist: Path, *, has_trust: bool = False, keys: Sequence[str] = (
         sources_jar=None,
         dependencies=(),
     )
-    swift = write_zip(_below(dist / "swift" / f"{stem}.zip"), _swift(stem, has_trust=has_trust))
+    swift = write_zip(_below(dist / "swift" / f"{stem}.zip"), _swift(stem, links, has_trust=has_trust))
     _unpack(swift, dist / "swift" / RELEASE.package)
     registry = dist / "swift" / f"{stem}.json"
     registry.write_text(json.dumps({"checksum": sha256_of(swift)}) + "\n", encoding="utf-8", newline="\n")
@@ -155,11 +158,12 @@ def _aar(*, has_trust: bool) -> dict[PurePosixPath, Content]:
     }
 
 
-def _swift(stem: str, *, has_trust: bool) -> dict[PurePosixPath, Content]:
+def _swift(stem: str, links: Mapping[str, str], *, has_trust: bool) -> dict[PurePosixPath, Content]:
     models = {"a/model.ort": WEIGHTS, "a/fixed.onnx": GRAPH}
     folder = f"{stem}/Sources/VisionKit/Resources/Models"
     return {
         PurePosixPath(f"{stem}/Package.swift"): b"// swift",
+        **{PurePosixPath(stem, name): Link(target) for name, target in links.items()},
         **_placed(folder, models, models, has_trust=has_trust),
     }
 

@@ -23,7 +23,17 @@ from packager.providers import providers_of
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 
-HEAVY = ("onnx", "onnxruntime", "pydantic", "rich", "numpy", "jinja2", "google.protobuf", "packager.config")
+HEAVY = (
+    "cryptography",
+    "onnx",
+    "onnxruntime",
+    "pydantic",
+    "rich",
+    "numpy",
+    "jinja2",
+    "google.protobuf",
+    "packager.config",
+)
 
 
 class Answer(NamedTuple):

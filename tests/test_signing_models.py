@@ -189,8 +189,10 @@ def test_a_link_in_place_of_a_file_is_refused(folder: Path, key: Key, tmp_path: 
     (tmp_path / "elsewhere").write_bytes(b"graph")
     (folder / "model.onnx").unlink()
     (folder / "model.onnx").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ConfigError, match="symbolic link"):
+    with pytest.raises(GateError, match="symbolic link"):
         verified(folder, key)
+    with pytest.raises(ConfigError, match="symbolic link"):
+        signing.sign(folder, signing.signer(str(key.private), None))
 
 
 def test_another_key_is_named(folder: Path, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
 from packager.release import signatures
 from packager.release.checking import Verified, verify_release
-from packager.release.contents import manifest_of, unpacked
+from packager.release.contents import files_in, manifest_of, unpack
 from packager.release.maven import ALGORITHMS, digests
-from packager.release.signatures import files_in, without_signatures
+from packager.release.signatures import without_signatures
 from packager.signing.envelope import parsed
 from packager.signing.keys import open_signer, spki
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files
@@ -59,10 +59,10 @@ def contents(dist: Path) -> dict[str, str]:
     return {name: sha256_of(dist / name) for name in files_in(dist)}
 
 
-def inside(package: Path, scratch: Path) -> dict[str, bytes]:
+def unpacked(package: Path, scratch: Path) -> dict[str, bytes]:
     scratch.mkdir()
-    with unpacked(package, scratch) as entries:
-        return {str(name): content.read_bytes() for name, content in entries.items() if isinstance(content, Path)}
+    entries = unpack(package, scratch)
+    return {str(name): content.read_bytes() for name, content in entries.items() if isinstance(content, Path)}
 
 
 def test_a_release_verifies_before_it_is_signed(dist: Path) -> None:
@@ -123,7 +123,7 @@ def test_each_package_of_a_trusting_app_holds_a_signed_list_of_its_models(
         },
     }
     for number, (package, folders) in enumerate(places.items()):
-        found = inside(trusting / package, tmp_path / str(number))
+        found = unpacked(trusting / package, tmp_path / str(number))
         assert {name for name in found if name.endswith(UNSIGNED_NAME)} == {
             f"{each}/{UNSIGNED_NAME}" for each in folders
         }
@@ -183,6 +183,25 @@ def test_provenance_is_signed_with_the_digests_of_the_signed_packages(trusting: 
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+@pytest.mark.parametrize("name", [AAR, "swift/vision/Package.swift"])
+def test_a_release_that_is_not_what_was_built_is_not_signed(dist: Path, key: Key, name: str) -> None:
+    _put(dist / name, b"changed")
+    with pytest.raises(GateError, match="changed: "):
+        signed(dist, key)
+
+
+def test_links_in_packages_are_signed_as_links(tmp_path: Path, key: Key) -> None:
+    """Frameworks of Apple's systems have them, to folders too."""
+    dist = make_release(tmp_path / "dist", links={"Frameworks/Current": "A"})
+    (dist / "swift/vision/Frameworks/A").mkdir(parents=True)
+    signed(dist, key)
+    assert verified(dist, key).signatures
+    (dist / "swift/vision/Frameworks/Current").unlink()
+    (dist / "swift/vision/Frameworks/Current").symlink_to("B")
+    with pytest.raises(GateError, match="changed: Frameworks/Current"):
+        verified(dist, key)
 
 
 def test_a_signature_that_fails_leaves_the_release_as_it_was(
@@ -263,10 +282,15 @@ def test_a_change_of_a_release_is_named(
 def replaced_in_manifest(dist: Path) -> None:
     """Another package, with a manifest that fits it."""
     _put(dist / AAR, b"evil")
+    listed_anew(dist)
+
+
+def listed_anew(dist: Path, name: str = AAR) -> None:
+    """Makes the manifest fit the file."""
     document = json.loads((dist / "manifest.json").read_text(encoding="utf-8"))
     for each in document["artifacts"]:
-        if each["path"] == AAR:
-            each["sha256"] = sha256_of(dist / AAR)
+        if each["path"] == name:
+            each["sha256"] = sha256_of(dist / name)
     (dist / "manifest.json").write_text(json.dumps(document), encoding="utf-8")
 
 
@@ -306,8 +330,9 @@ def test_a_package_with_a_model_that_its_list_leaves_out_is_not_signed(trusting:
 def repacked(dist: Path, files: dict[str, bytes]) -> None:
     from packager.files.zips import write_zip
 
-    found = inside(dist / AAR, dist.with_name("scratch"))
+    found = unpacked(dist / AAR, dist.with_name("scratch"))
     write_zip(dist / AAR, {PurePosixPath(name): content for name, content in {**found, **files}.items()})
+    listed_anew(dist)
 
 
 def test_a_folder_of_something_else_is_no_release(tmp_path: Path) -> None:
@@ -318,6 +343,7 @@ def test_a_folder_of_something_else_is_no_release(tmp_path: Path) -> None:
 def test_a_damaged_package_is_named(dist: Path, key: Key) -> None:
     content = (dist / NPM).read_bytes()
     (dist / NPM).write_bytes(content[: len(content) // 2])
+    listed_anew(dist, NPM)
     with pytest.raises(ToolError, match=r"cannot read .*tgz"):
         signed(dist, key)
 

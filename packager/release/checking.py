@@ -3,12 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 
 from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
-from packager.files.hashes import sha256_of
-from packager.release.contents import AGAIN, Listed, Manifest, digest_of, manifest_of, model_name, unpacked
+from packager.release.contents import AGAIN, Listed, Manifest, digest_of, files_in, inside, manifest_of
 from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST
 from packager.release.signatures import (
@@ -18,12 +16,12 @@ from packager.release.signatures import (
     SIG,
     beside,
     covered,
-    files_in,
+    is_list,
     model_digests,
     refuse_unlisted,
 )
 from packager.signing.envelope import MAX_BUNDLE_BYTES, Bundle, parsed
-from packager.signing.model_signing import UNSIGNED_NAME, signed_files
+from packager.signing.model_signing import signed_files
 from packager.signing.statements import RELEASE, statement_in, subjects_of
 from packager.signing.verifying import refuse_differences
 
@@ -72,7 +70,7 @@ def _check_files(dist: Path, manifest: Manifest) -> tuple[str, ...]:
     """Compares the files with the manifest. Returns the files that it does not list, which may be there."""
     found = set(files_in(dist)) - {MANIFEST, *beside(manifest)}
     listed = {each.path: each.sha256 for each in manifest.files}
-    present = {name: sha256_of(dist / name) for name in sorted(listed) if name in found}
+    present = {name: digest_of(dist / name) for name in sorted(listed) if name in found}
     refuse_differences(listed, present, f"{dist / MANIFEST}")
     rest = found - listed.keys()
     rest -= _checksums(dist, rest)
@@ -112,18 +110,10 @@ def _unpacked_beside(dist: Path, archive: Listed, manifest: Manifest, names: set
     folder = path.with_name(manifest.release.package if archive.has_models else path.stem)
     found = {name for name in names if PurePosixPath(name).is_relative_to(folder)}
     if found:
-        with TemporaryDirectory() as scratch, unpacked(dist / archive.path, Path(scratch)) as entries:
-            inside = {PurePosixPath(*name.parts[1:]).as_posix(): digest_of(each) for name, each in entries.items()}
-        present = {PurePosixPath(name).relative_to(folder).as_posix(): _sha256(dist / name) for name in found}
-        refuse_differences(inside, present, archive.path)
+        packed = {PurePosixPath(*name.parts[1:]).as_posix(): each.sha256 for name, each in inside(dist / path).items()}
+        present = {PurePosixPath(name).relative_to(folder).as_posix(): digest_of(dist / name) for name in found}
+        refuse_differences(packed, present, archive.path)
     return found
-
-
-def _sha256(path: Path) -> str:
-    """Digest of a file, or of a link's target, as in an archive."""
-    from hashlib import sha256
-
-    return sha256(str(path.readlink()).encode()).hexdigest() if path.is_symlink() else sha256_of(path)
 
 
 def _check_signatures(dist: Path, manifest: Manifest, trust: Trust) -> dict[str, str]:
@@ -152,22 +142,19 @@ def _check_provenance(dist: Path, trust: Trust) -> str:
 
 def _check_models(dist: Path, package: Listed, trust: Trust) -> dict[str, str]:
     """Verifies the bundle beside a package, and those inside."""
-    present = model_digests(dist / package.path, package.kind)
-    path = f"{package.path}{MODELS}"
+    entries = inside(dist / package.path)
     signers: dict[str, str] = {}
-    if present:
+    if present := model_digests(entries, package.kind):
+        path = f"{package.path}{MODELS}"
         bundle = _bundle(dist, path)
         signers[path] = trust(bundle, path)
         refuse_differences(signed_files(bundle, path).digests, present, path)
-    with TemporaryDirectory() as scratch, unpacked(dist / package.path, Path(scratch)) as entries:
-        inside = [n for n in entries if n.name == UNSIGNED_NAME and model_name(package.kind, str(n))]
-        for name in inside:
-            where = f"{package.path}/{name}"
-            content = entries[name]
-            if isinstance(content, Path):
-                signers[where] = trust(parsed(user_files.read(content, limit_bytes=MAX_BUNDLE_BYTES), where), where)
-        if inside:
-            refuse_unlisted(entries, package.kind, package.path)
+    lists = [name for name in entries if is_list(package.kind, name)]
+    for name in lists:
+        where = f"{package.path}/{name}"
+        signers[where] = trust(parsed(entries[name].bundle, where), where)
+    if lists:
+        refuse_unlisted(entries, package.kind, package.path)
     return signers
 
 

@@ -2,20 +2,23 @@
 
 import hashlib
 import json
+import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from packager.core import user_files
 from packager.core.errors import ConfigError, ToolError
 from packager.files.hashes import sha256_of
-from packager.files.zips import Content, Limits, Link, is_link, opened_zip, read_entry
+from packager.files.zips import CHUNK_BYTES, Content, Limits, Link, is_link, opened_zip, read_entry
 from packager.release.publish import MANIFEST
+from packager.signing.envelope import MAX_BUNDLE_BYTES
+from packager.signing.model_signing import UNSIGNED_NAME
 from packager.signing.statements import Release
 from packager.targets import MODELS_IN
 
@@ -32,6 +35,7 @@ DAMAGED = (
 )
 AGAIN = "get the release again from where it was published, or build it again"
 TARBALL = ".tgz"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,34 +92,54 @@ def model_name(kind: str, entry: str) -> str:
     return f"/{entry}".partition(MODELS_IN[kind])[2]
 
 
-@contextmanager
-def unpacked(archive: Path, folder: Path) -> Iterator[dict[PurePosixPath, Content]]:
-    """The files of a package, unpacked to `folder` and numbered there: paths in the package -> content, with links.
+@dataclass(frozen=True)
+class Inside:
+    """A file in a package."""
+
+    sha256: str
+    bundle: bytes = b""
+    """content of a list of models, signed or not; empty for other files"""
+
+
+def inside(archive: Path) -> dict[PurePosixPath, Inside]:
+    """The files of a package by their paths, read in one pass. A link counts as a file with its target as text.
 
     Raises ToolError if the package is damaged, or would unpack to too much.
     """
+    return dict(_each(archive, _described))
+
+
+def unpack(archive: Path, folder: Path) -> dict[PurePosixPath, Content]:
+    """The files of a package, unpacked to `folder` under numbers: paths in the package -> content, with links.
+
+    Raises ToolError like `inside`.
+    """
+    numbers = count()
+    return dict(_each(archive, lambda _, content: _saved(content, folder / str(next(numbers)))))
+
+
+def _each(archive: Path, take: Callable[[PurePosixPath, IO[bytes] | Link], T]) -> Iterator[tuple[PurePosixPath, T]]:
+    """Path of each file or link in a package, and the result of `take` for it."""
     try:
         with user_files.opened(archive) as file:
-            found = dict(_tarred(file, folder) if archive.name.endswith(TARBALL) else _zipped(file, folder))
+            for name, content in _tarred(file) if archive.name.endswith(TARBALL) else _zipped(file):
+                yield name, take(name, content)
     except DAMAGED as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ToolError(f"cannot read {archive}: {reason}", hint=AGAIN) from error
-    yield found
 
 
-def _zipped(file: IO[bytes], folder: Path) -> Iterator[tuple[PurePosixPath, Content]]:
+def _zipped(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | Link]]:
     with opened_zip(file, PACKAGE) as archive:
-        for number, entry in enumerate(archive.infolist()):
-            if entry.is_dir():
-                continue
+        for entry in archive.infolist():
             if is_link(entry):
                 yield PurePosixPath(entry.filename), Link(read_entry(archive, entry).decode())
-                continue
-            with archive.open(entry) as content:
-                yield PurePosixPath(entry.filename), _saved(content, folder / str(number))
+            elif not entry.is_dir():
+                with archive.open(entry) as content:
+                    yield PurePosixPath(entry.filename), content
 
 
-def _tarred(file: IO[bytes], folder: Path) -> Iterator[tuple[PurePosixPath, Content]]:
+def _tarred(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | Link]]:
     with tarfile.open(fileobj=file, mode="r:gz") as archive:
         total = 0
         for number, entry in enumerate(archive):
@@ -124,18 +148,40 @@ def _tarred(file: IO[bytes], folder: Path) -> Iterator[tuple[PurePosixPath, Cont
                 raise ValueError("it would unpack to too many or too large files")
             content = archive.extractfile(entry) if entry.isfile() else None
             if content is not None:
-                yield PurePosixPath(entry.name), _saved(content, folder / str(number))
+                yield PurePosixPath(entry.name), content
 
 
-def _saved(content: IO[bytes], path: Path) -> Path:
+def _described(name: PurePosixPath, content: IO[bytes] | Link) -> Inside:
+    if isinstance(content, Link):
+        return Inside(_sha256(content.target))
+    if name.name == UNSIGNED_NAME:
+        bundle = content.read(MAX_BUNDLE_BYTES)
+        return Inside(hashlib.sha256(bundle).hexdigest(), bundle)
+    digest = hashlib.sha256()
+    while chunk := content.read(CHUNK_BYTES):
+        digest.update(chunk)
+    return Inside(digest.hexdigest())
+
+
+def _saved(content: IO[bytes] | Link, path: Path) -> Path | Link:
+    if isinstance(content, Link):
+        return content
     with path.open("wb") as file:
-        while chunk := content.read(1 << 20):
-            file.write(chunk)
+        shutil.copyfileobj(content, file, CHUNK_BYTES)
     return path
 
 
-def digest_of(content: Content) -> str:
-    """Hex sha256 of one file of a package."""
-    if isinstance(content, Path):
-        return sha256_of(content)
-    return hashlib.sha256(content.target.encode() if isinstance(content, Link) else content).hexdigest()
+def files_in(folder: Path) -> list[str]:
+    """Paths of the files below `folder`, sorted; links count as files and are not followed."""
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file()
+    )
+
+
+def digest_of(path: Path) -> str:
+    """Hex sha256 of a file; of a link, that of its target as text, which no file in its place has by chance."""
+    return _sha256(path.readlink().as_posix()) if path.is_symlink() else sha256_of(path)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -17,12 +17,15 @@ from packager.files.hashes import sha256_of
 from packager.files.zips import Content, write_zip
 from packager.release.contents import (
     TARBALL,
+    Inside,
     Listed,
     Manifest,
     digest_of,
+    files_in,
+    inside,
     manifest_of,
     model_name,
-    unpacked,
+    unpack,
 )
 from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST, staged
@@ -99,7 +102,7 @@ def beside(manifest: Manifest) -> tuple[str, ...]:
 def covered(dist: Path, manifest: Manifest) -> dict[str, str]:
     """Path -> sha256 of the files that the signature of a release is about: all but the signatures beside them."""
     signatures = beside(manifest)
-    return {name: sha256_of(dist / name) for name in files_in(dist) if name not in signatures}
+    return {name: digest_of(dist / name) for name in files_in(dist) if name not in signatures}
 
 
 def _once(sign: Sign) -> Sign:
@@ -140,14 +143,15 @@ def _rewritten(
 
 def _rewrite_package(package: Path, kind: str, change: Callable[[Bundle], Bundle]) -> bool:
     """Applies `change` to the bundles in a package; whether there are any."""
-    with TemporaryDirectory() as scratch, unpacked(package, Path(scratch)) as entries:
-        bundles = [name for name in entries if name.name == UNSIGNED_NAME and model_name(kind, str(name))]
-        if not bundles:
-            return False
-        refuse_unlisted(entries, kind, str(package))
-        renewed = {name: _changed(_bytes(entries[name]), change, f"{name} in {package.name}") for name in bundles}
-        _write_package(package, {**entries, **renewed})
-        return True
+    found = inside(package)
+    bundles = {name: each.bundle for name, each in found.items() if is_list(kind, name)}
+    if not bundles:
+        return False
+    refuse_unlisted(found, kind, str(package))
+    renewed = {name: _changed(each, change, f"{name} in {package.name}") for name, each in bundles.items()}
+    with TemporaryDirectory(dir=package.parent) as scratch:
+        _write_package(package, {**unpack(package, Path(scratch)), **renewed})
+    return True
 
 
 def _write_package(package: Path, entries: Mapping[PurePosixPath, Content]) -> None:
@@ -162,25 +166,23 @@ def _changed(content: bytes, change: Callable[[Bundle], Bundle], where: str) -> 
     return written(change(parsed(content, where)))
 
 
-def _bytes(content: Content) -> bytes:
-    """Content of a bundle in a package; a link has none."""
-    return user_files.read(content, limit_bytes=MAX_BUNDLE_BYTES) if isinstance(content, Path) else b""
+def is_list(kind: str, name: PurePosixPath) -> bool:
+    """Whether a file of a package of `kind` is a list of its models, signed or not."""
+    return name.name == UNSIGNED_NAME and bool(model_name(kind, str(name)))
 
 
-def refuse_unlisted(entries: Mapping[PurePosixPath, Content], kind: str, where: str) -> None:
+def refuse_unlisted(entries: Mapping[PurePosixPath, Inside], kind: str, where: str) -> None:
     """Raises GateError unless the bundles in a package list each of its model files, with its digest, and no others.
 
     A bundle names files by their paths from its folder in an app, where folders of an npm package are merged: a file
     belongs to a name if its path ends with it.
     """
-    digests_of = {str(name): digest_of(content) for name, content in entries.items() if model_name(kind, str(name))}
-    models = {name: digest for name, digest in digests_of.items() if PurePosixPath(name).name != UNSIGNED_NAME}
+    models = {f"/{name}": each.sha256 for name, each in entries.items() if _is_model(kind, name)}
     listed: set[str] = set()
-    for bundle in sorted(digests_of.keys() - models.keys()):
+    for bundle in sorted(name for name in entries if is_list(kind, name)):
         place = f"{bundle} in {where}"
-        found = signed_files(parsed(_bytes(entries[PurePosixPath(bundle)]), place), place)
-        for name, digest in found.digests.items():
-            matching = [path for path, own in models.items() if f"/{path}".endswith(f"/{name}") and own == digest]
+        for name, digest in signed_files(parsed(entries[bundle].bundle, place), place).digests.items():
+            matching = [path for path, own in models.items() if path.endswith(f"/{name}") and own == digest]
             if not matching:
                 raise GateError(
                     f"{place} lists {name}, which is missing or has other content",
@@ -188,7 +190,11 @@ def refuse_unlisted(entries: Mapping[PurePosixPath, Content], kind: str, where: 
                 )
             listed.update(matching)
     if unlisted := sorted(models.keys() - listed):
-        raise GateError(f"{unlisted[0]} in {where} is not listed by its {UNSIGNED_NAME}", hint="build it again")
+        raise GateError(f"{unlisted[0][1:]} in {where} is not listed by its {UNSIGNED_NAME}", hint="build it again")
+
+
+def _is_model(kind: str, name: PurePosixPath) -> bool:
+    return bool(model_name(kind, str(name))) and name.name != UNSIGNED_NAME
 
 
 def _renew(dist: Path, staging: Path, manifest: Manifest, changed: Mapping[str, Path]) -> None:
@@ -283,7 +289,7 @@ def _sign_beside(staging: Path, sign: Sign) -> Iterator[str]:
 
 
 def _sign_models(staging: Path, package: Listed, manifest: Manifest, sign: Sign) -> Iterator[str]:
-    found = model_digests(staging / package.path, package.kind)
+    found = model_digests(inside(staging / package.path), package.kind)
     if not found:
         return
     payload = statement(found, name=manifest.release.package, ignored=(), release=manifest.release)
@@ -291,20 +297,9 @@ def _sign_models(staging: Path, package: Listed, manifest: Manifest, sign: Sign)
     yield f"{package.path}{MODELS}"
 
 
-def model_digests(package: Path, kind: str) -> dict[str, str]:
+def model_digests(entries: Mapping[PurePosixPath, Inside], kind: str) -> dict[str, str]:
     """Path below the package's folder of models -> sha256, of its model files."""
-    with TemporaryDirectory() as scratch, unpacked(package, Path(scratch)) as entries:
-        names = {name: model_name(kind, str(name)) for name in entries}
-        return {
-            inside: digest_of(entries[name]) for name, inside in names.items() if inside and name.name != UNSIGNED_NAME
-        }
-
-
-def files_in(folder: Path) -> list[str]:
-    """Paths of the files below `folder`, sorted; links count as files and are not followed."""
-    return sorted(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file()
-    )
+    return {model_name(kind, str(name)): each.sha256 for name, each in entries.items() if _is_model(kind, name)}
 
 
 def _write(path: Path, content: bytes) -> None:

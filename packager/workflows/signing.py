@@ -53,6 +53,7 @@ def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
 def sign(place: Path, signer: Signer) -> tuple[str, ...]:
     """Signs the release, or the folder of model files, at `place`. Returns the paths of the signatures in it."""
     if (place / MANIFEST).is_file():
+        verify_release(place)  # nothing is signed that is not what was built
         return sign_release(place, signer)
     if not place.is_dir():
         raise ConfigError(f"{place} is not a folder", hint="name the folder that `mobpack build` writes, such as dist")
@@ -87,7 +88,11 @@ def _verify_folder(folder: Path, path: Path, trust: Trust) -> Verified:
     ignored = list(listed.ignored)
     if path.resolve().is_relative_to(folder.resolve()):
         ignored.append(path.resolve().relative_to(folder.resolve()).as_posix())
-    refuse_differences(listed.digests, folder_digests(folder, ignored), str(path))
+    try:
+        found = folder_digests(folder, ignored)
+    except ConfigError as error:
+        raise GateError(error.message, hint=AGAIN) from error
+    refuse_differences(listed.digests, found, str(path))
     return Verified(
         package=str(listed.release.get("mobpack.package", folder.resolve().name)),
         version=str(listed.release.get("mobpack.version", "")),
