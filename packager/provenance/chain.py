@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
-from packager.files.archived import contents
 from packager.files.hashes import known_sha256
 from packager.provenance.resources import KIND
 from packager.release import Shipped
+from packager.release.contents import inside
 from packager.targets import MODELS_IN
 
 Sources = Mapping[str, Sequence[Path]]
@@ -85,6 +85,6 @@ def _inside(shipped: Sequence[Shipped], release: Path) -> Iterator[tuple[str, st
     for each in shipped:
         folder = MODELS_IN.get(each.artifact.kind)
         if folder:
-            for name, sha256 in contents(release / each.path).items():
+            for name, file in inside(release / each.path).items():
                 if folder in f"/{name}":
-                    yield sha256, f"{each.path}: {name}"
+                    yield file.sha256, f"{each.path}: {name}"

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from packager.core import user_files
 from packager.core.errors import ToolError
-from packager.files.archived import contents, is_archive
-from packager.files.hashes import sha256_of
+from packager.release.contents import digest_of, files_in, inside
 
+ARCHIVES = (".aar", ".jar", ".zip", ".tgz")
+"""Ends of the names of archives in a release."""
 TEXT_BYTES = 64 << 20
 """Largest file that is looked into as text or JSON."""
 SHOWN = 60
@@ -60,9 +61,9 @@ def compare_folders(release: Path, rebuilt: Path) -> Compared:
 
 
 def _files(folder: Path) -> Mapping[str, str]:
-    """sha256 of every file below `folder` by path; a link counts as the file it points to."""
+    """sha256 of every file below `folder` by path; of a link, that of its target as text."""
     try:
-        return {path.relative_to(folder).as_posix(): sha256_of(path) for path in folder.rglob("*") if not path.is_dir()}
+        return {name: digest_of(folder / name) for name in files_in(folder)}
     except OSError as error:
         raise ToolError(
             f"cannot read {error.filename or folder}: {error.strerror}", hint="get the release again"
@@ -79,13 +80,15 @@ def _differences(
         if not mine or not other:
             yield Difference(path=name, kind="added" if mine else "missing", sha256=mine, rebuilt_sha256=other)
             continue
-        inside, where = _looked_into(release / name, rebuilt / name)
-        yield Difference(path=name, kind="changed", sha256=mine, rebuilt_sha256=other, inside=inside, where=where)
+        members, where = _looked_into(release / name, rebuilt / name)
+        yield Difference(path=name, kind="changed", sha256=mine, rebuilt_sha256=other, inside=members, where=where)
 
 
 def _looked_into(mine: Path, other: Path) -> tuple[tuple[str, ...], str]:
     """The files of an archive that differ, and where the file differs first, in words."""
-    if is_archive(mine):
+    if mine.is_symlink() or other.is_symlink():
+        return (), "a link, or to another place"
+    if mine.name.endswith(ARCHIVES):
         return _in_archive(mine, other)
     if max(mine.stat().st_size, other.stat().st_size) > TEXT_BYTES:
         return (), ""
@@ -97,16 +100,17 @@ def _looked_into(mine: Path, other: Path) -> tuple[tuple[str, ...], str]:
 
 def _in_archive(mine: Path, other: Path) -> tuple[tuple[str, ...], str]:
     try:
-        first, second = contents(mine), contents(other)
+        first, second = inside(mine), inside(other)
     except ToolError as error:
         return (), error.message
-    inside = tuple(name for name in sorted(first.keys() | second.keys()) if first.get(name) != second.get(name))
-    if not inside:
+    other_ones = [name for name in sorted(first.keys() | second.keys()) if first.get(name) != second.get(name)]
+    if not other_ones:
         return (), "the same files, packed in another way"
-    notes = {name: "" if name in first and name in second else _only(name in first) for name in inside}
-    named = ", ".join(f"{name}{notes[name]}" for name in inside[:NAMED])
-    more = f" and {len(inside) - NAMED} more" if len(inside) > NAMED else ""
-    return inside, f"in it {named}{more} {'differs' if len(inside) == 1 else 'differ'}"
+    notes = {name: "" if name in first and name in second else _only(name in first) for name in other_ones}
+    named = ", ".join(f"{name}{notes[name]}" for name in other_ones[:NAMED])
+    count = len(other_ones)
+    more = f" and {count - NAMED} more" if count > NAMED else ""
+    return tuple(map(str, other_ones)), f"in it {named}{more} {'differs' if count == 1 else 'differ'}"
 
 
 def _only(is_here: bool) -> str:
