@@ -19,6 +19,7 @@ from packager import sbom
 from packager.core import components
 from packager.core.card import Card, Dataset, Metric
 from packager.core.components import Parts
+from packager.core.errors import ToolError
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import Package, Plan
 from packager.sbom import Described
@@ -241,6 +242,13 @@ def test_spdx_writes_terms_that_it_does_not_list_as_ones_of_their_own() -> None:
     described = Described(cards={}, recipes={})
     text = sbom.spdx(case.package, parts_of(case), case.plans, described, case.report)
     assert '"simplelicensing_licenseExpression": "LicenseRef-Acme-terms-1"' in text
+
+
+def test_without_its_library_spdx_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spdx_python_model", None)
+    with pytest.raises(ToolError, match="SPDX needs spdx-python-model") as error:
+        sbom.spdx_library()
+    assert error.value.hint == "pip install 'mobpack[spdx]'"
 
 
 @pytest.mark.kotlin
