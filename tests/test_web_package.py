@@ -60,6 +60,7 @@ def test_a_package_has_javascript_types_models_and_one_build_of_onnxruntime(unpa
         "LICENSE-onnxruntime.txt",
         "README.md",
         "package.json",
+        "sbom.cdx.json",
         "onnxruntime/ort-wasm-simd-threaded.wasm",
         "onnxruntime/ort.wasm.bundle.min.mjs",
         *(f"models/{name}.ort" for name in ("minilm", "names", "orientation", "silero-vad", "tokens")),
