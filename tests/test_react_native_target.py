@@ -484,7 +484,8 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
     assert list(manifest["runtimes"]) == ["android", "ios"]
     assert {each["target"] for each in manifest["plans"]} == {"android", "ios"}
     assert [each["path"] for each in manifest["artifacts"] if each["target"] == "react_native"] == [
-        "npm/react-native-nets-1.0.0.tgz"
+        "npm/react-native-nets-1.0.0.cdx.json",
+        "npm/react-native-nets-1.0.0.tgz",
     ]
     assert not (tmp_path / "dist/react_native").exists()
 
