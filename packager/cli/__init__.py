@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
@@ -39,7 +39,27 @@ INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+GROUPS: Mapping[str, Sequence[click.Command]] = {
+    "Prepare a model": (init, inspect, predict, export, quantize, convert),
+    "Build packages": (check, build, extract, runtime, xcode),
+    "Ship a release": (lock, diff, verify, sign, publish, release),
+    "Look after this machine": (doctor, cache),
+}
+"""All commands, under headings in the order of the work."""
+
+
+class Grouped(click.Group):
+    """Lists its commands under headings."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.commands))
+        for heading, listed in GROUPS.items():
+            rows = [(f"{each.name:{width}}", each.get_short_help_str(formatter.width)) for each in listed]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+@click.group(cls=Grouped, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="mobpack")
 @click.option("--debug", is_flag=True, help="Print the traceback of an error as well.")
 def commands(debug: bool) -> None:
@@ -52,27 +72,7 @@ def commands(debug: bool) -> None:
     """
 
 
-for command in (
-    init,
-    inspect,
-    predict,
-    check,
-    build,
-    lock,
-    extract,
-    diff,
-    sign,
-    verify,
-    publish,
-    release,
-    export,
-    quantize,
-    convert,
-    runtime,
-    xcode,
-    doctor,
-    cache,
-):
+for command in (command for listed in GROUPS.values() for command in listed):
     commands.add_command(command)
 
 
