@@ -1,4 +1,4 @@
-"""Web packages with trusted keys open what was signed, and say of everything else why they do not: in Node."""
+"""Web packages with trusted keys open what was signed, and say of everything else why they do not."""
 
 import json
 import subprocess
@@ -9,12 +9,18 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from tests.onnx_text import linear, saved
-from tests.toolchain import node, trusted_web
+from tests.toolchain import node, trusted, trusted_web
+from tests.toolchain.chromium import browser
 from tests.toolchain.react_native.packages import unpack
 from tests.toolchain.trusted_web import Facts
+from tests.toolchain.web.page import files_of, page_of
 from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+
+
+LIST = "/vision/models/models.sig"
+ANSWER = "return await Scorer.load().then(({ provider }) => provider, (error) => error.problem ?? String(error));"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +60,23 @@ def test_words_say_what_to_do(facts: Facts) -> None:
     assert "sign with the private key of [package] trust" in words["a stranger's key"]
     assert "release 1.2.2, which is older" in words["an older release"]
     assert "package other, not of models" in words["another package"]
+
+
+@pytest.mark.browser
+def test_a_browser_answers_each_list_as_node_does(tmp_path: Path) -> None:
+    files = trusted_web.write(tmp_path)
+    home = tmp_path / "chromium"
+    home.mkdir()
+    found = {}
+    with browser(home) as opened, page_of(opened, files_of(tmp_path / "package", "/vision/")) as page:
+        page.visit()
+        for vector in VECTORS:
+            page.server.files.by_path.pop(LIST, None)
+            text = vector.text(files, trusted.PACKAGE)
+            if text is not None:
+                page.server.files.by_path[LIST] = text.encode()
+            found[vector.name] = page.run(ANSWER, name="Scorer")
+    assert found == {vector.name: "cpu" if vector.expected == OPENED else vector.expected for vector in VECTORS}
 
 
 PROJECT = """\

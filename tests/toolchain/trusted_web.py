@@ -67,8 +67,8 @@ console.log(JSON.stringify(found));
 """
 
 
-def write(folder: Path) -> None:
-    """Writes a package to `package`, and the lists to `lists`."""
+def write(folder: Path) -> Mapping[str, str]:
+    """Writes a package to `package`, and the lists to `lists`; gives the SHA-256 of the package's files by name."""
     store = Store(cache_folder() / "store")
     target = Web()
     plan = trusted.plan(folder, store, "web", environment=environment.Web.NAME)
@@ -80,6 +80,7 @@ def write(folder: Path) -> None:
         text = vector.text(files, trusted.PACKAGE)
         suffix = "none" if text is None else "sig"
         (folder / "lists" / f"{number:02}.{suffix}").write_text(text or "", encoding="utf-8", newline="\n")
+    return files
 
 
 def answers(folder: Path) -> Facts:
