@@ -75,7 +75,7 @@ def test_a_release_is_built_again_and_is_the_same(project: Path, mobpack: Mobpac
     assert answer.code == 0, answer.err
     rebuilt = json.loads(answer.out)["rebuilt"]
     assert (rebuilt["files"], rebuilt["differences"]) == (len(before), [])
-    assert (rebuilt["has-provenance"], rebuilt["is-fresh"], rebuilt["installed"]) == (True, True, ["runtime"])
+    assert (rebuilt["has-provenance"], rebuilt["is-fresh"], rebuilt["installed"]) == (True, True, ["arm64", "runtime"])
     assert {"compile", "parity", "golden", "kernels"} <= rebuilt["steps"].keys()
     assert state(project / "dist") == before
     store = project / ".cache/mobpack/store"

@@ -37,7 +37,6 @@ TARGET, SET, SHAPE = "target ", "set ", "shape "
 ARM64 = "arm64"
 INSIDE, UNPACKED = " in ", ", unpacked"
 """Parts of the names of things in environments."""
-INSTALLED_STATE = "installed"
 MAKING = "packager.environments.ensure"
 """The function that makes an environment, as modules import it."""
 
@@ -201,7 +200,7 @@ def _entered_by(module: str) -> set[str]:
 
 
 def _state(environment: Environment) -> Facts:
-    return {"value": INSTALLED_STATE if not environment.missing() else "not installed"}
+    return {"value": "installed" if not environment.missing() else "not installed"}
 
 
 def _environments(config: Config, targets: Sequence[str]) -> set[str]:
@@ -241,12 +240,9 @@ def _runners(config: Config) -> Iterator[str]:
     yield from (type(each).__module__ for name in config.parity.runners for each in RUNNERS[name](""))
 
 
-def environments_in(lock: Lock) -> tuple[str, ...]:
-    """The environments that a build used as they are installed, sorted."""
-    packages = {name.partition(INSIDE)[2] for name in lock.tables[PYTHON] if INSIDE in name}
-    unpacked = {name.removesuffix(UNPACKED) for name in lock.tables[PINNED] if name.endswith(UNPACKED)}
-    asked = {name for name, facts in lock.tables[ENVIRONMENT].items() if facts["value"] == INSTALLED_STATE}
-    return tuple(sorted(packages | unpacked | asked))
+def environments_for(config: Config, targets: Sequence[str]) -> tuple[str, ...]:
+    """The environments that a build may use as they are installed, sorted."""
+    return tuple(sorted({*_made(config, targets), *_environments(config, targets)}))
 
 
 def refuse_changed(project: Project | None, targets: Sequence[str]) -> None:

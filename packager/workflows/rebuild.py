@@ -25,7 +25,7 @@ from packager.release import MANIFEST
 from packager.release.signatures import SIG, without_signatures
 from packager.workflows.build import build
 from packager.workflows.gates import Rules
-from packager.workflows.ingredients import Project, environments_in, ingredients
+from packager.workflows.ingredients import Project, environments_for, ingredients
 from packager.workflows.origins import Origins
 from packager.workflows.requested import Request
 
@@ -48,7 +48,7 @@ class Rebuilt:
     steps: Mapping[str, int]
     """step -> number of its results that were computed; empty if the user's store was used"""
     installed: tuple[str, ...]
-    """isolated environments that were used as they are installed"""
+    """isolated environments that may have been used, as they are installed"""
     not_locked: tuple[str, ...]
     has_provenance: bool
     is_fresh: bool
@@ -114,7 +114,7 @@ def rebuild(
         changes=changes,
         reason=_reason(original, compared, changes),
         steps=steps,
-        installed=environments_in(found),
+        installed=environments_for(project.config, parameters.targets),
         not_locked=found.not_locked,
         has_provenance=original.statement is not None,
         is_fresh=is_fresh,
