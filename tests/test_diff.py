@@ -447,6 +447,15 @@ def test_the_gate_refuses_major_changes_and_small_steps(old: Path, tmp_path: Pat
     assert run(old, new).exit_code == 0
 
 
+def test_another_gate_lets_major_changes_pass_under_a_major_version(old: Path, tmp_path: Path) -> None:
+    major = written(replace(OLD, version="2.0.0", min_sdk=26), tmp_path / "major")
+    assert run(old, major, "--fail-on-version").exit_code == 0
+    minor = written(replace(OLD, version="1.3.0", min_sdk=26), tmp_path / "minor")
+    done = run(old, minor, "--fail-on-version")
+    assert isinstance(done.exception, GateError)
+    assert done.exception.message == "--fail-on-version: 1.2.3 -> 1.3.0 is too small a step: use 2.0.0 or later"
+
+
 def test_the_gate_lets_a_patch_pass(old: Path, tmp_path: Path) -> None:
     new = written(replace(OLD, version="1.2.4", size_bytes=999), tmp_path / "new")
     assert run(old, new, "--fail-on-breaking").exit_code == 0

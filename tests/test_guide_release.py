@@ -1,4 +1,5 @@
-"""docs/guides/release.yml: a valid GitHub workflow, whose steps work on the models of the sample apps."""
+"""Pipelines of docs/guides, release.yml and release.gitlab-ci.yml: their steps work, on the models of the sample apps
+and on a small one."""
 
 import importlib
 import json
@@ -16,25 +17,32 @@ from typing import Any
 import pytest
 
 from packager.cli import commands
+from tests.onnx_text import linear, saved
+from tests.registries import Server, serving
+from tests.signing_cases import make_key
 from tests.toolchain import vision
 from tests.toolchain.require import fetched
 
 ROOT = Path(__file__).parents[1]
 WORKFLOW = ROOT / "docs" / "guides" / "release.yml"
-PUBLISHES = "Publish"
+PIPELINE = WORKFLOW.with_name("release.gitlab-ci.yml")
 pytestmark = [pytest.mark.by_content("docs", "sample_apps"), pytest.mark.apptools]
 
 
 @cache
-def workflow() -> Mapping[str, Any]:
-    """The file as GitHub reads it, by PyYAML out of its wheel."""
+def yaml_of(file: Path) -> Mapping[str, Any]:
+    """The file as GitHub and GitLab read it, by PyYAML out of its wheel."""
     sys.path.insert(0, str(fetched("yaml")))
     try:
         yaml = importlib.import_module("yaml")
     finally:
         sys.path.pop(0)
-    read: Mapping[str, Any] = yaml.load(WORKFLOW.read_text(encoding="utf-8"), yaml.BaseLoader)
+    read: Mapping[str, Any] = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)
     return read
+
+
+def workflow() -> Mapping[str, Any]:
+    return yaml_of(WORKFLOW)
 
 
 def steps(job: str) -> dict[str, str]:
@@ -61,15 +69,18 @@ def test_a_linter_of_workflows_finds_nothing(tmp_path: Path) -> None:
 
 
 def test_a_shell_linter_finds_nothing() -> None:
-    for name, lines in (*steps("package").items(), *steps("release").items()):
+    found = [*steps("package").items(), *steps("release").items()]
+    found += [(job, "\n".join(yaml_of(PIPELINE)[job]["script"])) for job in ("package", "release")]
+    for name, lines in found:
         command: list[str | Path] = [Path(sys.executable).with_name("shellcheck"), "--shell=bash", "-"]
         done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
         assert (name, done.stdout) == (name, "")
 
 
 def test_commands_and_options_of_the_workflow_exist() -> None:
-    found = re.findall(r"^mobpack (\w+)(.*)$", "\n".join(steps("package").values()), re.MULTILINE)
-    assert [name for name, _ in found] == ["check", "build"]
+    lines = "\n".join((*steps("package").values(), *steps("release").values()))
+    found = re.findall(r"^ *mobpack (\w+)(.*)$", lines, re.MULTILINE)
+    assert [name for name, _ in found] == ["check", "build", "diff", "sign", "verify", "publish"]
     for name, rest in found:
         known = {option for each in commands.commands[name].params for option in each.opts}
         assert set(re.findall(r"--[a-z-]+", rest)) <= known
@@ -79,6 +90,8 @@ def test_what_the_guide_says_of_steps_names_those_that_there_are() -> None:
     page = WORKFLOW.with_name("release-pipeline.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| ([A-Z]\w+) \|.*\|.*\|$", page, re.MULTILINE)
     assert named == [name for name in (*steps("package"), *steps("release")) if name != "Install"]
+    jobs = re.findall(r"^\| `(\w+)` \|.*\|$", page, re.MULTILINE)
+    assert jobs == [name for name, job in yaml_of(PIPELINE).items() if "script" in job]
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +107,20 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(lines: str, folder: Path, *programs: Path) -> "subprocess.CompletedProcess[str]":
+def run(lines: str, folder: Path, *programs: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
     """Shell lines as a runner runs them, with mobpack and `programs` on PATH."""
     path = os.pathsep.join(map(str, (*programs, Path(sys.executable).parent, os.environ["PATH"])))
-    environment = {**os.environ, "PATH": path, "GITHUB_REF_NAME": "models-1.0.0", "GITHUB_REPOSITORY": "me/app"}
+    known = {"GITHUB_REF_NAME": "models-1.0.0", "GITHUB_REPOSITORY": "me/app", "CI": "true"}
+    environment = {**os.environ, **known, **variables, "PATH": path}
     command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", lines]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def program(path: Path, lines: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{lines}", encoding="utf-8", newline="\n")
+    path.chmod(0o755)
+    return path
 
 
 def test_the_steps_check_and_build(released: Path) -> None:
@@ -124,14 +145,136 @@ def test_what_a_gate_refuses_is_not_built(released: Path, tmp_path: Path) -> Non
     assert (done.returncode, (folder / "dist").exists()) == (6, False), done.stderr
 
 
-def test_every_file_that_is_published_is_there(released: Path, tmp_path: Path) -> None:
-    """GitHub's own client is replaced by a program that logs its calls."""
-    client = tmp_path / "gh"
-    client.write_text('#!/bin/sh\nfor each; do printf "%s\\n" "$each"; done\n', encoding="utf-8")
-    client.chmod(0o755)
-    shutil.copytree(released / "dist", tmp_path / "dist", copy_function=os.link)
-    done = run(steps("release")[PUBLISHES], tmp_path, tmp_path)
-    assert done.returncode == 0, done.stderr
-    files = [tmp_path / each for each in done.stdout.splitlines() if each.startswith(("dist/", "maven"))]
-    assert {each.suffix for each in files} == {".gz", ".aar", ".zip", ".tgz", ".html", ".json"}
+GH = """\
+case "$1 $2" in
+"release list") echo models-0.9.0 ;;
+"release download") cp "$PREVIOUS" previous.tar.gz ;;
+"release create") for each; do printf "%s\\n" "$each"; done ;;
+esac
+"""
+"""GitHub's own client, replaced by a program that has one release and logs what it gets."""
+
+
+def test_a_release_is_compared_signed_and_published(released: Path, tmp_path: Path) -> None:
+    """Every file that is uploaded is there, and the Maven repository has what was built."""
+    programs = program(tmp_path / "programs" / "gh", GH).parent
+    folder = tmp_path / "models"
+    shutil.copytree(released / "dist", folder / "dist")
+    previous = shutil.make_archive(str(tmp_path / "previous"), "gztar", folder / "dist")
+    key = make_key(folder)
+    secret = key.private.read_text(encoding="ascii")
+    key.private.unlink()
+    with serving(Server()) as server:
+        variables = {
+            "PREVIOUS": previous,
+            "RUNNER_TEMP": str(tmp_path),
+            "RELEASE_KEY": secret,
+            "MAVEN_URL": server.address,
+        }
+        printed = {}
+        for name, lines in steps("release").items():
+            if name != "Install":
+                done = run(lines, folder, programs, **variables)
+                assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+                printed[name] = done.stdout
+        stored = {path.rpartition("/")[2] for path in server.files}
+    assert {each.suffix for each in (folder / "dist/android").iterdir()} >= {".aar", ".sig"}
+    assert stored >= {path.name for path in (folder / "dist/maven").rglob("*.aar")}
+    assert (folder / "changes.html").is_file()
+    assert "signed by" in printed["Sign"]
+    assert not (tmp_path / "release.pem").exists()
+    files = [folder / each for each in printed["Publish"].splitlines() if each.startswith("dist")]
+    assert {each.suffix for each in files} == {".gz", ".aar", ".zip", ".tgz", ".html", ".json", ".sig"}
     assert [each for each in files if not each.is_file()] == []
+
+
+def test_a_version_that_was_published_with_other_content_is_not_signed(released: Path, tmp_path: Path) -> None:
+    programs = program(tmp_path / "programs" / "gh", GH).parent
+    folder = tmp_path / "models"
+    shutil.copytree(released / "dist", folder / "dist")
+    manifest = json.loads((folder / "dist" / "manifest.json").read_text(encoding="utf-8"))
+    manifest["models"][0]["name"] = "former"
+    old = tmp_path / "old"
+    shutil.copytree(folder / "dist", old)
+    (old / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
+    previous = shutil.make_archive(str(tmp_path / "previous"), "gztar", old)
+    done = run(steps("release")["Compare"], folder, programs, PREVIOUS=previous)
+    assert done.returncode == 6
+    assert "a published version does not change" in done.stderr
+
+
+SMALL = """\
+[package]
+name = "pages"
+license = "MIT"
+
+[model.pages]
+path = "net.onnx"
+card = { license = "MIT" }
+
+[target.android]
+"""
+CURL = """\
+for each; do
+    [ "$last" = --output ] && output=$each
+    last=$each
+done
+printf '%s\\n' "$last" >> "$ASKED"
+cp "$PREVIOUS" "$output"
+"""
+"""`curl`, replaced by a program that has the artifacts of one job."""
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Runs git as a user of its own, without the settings of this machine."""
+    who = {f"GIT_{role}_{field}": "me@example.com" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
+    environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull}
+    subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+
+
+def test_gitlab_releases_a_first_version_and_a_second_one(tmp_path: Path) -> None:
+    """The first tag has nothing before it; the second one is compared with the files of the first tag's job."""
+    programs = program(tmp_path / "programs" / "curl", CURL).parent
+    project = tmp_path / "project"
+    folder = project / "models"
+    folder.mkdir(parents=True)
+    saved(folder / "net.onnx", linear())
+    (folder / "mobpack.toml").write_text(SMALL, encoding="utf-8", newline="\n")
+    key = make_key(folder)
+    secret = key.private.rename(tmp_path / "secret.pem")
+    secret.chmod(0o666)  # as GitLab writes variables of the type File
+    assert run("mobpack lock", folder).returncode == 0
+    git(tmp_path, "init", "--quiet", "project")
+    previous = tmp_path / "previous.zip"
+    with serving(Server()) as server:
+        variables = {
+            "RELEASE_KEY": str(secret),
+            "PREVIOUS": str(previous),
+            "ASKED": str(tmp_path / "asked"),
+            "CI_JOB_TOKEN": "token",
+            "CI_API_V4_URL": server.address,
+            "CI_PROJECT_ID": "7",
+            "MOBPACK_MAVEN_USERNAME": "gitlab-ci-token",
+            "MOBPACK_MAVEN_PASSWORD": "token",
+        }
+        for tag, version in (("models-1.0.0", "1.0.0"), ("models-1.1.0", "1.1.0")):
+            text = SMALL.replace("[model", f'version = "{version}"\n\n[model', 1)
+            (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+            assert run("mobpack lock", folder).returncode == 0
+            git(project, "add", ".")
+            git(project, "commit", "--quiet", "--message", version)
+            git(project, "tag", tag)
+            lines = "\n".join(["cd models", *yaml_of(PIPELINE)["release"]["script"]])
+            done = run(lines, project, programs, CI_COMMIT_TAG=tag, **variables)
+            assert done.returncode == 0, done.stdout + done.stderr
+            made = json.loads((folder / "release.json").read_text(encoding="utf-8"))
+            assert made["version"] == version
+            with zipfile.ZipFile(previous, "w") as archive:
+                for path in (folder / "dist").rglob("*"):
+                    archive.write(path, path.relative_to(project))
+            shutil.rmtree(folder / "previous", ignore_errors=True)
+        assert made["changes"]["bump"]["sentence"] == "1.0.0 -> 1.1.0 is enough"
+        listed = next(content for path, content in server.files.items() if path.endswith("maven-metadata.xml"))
+    assert re.findall(r"<version>([^<]+)", listed.decode()) == ["1.0.0", "1.1.0"]
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert asked == f"{server.address}/projects/7/jobs/artifacts/models-1.0.0/download?job=release\n"

@@ -23,8 +23,13 @@ PAGE = click.Path(path_type=Path, dir_okay=False)
     is_flag=True,
     help="Fail with exit code 6 when a change is major, or the version number is raised too little.",
 )
+@click.option(
+    "--fail-on-version",
+    is_flag=True,
+    help="Fail with exit code 6 when the version number is raised too little for what has changed.",
+)
 @json_option
-def diff(old: Path, new: Path, page: Path | None, fail_on_breaking: bool, as_json: bool) -> None:
+def diff(old: Path, new: Path, page: Path | None, fail_on_breaking: bool, fail_on_version: bool, as_json: bool) -> None:
     """Compare the releases OLD and NEW, and say by semantic versioning how much has changed for apps.
 
     Both are dist folders of `mobpack build`, or packages: an .aar with its sources beside it, an npm .tgz, a zipped
@@ -37,23 +42,25 @@ def diff(old: Path, new: Path, page: Path | None, fail_on_breaking: bool, as_jso
     if page:
         write_page(page, found, str(old), str(new))
     document = plain(found)
-    if fail_on_breaking and (found.verdict == "major" or not found.bump.is_enough):
+    option = "--fail-on-breaking" if fail_on_breaking else "--fail-on-version"
+    is_breaking = fail_on_breaking and found.verdict == "major"
+    if is_breaking or ((fail_on_breaking or fail_on_version) and not found.bump.is_enough):
         if not as_json:
             _print(found)
-        raise _refusal(found, document)
+        raise _refusal(found, document, option, is_breaking=is_breaking)
     if as_json:
         print_json(document)
         return
     _print(found)
 
 
-def _refusal(found: "Comparison", document: dict[str, object]) -> GateError:
-    first = f"; first: {found.changes[0].where}: {found.changes[0].change}" if found.changes else ""
-    if found.verdict == "major":
-        message = f"--fail-on-breaking: the new release is a major one{first}"
-        error = GateError(message, hint="undo the changes, or release it as a major version without this gate")
+def _refusal(found: "Comparison", document: dict[str, object], option: str, *, is_breaking: bool) -> GateError:
+    if is_breaking:
+        first = f"; first: {found.changes[0].where}: {found.changes[0].change}" if found.changes else ""
+        message = f"{option}: the new release is a major one{first}"
+        error = GateError(message, hint="undo the changes, or release it as a major version with --fail-on-version")
     else:
-        error = GateError(f"--fail-on-breaking: {found.bump.sentence}", hint="raise version in [package]")
+        error = GateError(f"{option}: {found.bump.sentence}", hint="raise version in [package]")
     error.document = document
     return error
 
