@@ -47,7 +47,7 @@ RESERVED_BY_CONTRACTS = frozenset(
     Box Carried CGColorSpace CGContext CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Chroma
     Classification CVPixelBuffer Detection Entity FedPixels GeneratedParts GeneratedText Labels Made Mask Orientation
     OSType Picture PictureLayout PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Prediction Range Ranked Reading
-    Region Rows Samples Similarity Sound State SystemPictures UIImage Unicode YuvConversion
+    Region Rows Samples Similarity Sound State SystemPictures TextLists UIImage Unicode YuvConversion
     """.split()
 )
 
