@@ -8,16 +8,23 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from packager import config
 from packager.core.errors import ConfigError
+from packager.core.findings import Report
 from packager.core.release_keys import point_of, spki
-from packager.core.values import Trust
+from packager.core.values import ElementType, Package, Signature, Trust
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.web import Web
 from packager.workflows.inputs import inputs_of
 from packager.workflows.options import options_of
 from packager.workflows.trusted_keys import refuse_unverified, release_number, trust_of
+from tests.golden.cases import plan, specs
 from tests.onnx_text import linear, saved
-from tests.trust_vectors import IN_USE, NEXT, STRANGER, point
+from tests.trust_vectors import IN_USE, NEXT, STRANGER, TRUST, point
 
 pytestmark = pytest.mark.by_content
 
+UNSIGNED = Package(name="models", version="1.2.3", license="")
+FLOAT = specs("x", ("x", ElementType.FLOAT, (1,)))
 PROJECT = """\
 [package]
 name = "models"
@@ -136,3 +143,17 @@ def test_a_target_that_cannot_verify_is_refused(tmp_path: Path) -> None:
     changed = opened.model_copy(update={"target": opened.target.model_copy(update={"android": Opens()})})
     with pytest.raises(ConfigError, match="android cannot verify signatures yet"):
         refuse_unverified(changed, ("android",))
+
+
+def test_a_class_has_another_name_than_what_verifies() -> None:
+    signed = Package(name="models", version="1.2.3", license="", trust=TRUST)
+    models = tuple(plan(name, Signature(inputs=FLOAT, outputs=FLOAT)) for name in ("trust", "trust-problem"))
+    report = Report(parities=())
+    for package, expected in ((signed, {"TrustModel", "TrustProblemModel"}), (UNSIGNED, {"Trust", "TrustProblem"})):
+        view = Web().view(package, models, report)
+        assert {model.class_name for model in view.names.models} == expected
+    assert {model.class_name for model in Ios().view(signed, models, report).models} == {
+        "TrustModel",
+        "TrustProblemModel",
+    }
+    assert "TrustProblemModel" in {model.class_name for model in Android().view(signed, models, report).models}

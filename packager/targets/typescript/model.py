@@ -39,7 +39,7 @@ def model_views(
     contracts = [model.contract for model in found if model.contract]
     class_names = naming.class_names(
         (model.name for model in found),
-        taken=typed.class_names(contracts),
+        taken={*typed.class_names(contracts), *(naming.RESERVED_BY_TRUST if package.trust else ())},
         beside=(*naming.BESIDE, typed.PREDICTION) if contracts else naming.BESIDE,
     )
     views = []

@@ -48,6 +48,8 @@ RESERVED_CLASSES = frozenset(
     WeakRef WeakSet WebAssembly Window Worker XMLHttpRequest
     """.split()
 )
+RESERVED_BY_TRUST = frozenset({"Bytes", "ModelUntrustedError", "Signature", "TRUST", "Trust", "TrustProblem"})
+"""the same in packages that verify signatures"""
 BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")
 """suffixes of the types that belong to a class"""
 
