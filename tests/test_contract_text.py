@@ -125,9 +125,13 @@ def test_awkward_texts_have_the_tokens_that_they_have_in_every_language(tmp_path
     assert found == list(typed_texts.ids())
 
 
+@pytest.mark.parametrize("direction", ["right", "left"])
 @pytest.mark.parametrize(("pooling", "expected"), [("mean", [14 / 4, 1]), ("cls", [2, 1]), ("last", [3, 1])])
-def test_tokens_are_pooled(tmp_path: Path, pooling: Any, expected: list[float]) -> None:
-    model = attached(tmp_path, VECTORS, {"hidden": Embedding(pooling=pooling)}, length=9)
+def test_tokens_are_pooled(tmp_path: Path, pooling: Any, expected: list[float], direction: str) -> None:
+    reference = bert()
+    reference.enable_padding(direction=direction, length=9)
+    parts = {"padding": json.loads(reference.to_str())["padding"]}
+    model = attached(tmp_path, VECTORS, {"hidden": Embedding(pooling=pooling)}, parts, length=9)
     assert model.contract
     (output,) = model.contract.outputs
     assert isinstance(output, EmbeddingOutput)

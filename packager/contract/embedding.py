@@ -103,6 +103,9 @@ class Embedding:
             )
         writer = _hiding(writer, core)
         tokens = rows(writer, spec, size)
+        if self.pooling == "cls" and any(each.is_padded_before for each in core.tokens.values()):
+            first = writer.node("Slice", writer.positions(self._mask(writer, core)), [0], [1], [0])
+            return writer.node("Squeeze", writer.node("Gather", tokens, first), [0]), size
         if self.pooling == "cls":
             return writer.node("Squeeze", writer.node("Slice", tokens, [0], [1], [0]), [0]), size
         mask = self._mask(writer, core)

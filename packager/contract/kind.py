@@ -49,6 +49,8 @@ class TextTokens:
     """bool: whether a token continues the word of the token before"""
     flat: str
     """as in Writer, int64 [1]"""
+    is_padded_before: bool = False
+    """whether padding comes before the tokens"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,6 +94,7 @@ class StringInput:
                 ends=tokens.ends,
                 of_text=tokens.of_text,
                 flat=tokens.flat,
+                is_padded_before=tokenizer.padding.at_left and self._size(spec) is not None,
                 goes_on=continuing(writer, tokenizer, tokens, texts[0].name),
             ),
             shapes={text.name: RANDOM_SHAPES for text in texts},
