@@ -15,7 +15,6 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.core.findings import Report
-from packager.core.release_keys import spki
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render import write_sources
@@ -26,7 +25,7 @@ from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from tests.toolchain import jsc, jvm, node, trusted
 from tests.toolchain.react_native import codegen, native
-from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS, point
+from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS, spki
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.kotlin]
 
@@ -247,5 +246,5 @@ def triple(name: str) -> str:
     envelope = json.loads(text)["dsseEnvelope"]
     kind, payload = envelope["payloadType"], base64.b64decode(envelope["payload"])
     message = f"DSSEv1 {len(kind)} {kind} {len(payload)} ".encode() + payload
-    words = (spki(point(IN_USE)), message)
+    words = (spki(IN_USE), message)
     return " ".join([*(base64.b64encode(each).decode() for each in words), envelope["signatures"][0]["sig"]])

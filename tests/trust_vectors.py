@@ -35,11 +35,11 @@ def private(secret: int) -> ec.EllipticCurvePrivateKey:
 IN_USE, NEXT, STRANGER = (private(int.from_bytes(word)) for word in (b"the key in use", b"the next key", b"a stranger"))
 
 
-def point(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+def spki(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
-TRUST = Trust(keys=(point(IN_USE), point(NEXT)), number=NUMBER)
+TRUST = Trust(keys=(spki(IN_USE), spki(NEXT)), number=NUMBER)
 
 
 @dataclass(frozen=True, kw_only=True)

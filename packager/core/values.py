@@ -307,7 +307,7 @@ class Trust:
     """Keys and number of a release, for generated code to verify its models with."""
 
     keys: tuple[bytes, ...]
-    """public keys: points on the curve P-256, uncompressed, 65 bytes each"""
+    """public keys on the curve P-256, as SubjectPublicKeyInfo in DER, 91 bytes each"""
     number: int
     """of the release, in the order of versions: signed lists of files with a smaller one are refused"""
 

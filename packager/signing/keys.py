@@ -206,11 +206,6 @@ def der(key: "EllipticCurvePublicKey") -> bytes:
     return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
-def public_point(path: Path) -> bytes:
-    """The uncompressed point of a trusted P-256 key: 04, x and y, 65 bytes. Raises ConfigError for another curve."""
-    return spki(path)[-65:]
-
-
 def fingerprint(key: "EllipticCurvePublicKey") -> str:
     """Hex sha256 of the key's PEM form, as OMS's reference implementation identifies keys."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat

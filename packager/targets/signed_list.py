@@ -4,7 +4,6 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from packager.core.release_keys import spki
 from packager.core.values import Package
 from packager.signing.model_signing import UNSIGNED_NAME, unsigned_bundle
 from packager.signing.statements import Release
@@ -33,7 +32,7 @@ def trust_view(package: Package, folder: str = "") -> TrustView | None:
     if package.trust is None:
         return None
     return TrustView(
-        keys=tuple(base64.b64encode(spki(key)).decode() for key in package.trust.keys),
+        keys=tuple(base64.b64encode(key).decode() for key in package.trust.keys),
         package=package.name,
         number=package.trust.number,
         folder=folder,

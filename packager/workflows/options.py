@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.config import Config
-from packager.core import names, release_keys
+from packager.core import names
 from packager.files.hashes import sha256_of
 from packager.quantization.variants import settings_of
 from packager.targets import Printed
@@ -51,7 +51,7 @@ def trust_in(config: Config) -> dict[str, object]:
     trust = trust_of(config)
     if trust is None:
         return {}
-    keys = [hashlib.sha256(release_keys.spki(key)).hexdigest() for key in trust.keys]
+    keys = [hashlib.sha256(key).hexdigest() for key in trust.keys]
     return {"trust": {"keys": keys, "number": trust.number}}
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from packager.config import Config
 from packager.config.tables import KNOWN_TARGETS
-from packager.core import release_keys, user_files
-from packager.core.errors import ConfigError, SettingError
+from packager.core import user_files
+from packager.core.errors import ConfigError
 from packager.core.values import Trust
+from packager.signing.keys import spki
 from packager.signing.statements import Release
 
+MAKE_ONE = "make one of the private key: openssl pkey -in release.key -pubout -out release.pub"
 MAX_KEYS = 2
 MAX_PEM_BYTES = 1 << 16
 VERSION = re.compile(r"(\d{1,4})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?(?:[-+].*)?")
@@ -67,13 +69,24 @@ def release_number(version: str) -> int:
 
 def _read(path: Path) -> bytes:
     try:
-        text = user_files.read(path, limit_bytes=MAX_PEM_BYTES).decode("ascii", "replace")
+        content = user_files.read(path, limit_bytes=MAX_PEM_BYTES)
     except OSError as error:
         raise ConfigError(
             f"package.trust: {path}: {error.strerror or error}",
-            hint=f"paths are relative to mobpack.toml; {release_keys.MAKE_ONE}",
+            hint=f"paths are relative to mobpack.toml; {MAKE_ONE}",
         ) from error
+    if b"PRIVATE KEY" in content:
+        raise ConfigError(
+            f"package.trust: {path} is a PRIVATE key: whoever has it can sign models in your name, and it must never "
+            "be in a project",
+            hint=f"move it away, replace it if anybody else may have read it, and name the public key; {MAKE_ONE}",
+        )
+    if b"BEGIN CERTIFICATE" in content:
+        raise ConfigError(
+            f"package.trust: {path} is a certificate: apps know keys, which do not expire",
+            hint=f"take the key out of it: openssl x509 -in {path} -pubkey -noout > release.pub",
+        )
     try:
-        return release_keys.point_of(text)
-    except SettingError as error:
-        raise ConfigError(f"package.trust: {path}: {error}", hint=error.hint) from error
+        return spki(path)
+    except ConfigError as error:
+        raise ConfigError(f"package.trust: {error.message}", hint=error.hint) from error
