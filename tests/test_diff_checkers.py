@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -71,7 +71,7 @@ def changes(language: str, old: Sequence[Declaration], new: Sequence[Declaration
     """Those of two packages, by the name of the top declaration that they speak of."""
     package = described(language, "given")
     found: dict[str, list[Change]] = {}
-    for each in interfaces.changes(replace(package, declarations=old), replace(package, declarations=new)):
+    for each in interfaces.changes(*(replace(package, declarations=tuple(each)) for each in (old, new))):
         named = re.match(r"(?:new )?\w+ (\w+)", each.change)
         assert named, each.change
         found.setdefault(named[1], []).append(each)
@@ -85,8 +85,8 @@ def major(found: Mapping[str, Sequence[Change]]) -> set[str]:
 @pytest.mark.kotlin
 def test_japi_compliance_checker_calls_the_same_changes_incompatible(kotlin_compiler: None, tmp_path: Path) -> None:
     old, new = (compiled_kotlin(case, index) for index, case in enumerate((ANDROID_BEFORE, ANDROID)))
-    jars = [only_other(old, new, tmp_path / "old.jar"), only_other(new, old, tmp_path / "new.jar")]
-    said = incompatible_classes(*jars, tmp_path)
+    old_jar, new_jar = only_other(old, new, tmp_path / "old.jar"), only_other(new, old, tmp_path / "new.jar")
+    said = incompatible_classes(old_jar, new_jar, tmp_path)
 
     found = changes("Kotlin", *(all_kotlin(case) for case in (ANDROID_BEFORE, ANDROID)))
     classes = {name.removeprefix(OWN) for name in said["binary"] | said["source"] if name.startswith(OWN)}
@@ -121,7 +121,8 @@ def compiled_kotlin(case: Case, index: int) -> Path:
 def only_other(classes: Path, others: Path, jar: Path) -> Path:
     """A jar with the classes that are other ones in the folder `others`, or missing there: most are the same."""
     names = [path.relative_to(classes) for path in kotlin_compiler.files(classes)]
-    return write_zip(jar, {name: classes / name for name in names if is_other(classes / name, others / name)})
+    other = [name for name in names if is_other(classes / name, others / name)]
+    return write_zip(jar, {PurePosixPath(name.as_posix()): classes / name for name in other})
 
 
 def is_other(file: Path, other: Path) -> bool:
