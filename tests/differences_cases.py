@@ -148,9 +148,29 @@ CHANGED = (
     ),
 )
 PLANS = (TENSORS, TYPED, *(each.plan for each in CHANGED))
-ANDROID = Case(package=PACKAGE, target=Android(providers=()), plans=PLANS, report=Report(parities=()))
-IOS = replace(ANDROID, target=Ios(providers=()), plans=tuple(on_ios(each, choice("cpu")) for each in PLANS))
+
+
+def _as_before(changed: Changed) -> Plan:
+    """The model that it was, under the name of the changed one."""
+    old = next(each for each in (TENSORS, TYPED) if each.model.name == changed.of)
+    return replace(old, model=replace(old.model, name=changed.name))
+
+
+def _on_android(plans: tuple[Plan, ...]) -> Case:
+    return Case(package=PACKAGE, target=Android(providers=()), plans=plans, report=Report(parities=()))
+
+
+def _on_ios(plans: tuple[Plan, ...]) -> Case:
+    cases = tuple(on_ios(each, choice("cpu")) for each in plans)
+    return replace(_on_android(plans), target=Ios(providers=()), plans=cases)
+
+
+ANDROID, IOS = _on_android(PLANS), _on_ios(PLANS)
 REACT_NATIVE = Wrapped(target=ReactNative(), android=ANDROID, ios=IOS)
+BEFORE = (TENSORS, TYPED, *map(_as_before, CHANGED))
+"""The release before: tools that compare two packages find each change under the name of its model."""
+ANDROID_BEFORE, IOS_BEFORE = _on_android(BEFORE), _on_ios(BEFORE)
+REACT_NATIVE_BEFORE = Wrapped(target=ReactNative(), android=ANDROID_BEFORE, ios=IOS_BEFORE)
 
 
 def class_name(model: str) -> str:

@@ -1,12 +1,13 @@
 """Public declarations are read from the three languages: what is there, what is not, and what must not confuse it."""
 
 import re
-from collections.abc import Sequence
 
 import pytest
 
-from packager.differences import interfaces, kotlin, swift, typescript
-from packager.differences.values import Declaration, Level, Package, Parameter, heaviest
+from packager.differences import kotlin, swift, typescript
+from packager.differences.values import Declaration, Level, Parameter
+from tests import declaration_changes
+from tests.declaration_changes import level
 from tests.differences_cases import IOS, REACT_NATIVE, kotlin_texts, texts_of
 
 KOTLIN = """
@@ -124,7 +125,7 @@ def test_swift() -> None:
     }
     mutable = [path for path, each in found.items() if "mutable" in each.traits]
     assert mutable == ["Model.open"]
-    assert found["Model.init"].traits == {"optional", "throws"}
+    assert found["Model.init"].traits == {"failable", "throws"}
     load = found["Model.load"]
     assert [each.label for each in load.parameters] == ["_", "onProgress"]
     assert load.traits == {"static", "async", "throws"}
@@ -180,91 +181,20 @@ def test_typescript() -> None:
     assert found["Kind"].type == "'one' | 'two'"
 
 
-KOTLIN_CHANGES = (
-    ("fun a(x: Int): Int", "fun a(x: Int): Int", Level.NONE),
-    ("fun a(x: Int): Int", "fun a(x: Int, y: Int): Int", Level.MAJOR),
-    ("fun a(x: Int): Int", "fun a(x: Int, y: Int = 1): Int", Level.MINOR),
-    ("fun a(x: Int): Int", "fun a(y: Int = 1, x: Int): Int", Level.MAJOR),
-    ("fun a(x: Int, y: Int): Int", "fun a(x: Int): Int", Level.MAJOR),
-    ("fun a(x: Int = 1): Int", "fun a(x: Int): Int", Level.MAJOR),
-    ("fun a(x: Int = 1): Int", "fun a(x: Int = 2): Int", Level.MINOR),
-    ("fun a(x: Int): Int", "fun a(x: Long): Int", Level.MAJOR),
-    ("fun a(x: Int): Int", "fun a(y: Int): Int", Level.MAJOR),
-    ("fun a(x: Int): Int", "fun a(x: Int): Long", Level.MAJOR),
-    ("fun a(x: Int): Int", "suspend fun a(x: Int): Int", Level.MAJOR),
-    ("fun a(x: Int): Int", "fun a(x: Int): Int\npublic fun a(x: Long): Int", Level.MINOR),
-    ("fun a(x: Int): Int\npublic fun a(x: Long): Int", "fun a(x: Int): Int", Level.MAJOR),
-    ("val a: Int", "var a: Int", Level.MINOR),
-    ("var a: Int", "val a: Int", Level.MAJOR),
-    ("class A(public val x: Int)", "class A(public val x: Int, public val y: Int = 1)", Level.MINOR),
-    ("class A(public val x: Int)", "class A(public val x: Int, public val y: Int)", Level.MAJOR),
-    ("interface A { public fun x() }", "interface A { public fun x()\npublic fun y() }", Level.MAJOR),
-    ("interface A { public fun x() }", "interface A { public fun x()\npublic fun y(): Unit = Unit }", Level.MINOR),
-    ("interface A { public fun x() }", "interface A { public fun x()\npublic fun x(a: Int) }", Level.MAJOR),
-    ("enum class A { X }", "enum class A { X, Y }", Level.MINOR),
-    ("enum class A { X, Y }", "enum class A { Y }", Level.MAJOR),
-)
-TYPESCRIPT_CHANGES = (
-    ("type A = 'x' | 'y';", "type A = 'x' | 'y' | 'z';", Level.MINOR),
-    ("type A = 'x' | 'y' | 'z';", "type A = 'x' | 'y';", Level.MAJOR),
-    ("declare function a(x: string): void;", "declare function a(y: string, z?: number): void;", Level.MINOR),
-    ("declare function a(x: string): void;", "declare function a(y: string, z: number): void;", Level.MAJOR),
-    (
-        "interface Inputs { x: number; }",
-        "interface Inputs { x: number; y: 1; }",
-        Level.MAJOR,
-    ),
-    (
-        "interface Inputs { x: number; }",
-        "interface Inputs { x: number; y?: 1; }",
-        Level.MINOR,
-    ),
-    (
-        "interface Outputs { x: number; }",
-        "interface Outputs { x: number; y: 1; }",
-        Level.MINOR,
-    ),
-    ("interface Outputs { x: number; }", "interface Outputs { x?: number; }", Level.MAJOR),
-)
-SWIFT_CHANGES = (
-    ("func a(_ x: Int) {}", "func a(_ x: Int, y: Int = 1) {}", Level.MINOR),
-    ("func a(_ x: Int, z: Int) {}", "func a(_ x: Int, y: Int = 1, z: Int) {}", Level.MINOR),
-    ("func a(_ x: Int) {}", "func a(_ x: Int) throws {}", Level.MAJOR),
-    ("func a(x: Int) {}", "func a(_ x: Int) {}", Level.MAJOR),
-    ("protocol A { func x() }", "protocol A { func x(); func y() }", Level.MAJOR),
-)
-
-
-def level(language: str, old: Sequence[Declaration], new: Sequence[Declaration]) -> Level:
-    def package(declared: Sequence[Declaration]) -> Package:
-        return Package(
-            target="",
-            kind="",
-            name="",
-            version="",
-            namespace="",
-            license="",
-            language=language,
-            declarations=tuple(declared),
-        )
-
-    return heaviest(*(each.level for each in interfaces.changes(package(old), package(new))))
-
-
-@pytest.mark.parametrize(("old", "new", "expected"), KOTLIN_CHANGES)
+@pytest.mark.parametrize(("old", "new", "expected"), declaration_changes.KOTLIN)
 def test_changes_in_kotlin(old: str, new: str, expected: Level) -> None:
     assert level("Kotlin", *(kotlin.declarations(f"public {each}") for each in (old, new))) is expected
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), TYPESCRIPT_CHANGES)
+@pytest.mark.parametrize(("old", "new", "expected"), declaration_changes.TYPESCRIPT)
 def test_changes_in_typescript(old: str, new: str, expected: Level) -> None:
     declared = (typescript.declarations({"a.d.ts": f"export {each}"}, ["a.d.ts"]) for each in (old, new))
     assert level("TypeScript", *declared) is expected
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), SWIFT_CHANGES)
+@pytest.mark.parametrize(("old", "new", "expected"), declaration_changes.SWIFT)
 def test_changes_in_swift(old: str, new: str, expected: Level) -> None:
-    assert level("Swift", *(swift.declarations([f"public {each}"]) for each in (old, new))) is expected
+    assert level("Swift", *(swift.declarations([each]) for each in (old, new))) is expected
 
 
 def test_a_circle_of_exports_ends() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from packager.core.errors import ConfigError
-from packager.differences import interfaces, measurements, models, shipping
+from packager.differences import cards, interfaces, measurements, models, shipping
 from packager.differences.values import ORDER, Change, Comparison, Level, Release, heaviest
 from packager.differences.versions import bump
 
@@ -51,6 +51,8 @@ def _all(old: Release, new: Release) -> Iterator[Change]:
             continue
         yield from interfaces.changes(old.packages[target], new.packages[target])
         yield from shipping.packages(old.packages[target], new.packages[target])
+        if not old.manifest:
+            yield from cards.changes(old.packages[target].models, new.packages[target].models)
     for target in new.packages:
         if target not in old.packages:
             yield Change(level=Level.MINOR, where=target, change="new package", reason="the others are as they were")

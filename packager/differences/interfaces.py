@@ -7,9 +7,14 @@ from packager.differences.values import ORDER, Change, Declaration, Level, Packa
 
 Groups = Mapping[str, Sequence[Declaration]]
 NEW = "code that compiles today does so tomorrow"
+ONLY_COMPILED_AGAIN = "apps compile as they are; libraries that were compiled with the old one must be compiled again"
 OTHER_DEFAULT = "calls that leave it out compile, and get another value"
+NEW_PARAMETER = "new optional parameter "
 GIVEN = "Inputs"
 """end of the names of TypeScript's types of what apps pass to `run`"""
+BINDING = frozenset(
+    "abstract suspend async throws failable sealed inner static mutating MainActor JvmField JvmName".split()
+)
 TYPES = ("class", "interface", "object", "struct", "actor", "enum")
 
 
@@ -108,6 +113,8 @@ def _compared(old: Declaration, new: Declaration, where: str, language: str, giv
         )
     extended = _extended(old, new)
     reason = OTHER_DEFAULT if extended.startswith("default of") else NEW
+    if language == "Kotlin" and extended.startswith(NEW_PARAMETER):  # its signature in classes has all parameters
+        reason = ONLY_COMPILED_AGAIN
     return Change(level=Level.MINOR, where=where, change=f"{old.kind} {_place(old)}: {extended}", reason=reason)
 
 
@@ -129,14 +136,23 @@ def _incompatible(old: Declaration, new: Declaration, language: str, given: froz
         return "must now be given"
     if "optional" in new.traits and "optional" not in old.traits and not is_given:
         return "may now be missing"
-    if broken := sorted({each for each in lost if each != "abstract"} | {each for each in won if _binds(each)}):
+    if broken := sorted({each for each in lost if _is_promised(each)} | {each for each in won if _binds(each, old)}):
         return ", ".join(f"no longer {each}" if each in lost else f"now {each}" for each in broken)
     return _misfit(old.parameters, new.parameters, language)
 
 
-def _binds(trait: str) -> bool:
+def _is_promised(trait: str) -> bool:
+    """Whether code can need a trait; the others only forbid it something."""
+    return trait not in ("abstract", "MainActor")
+
+
+def _binds(trait: str, declared: Declaration) -> bool:
     """Whether a new trait can end the compilation of code that used the declaration without it."""
-    return trait in ("abstract", "suspend", "async", "throws", "sealed", "inner", "static", "mutating")
+    if trait.startswith("is "):  # types of apps that implement an interface must then be that, too
+        return declared.kind == "interface"
+    if trait == "mutable":  # and must then let it be set
+        return "abstract" in declared.traits
+    return trait.partition("(")[0] in BINDING
 
 
 def _is_wider(old: Declaration, new: Declaration) -> bool:
@@ -190,7 +206,7 @@ def _extended(old: Declaration, new: Declaration) -> str:
     known = {(each.label, each.type) for each in old.parameters}
     more = [each for each in new.parameters if (each.label, each.type) not in known]
     if more:
-        return "new optional parameter " + ", ".join(_parameter(each) for each in more)
+        return NEW_PARAMETER + ", ".join(_parameter(each) for each in more)
     pairs = zip(old.parameters, new.parameters, strict=False)
     for before, after in pairs:
         if before.default != after.default:

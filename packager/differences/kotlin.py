@@ -1,6 +1,6 @@
 """Public declarations of generated Kotlin, which says `public` wherever it means it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from packager.differences.tokens import Reader, Token, joined, split, tokens
 from packager.differences.values import Declaration, Parameter
@@ -10,8 +10,10 @@ MODIFIERS = frozenset(
     "data enum abstract open sealed override suspend const lateinit inline operator inner value annotation companion "
     "tailrec final infix fun".split()
 )
-COUNTED = frozenset("abstract open sealed suspend const inner value data".split())
+COUNTED = frozenset("abstract open sealed suspend const inner value data fun operator infix".split())
 """modifiers that an app can notice"""
+FOR_JAVA = frozenset("JvmField JvmName JvmOverloads JvmStatic".split())
+"""annotations that decide how code in Java, and classes that are compiled already, name a declaration"""
 TYPES = ("class", "interface", "object")
 
 
@@ -28,30 +30,52 @@ def package_of(source: str) -> str:
 
 def _body(found: Sequence[Token], container: str, *, is_interface: bool) -> Iterator[Declaration]:
     reader = Reader(found)
+    annotations: set[str] = set()
     while not reader.is_at_end:
-        if reader.took("public"):
-            yield from _declaration(reader, container, is_interface=is_interface)
+        if reader.took("@"):
+            annotations.add(_annotation(reader))
+        elif reader.took("public"):
+            yield from _declaration(reader, container, _for_java(annotations), is_interface=is_interface)
+            annotations.clear()
         elif reader.text in ("(", "[", "{"):
+            annotations.clear()
             reader.skip()
         else:
+            annotations.clear()
             reader.take()
 
 
-def _declaration(reader: Reader, container: str, *, is_interface: bool) -> Iterator[Declaration]:
+def _annotation(reader: Reader) -> str:
+    """The name of an annotation, with its arguments: `JvmName("other")`."""
+    name = reader.take()
+    return f"{name}({joined(reader.block())})" if reader.text == "(" else name
+
+
+def _for_java(annotations: Iterable[str]) -> frozenset[str]:
+    return frozenset(each for each in annotations if each.partition("(")[0] in FOR_JAVA)
+
+
+def _declaration(
+    reader: Reader, container: str, annotations: frozenset[str], *, is_interface: bool
+) -> Iterator[Declaration]:
     found: list[str] = []
     while reader.text in MODIFIERS and not (reader.text == "fun" and _is_function(reader)):
         found.append(reader.take())
     keyword = reader.take()
-    traits = frozenset(COUNTED.intersection(found))
+    traits = annotations | COUNTED.intersection(found)
     if keyword in TYPES:
         yield from _type(reader, container, keyword, found, traits)
     elif keyword == "fun":
         yield _function(reader, container, traits, is_interface=is_interface)
     elif keyword in ("val", "var"):
-        yield _property(reader, container, keyword, traits)
+        yield _property(reader, container, keyword, traits, is_interface=is_interface)
     elif keyword == "constructor":
         yield Declaration(
-            container=container, name="<init>", kind="constructor", parameters=_parameters(reader.block())
+            container=container,
+            name="<init>",
+            kind="constructor",
+            parameters=_parameters(reader.block()),
+            traits=traits,
         )
     elif keyword == "typealias":
         name = reader.take()
@@ -76,10 +100,13 @@ def _type(
     path = f"{container}.{name}" if container else name
     generics = joined(reader.block()) if reader.text == "<" else ""
     is_public = "enum" not in modifiers
+    annotations: set[str] = set()
     while reader.text in (*HIDDEN, "public", "@") or reader.text == "constructor":
         is_public = is_public and reader.text not in HIDDEN
-        reader.took("@")
-        reader.take()
+        if reader.took("@"):
+            annotations.add(_annotation(reader))
+        else:
+            reader.take()
     fields = reader.block() if reader.text == "(" else []
     bases = []
     if reader.took(":"):
@@ -93,7 +120,13 @@ def _type(
         traits=traits | {f"is {base}" for base in bases if base},
     )
     if keyword == "class" and is_public and kind == "class":
-        yield Declaration(container=path, name="<init>", kind="constructor", parameters=_parameters(fields))
+        yield Declaration(
+            container=path,
+            name="<init>",
+            kind="constructor",
+            parameters=_parameters(fields),
+            traits=_for_java(annotations),
+        )
     yield from _fields(fields, path)
     if reader.text != "{":
         return
@@ -111,6 +144,9 @@ def _without_call(base: Sequence[Token]) -> list[Token]:
 def _fields(fields: Sequence[Token], path: str) -> Iterator[Declaration]:
     for field in split(fields):
         reader = Reader(field)
+        annotations: set[str] = set()
+        while reader.took("@"):
+            annotations.add(_annotation(reader))
         if not reader.took("public"):
             continue
         reader.took("override")
@@ -123,7 +159,7 @@ def _fields(fields: Sequence[Token], path: str) -> Iterator[Declaration]:
                 name=name,
                 kind="property",
                 type=joined(reader.until("=")),
-                traits=frozenset({"mutable"} if keyword == "var" else ()),
+                traits=_for_java(annotations) | ({"mutable"} if keyword == "var" else set()),
             )
 
 
@@ -152,9 +188,13 @@ def _function(reader: Reader, container: str, traits: frozenset[str], *, is_inte
     )
 
 
-def _property(reader: Reader, container: str, keyword: str, traits: frozenset[str]) -> Declaration:
+def _property(
+    reader: Reader, container: str, keyword: str, traits: frozenset[str], *, is_interface: bool
+) -> Declaration:
     name = joined(reader.until(":", "=", "get", lines_end=True))
     kind = joined(reader.until("=", "get", "private", "{", lines_end=True)[1:]) if reader.text == ":" else ""
+    if is_interface and reader.text not in ("=", "get"):
+        traits |= {"abstract"}
     if reader.text == "=":
         reader.until("public", "private", "internal", "get", lines_end=True)
     return Declaration(

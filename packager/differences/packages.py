@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from packager.core.errors import ConfigError
-from packager.differences import kotlin, swift, typescript
+from packager.differences import cards, kotlin, swift, typescript
 from packager.differences.archives import Contents
 from packager.differences.values import Package
 
@@ -38,6 +38,7 @@ def android(aar: Contents, sources: Contents, pom: str) -> Package:
         processors=tuple(sorted({each.split("/")[1] for each in aar.names if re.match(r"jni/[^/]+/", each)})),
         depends_on=needs,
         legal=_by_name(aar, sources),
+        models=cards.read(aar.texts),
         size_bytes=aar.size_bytes,
     )
 
@@ -86,6 +87,7 @@ def ios(archive: Contents) -> Package:
         oldest=_found({"iOS": r'\.iOS\("([\d.]+)"\)', "macOS": r'\.macOS\("([\d.]+)"\)'}, manifest),
         depends_on=needs,
         legal={path.partition("/")[2]: digest for path, digest in archive.licenses.items()},
+        models=cards.read(archive.texts),
         size_bytes=archive.size_bytes,
     )
 
@@ -122,6 +124,7 @@ def npm(archive: Contents) -> Package:
         processors=tuple(sorted({each.split("/")[-2] for each in native})),
         depends_on=needs | _strings(document.get("dependencies")),
         legal={path.partition("/")[2]: digest for path, digest in archive.licenses.items()},
+        models=cards.read(archive.texts),
         size_bytes=archive.size_bytes,
     )
 

@@ -19,7 +19,7 @@ def packages(old: Package, new: Package) -> Iterator[Change]:
         yield from _dependency(name, old.depends_on.get(name, ""), new.depends_on.get(name, ""), where)
     yield from _processors(old.processors, new.processors, where)
     if old.license != new.license and old.license:
-        yield _license(old.license, new.license, where)
+        yield license_change(old.license, new.license, where)
     for name in sorted({*old.legal, *new.legal}):
         if old.legal.get(name) != new.legal.get(name):
             change = (
@@ -99,7 +99,7 @@ def _processors(old: tuple[str, ...], new: tuple[str, ...], where: str) -> Itera
         yield Change(level=Level.MINOR, where=where, change=f"library for {', '.join(come)}", reason="more devices")
 
 
-def _license(old: str, new: str, where: str) -> Change:
+def license_change(old: str, new: str, where: str) -> Change:
     change = f"licence {new or 'none'}, was {old or 'none'}"
     if not old:
         return Change(level=Level.MINOR, where=where, change=change, reason="terms were not named before")
@@ -111,7 +111,7 @@ def _license(old: str, new: str, where: str) -> Change:
 def manifests(old: Manifest, new: Manifest) -> Iterator[Change]:
     """Compares what two manifests say of all targets together."""
     if old.license != new.license:
-        yield _license(old.license, new.license, "package")
+        yield license_change(old.license, new.license, "package")
     for name in sorted({*old.runtimes} & {*new.runtimes}):
         yield from _runtime(old.runtimes[name], new.runtimes[name], name)
     for name in sorted({*old.ranges} & {*new.ranges}):

@@ -11,7 +11,9 @@ MODIFIERS = frozenset(
     "final static mutating nonmutating convenience required override lazy weak indirect nonisolated dynamic".split()
 )
 SETTERS = ("private", "fileprivate", "internal")
-MEMBERS = ("func", "var", "let", "init", "subscript", "typealias", "case")
+MEMBERS = ("func", "var", "let", "init", "subscript", "typealias", "associatedtype", "case")
+ACTORS = frozenset({"MainActor"})
+"""attributes that say where a declaration may be used"""
 
 
 def declarations(sources: Sequence[str]) -> tuple[Declaration, ...]:
@@ -26,15 +28,22 @@ def declarations(sources: Sequence[str]) -> tuple[Declaration, ...]:
 def _body(found: Sequence[Token], container: str, *, is_all_public: bool) -> Iterator[Declaration]:
     """With `is_all_public`, members need no modifier, as in a protocol."""
     reader = Reader(found)
+    attributes: set[str] = set()
     while not reader.is_at_end:
+        if reader.took("@"):
+            attributes.add(reader.take())
+            if reader.text == "(":
+                reader.skip()
+            continue
         if reader.took("extension"):
             yield from _extension(reader, is_public=False)
         elif reader.text in PUBLIC or (is_all_public and reader.text in (*MEMBERS, *MODIFIERS)):
-            yield from _declaration(reader, container, is_abstract=is_all_public)
+            yield from _declaration(reader, container, attributes & ACTORS, is_abstract=is_all_public)
         elif reader.text in ("(", "[", "{"):
             reader.skip()
         else:
             reader.take()
+        attributes.clear()
 
 
 def _extension(reader: Reader, *, is_public: bool) -> Iterator[Declaration]:
@@ -43,8 +52,8 @@ def _extension(reader: Reader, *, is_public: bool) -> Iterator[Declaration]:
     yield from _body(reader.block(), name, is_all_public=is_public)
 
 
-def _declaration(reader: Reader, container: str, *, is_abstract: bool) -> Iterator[Declaration]:
-    traits: set[str] = set()
+def _declaration(reader: Reader, container: str, attributes: set[str], *, is_abstract: bool) -> Iterator[Declaration]:
+    traits = set(attributes)
     is_settable = True
     is_open = reader.text == "open"
     while reader.text in (*PUBLIC, *MODIFIERS, *SETTERS) or (reader.text == "class" and _is_member(reader)):
@@ -58,13 +67,17 @@ def _declaration(reader: Reader, container: str, *, is_abstract: bool) -> Iterat
     if keyword == "extension":
         yield from _extension(reader, is_public=True)
     elif keyword in TYPES:
-        yield from _type(reader, container, keyword, {"open"} if is_open else set())
+        yield from _type(reader, container, keyword, {"open"} | traits if is_open else traits)
     elif keyword in ("func", "init", "subscript"):
         yield _function(reader, container, keyword, traits, is_abstract=is_abstract)
     elif keyword in ("var", "let"):
         yield _property(
             reader, container, traits, is_settable=is_settable and keyword == "var", is_abstract=is_abstract
         )
+    elif keyword == "associatedtype":
+        words = [each.text for each in reader.until(";", "}", lines_end=True)]
+        needed = frozenset() if "=" in words else frozenset({"abstract"})
+        yield Declaration(container=container, name=words[0], kind="type", type=" ".join(words[1:]), traits=needed)
     elif keyword == "typealias":
         name = reader.take()
         reader.until("=")
@@ -109,7 +122,7 @@ def _cases(body: Sequence[Token], path: str) -> Iterator[Declaration]:
 def _function(reader: Reader, container: str, keyword: str, traits: set[str], *, is_abstract: bool) -> Declaration:
     name = "init" if keyword == "init" else keyword if keyword == "subscript" else joined(reader.until("(", "<"))
     if keyword == "init" and reader.text in ("?", "!"):
-        traits.add("optional")
+        traits.add("failable")
         reader.take()
     generics = joined(reader.block()) if reader.text == "<" else ""
     parameters = _parameters(reader.block())
@@ -118,7 +131,8 @@ def _function(reader: Reader, container: str, keyword: str, traits: set[str], *,
     traits |= {word for word in ("async", "throws", "rethrows") if word in words}
     if is_abstract and reader.text != "{":
         traits.add("abstract")
-    result = joined(after[words.index("->") + 1 :]) if "->" in words else ""
+    begin = next((words.index(each) for each in ("->", "where") if each in words), len(words))
+    result = joined(after[begin:]).removeprefix("-> ")
     return Declaration(
         container=container,
         name=name,

@@ -96,26 +96,29 @@ def _place(path: str, quoted: str) -> str:
 
 
 def _declaration(reader: Reader, *, is_inside: bool) -> Iterator[Declaration]:
+    is_abstract = False
     while reader.text in ("declare", "default", "abstract", "async"):
-        reader.take()
+        is_abstract = reader.take() == "abstract" or is_abstract
     keyword = reader.take()
     if keyword in ("class", "interface", "enum"):
-        yield from _type(reader, keyword)
+        yield from _type(reader, keyword, {"abstract"} if is_abstract else set())
     elif keyword == "function":
         yield _function(reader, "", reader.take(), frozenset())
         reader.took(";")
     elif keyword == "type":
-        name = joined(reader.until("="))
+        name, _, generics = joined(reader.until("=")).partition("<")
         reader.took("=")
-        yield Declaration(container="", name=name.partition("<")[0], kind="alias", type=joined(reader.until(";")))
+        kind = joined(reader.until(";"))
+        yield Declaration(container="", name=name, kind="alias", type=f"<{generics} {kind}" if generics else kind)
     elif keyword in ("const", "let", "var"):
         name = reader.take()
         reader.took(":")
-        yield Declaration(container="", name=name, kind="property", type=joined(reader.until(";", "=")))
+        traits = frozenset() if keyword == "const" else frozenset({"mutable"})
+        yield Declaration(container="", name=name, kind="property", type=joined(reader.until(";", "=")), traits=traits)
         reader.until(";")
 
 
-def _type(reader: Reader, keyword: str) -> Iterator[Declaration]:
+def _type(reader: Reader, keyword: str, traits: set[str]) -> Iterator[Declaration]:
     name = reader.take()
     generics = joined(reader.block()) if reader.text == "<" else ""
     heritage = reader.until("{")
@@ -123,12 +126,15 @@ def _type(reader: Reader, keyword: str) -> Iterator[Declaration]:
         f"is {joined(each)}"
         for each in split([part for part in heritage if part.text not in ("extends", "implements")])
     )
-    yield Declaration(container="", name=name, kind=keyword, type=generics, traits=bases)
+    yield Declaration(container="", name=name, kind=keyword, type=generics, traits=bases | traits)
     if keyword == "enum":
         for case in split(reader.block()):
-            yield Declaration(container=name, name=case[0].text, kind="case")
+            yield Declaration(container=name, name=case[0].text, kind="case", type=joined(case[2:]))
         return
-    yield from _members(reader.block(), name)
+    body = reader.block()
+    if keyword == "class" and not heritage and all(each.text != "constructor" for each in body):
+        yield Declaration(container=name, name="constructor", kind="constructor")
+    yield from _members(body, name)
 
 
 def _members(body: Sequence[Token], container: str) -> Iterator[Declaration]:
@@ -148,8 +154,7 @@ def _member(reader: Reader, container: str) -> Iterator[Declaration]:
     if reader.text == "#" or reader.is_at_end:
         return
     name = "<index>" if reader.text == "[" else reader.take()
-    if name == "<index>":
-        reader.skip()
+    key = joined(reader.block()).partition(": ")[2] if name == "<index>" else ""
     if reader.took("?"):
         traits.add("optional")
     if reader.text in ("(", "<"):
@@ -160,7 +165,7 @@ def _member(reader: Reader, container: str) -> Iterator[Declaration]:
         yield Declaration(container=container, name=name, kind="property", type="object", traits=frozenset(traits))
         yield from _members(reader.block(), f"{container}.{name}")
         return
-    kind = joined(reader.until())
+    kind = f"[{key}] {joined(reader.until())}" if key else joined(reader.until())
     if not is_readonly:
         traits.add("mutable")
     yield Declaration(container=container, name=name, kind="property", type=kind, traits=frozenset(traits))

@@ -79,6 +79,18 @@ class Declaration:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    """Facts about a model in a package's bill of materials."""
+
+    sha256: str
+    """of the model that was given to the build"""
+    license: str
+    inputs: Mapping[str, str]
+    """name -> kind, `image`; without tensors"""
+    outputs: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Package:
     """Facts about a package of one target, read from its files."""
 
@@ -100,6 +112,8 @@ class Package:
     """packages that apps get along with it -> version"""
     legal: Mapping[str, str] = field(default_factory=dict)
     """licence files in it -> sha256"""
+    models: Mapping[str, ModelCard] = field(default_factory=dict)
+    """by name; empty without a bill of materials"""
     size_bytes: int = 0
 
 

@@ -118,6 +118,12 @@ def compile_c(sources: Sequence[Path], folder: Path, *, includes: Sequence[Path]
     return Compiled(0, "", products)
 
 
+def run_tool(command: Sequence[str], folder: Path, imported: Sequence[Path], *, triple: str = IOS) -> Finished:
+    """Runs a tool of the toolchain that reads compiled modules: Apple's, and those in the folders `imported`."""
+    search = [word for each in imported for word in ("-I", str(each))]
+    return _run([*command, *_modules(triple), *search], folder, triple, imported)
+
+
 def _run(command: Sequence[str | Path], folder: Path, triple: str, paths: Sequence[Path]) -> Finished:
     """Runs a compiler that sees `folder`, `paths` and the modules for `triple`: all versions of iOS share theirs."""
     mounts = {str(path): path for path in sorted(path.resolve() for path in paths)}
@@ -126,8 +132,13 @@ def _run(command: Sequence[str | Path], folder: Path, triple: str, paths: Sequen
 
 
 def _options(triple: str) -> list[str]:
+    return [*_modules(triple), "-disable-objc-interop"]
+
+
+def _modules(triple: str) -> list[str]:
+    """Options of a program that reads modules."""
     options = ["-target", triple, "-sdk", f"{SEEN}/sdk", "-module-cache-path", f"{SEEN}/cache"]
-    return [*options, "-disable-objc-interop", "-I", f"{STANDARD_SEEN}/modules", "-I", f"{SEEN}/modules"]
+    return [*options, "-I", f"{STANDARD_SEEN}/modules", "-I", f"{SEEN}/modules"]
 
 
 @cache
