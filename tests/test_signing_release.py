@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -313,6 +314,43 @@ def test_signatures_find_what_a_manifest_cannot(
     with pytest.raises(GateError) as caught:
         verified(dist, key)
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda dist: os.mkfifo(dist / "pipe"), "pipe is neither a file nor a folder"),
+        (
+            lambda dist: _put(dist / "android/project/models.sig/a", b""),
+            "models.sig is a folder with the name of a file",
+        ),
+        (lambda dist: (dist / "manifest.json.sig").mkdir(), "manifest.json.sig is a folder with"),
+    ],
+)
+def test_what_no_signature_can_vouch_for_is_refused(
+    dist: Path, key: Key, change: Callable[[Path], None], words: str
+) -> None:
+    change(dist)
+    with pytest.raises(GateError) as caught:
+        signed(dist, key)
+    assert words in caught.value.message
+
+
+def test_a_damaged_list_of_a_project_is_named_where_it_is(dist: Path, key: Key) -> None:
+    damaged = dist / "android/project/models.sig"
+    _put(damaged, b"{")
+    with pytest.raises(GateError) as caught:
+        signed(dist, key)
+    assert str(damaged) in caught.value.message
+
+
+@pytest.mark.parametrize("left", ["manifest.json.sig", "provenance.intoto.json", "report.json"])
+def test_a_release_without_its_manifest_is_not_signed_as_a_model(dist: Path, key: Key, left: str) -> None:
+    (dist / "manifest.json").unlink()
+    _put(dist / left, b"{}")
+    with pytest.raises(ConfigError, match=f"has {left}, but no manifest.json"):
+        signed(dist, key)
+    assert not (dist / "model.sig").exists()
 
 
 def test_a_package_that_does_not_hold_what_its_list_says_is_not_signed(trusting: Path, key: Key) -> None:

@@ -136,7 +136,8 @@ def _rewritten(
         if each.has_models and _rewrite_package(staging / each.path, each.kind, change):
             changed[each.sha256] = staging / each.path
     for loose in sorted(staging.rglob(UNSIGNED_NAME)):
-        _write(loose, _changed(user_files.read(loose, limit_bytes=MAX_BUNDLE_BYTES), change, str(loose)))
+        where = str(dist / loose.relative_to(staging))
+        _write(loose, _changed(user_files.read(loose, limit_bytes=MAX_BUNDLE_BYTES), change, where))
     if changed:
         _renew(dist, staging, manifest, changed)
 
