@@ -179,7 +179,7 @@ def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 @pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_in_the_middle_of_it_leaves_the_new_release_whole(dist: Path, number: signal.Signals) -> None:
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="dist is a mobpack release of this run, and complete"):
         publish_interrupted(dist, number)
     assert sys.getprofile() is None
     assert list(files(dist)) == [MANIFEST]

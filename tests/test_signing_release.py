@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -218,6 +219,25 @@ def test_a_signature_that_fails_leaves_the_release_as_it_was(
         signed(trusting, key)
     assert contents(trusting) == before
     assert [path.name for path in trusting.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_release_that_is_replaced_meanwhile_is_not_signed(
+    dist: Path, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build that ends while another command signs: its release stays."""
+    original = signatures.release_statement
+
+    def build(*arguments: Any) -> bytes:
+        dist.rename(dist.with_name("old"))
+        shutil.copytree(dist.with_name("old"), dist)
+        _put(dist / "new", b"")
+        return original(*arguments)
+
+    monkeypatch.setattr(signatures, "release_statement", build)
+    with pytest.raises(ToolError, match="was replaced while it was being signed"):
+        signed(dist, key)
+    assert (dist / "new").exists()
+    assert not (dist / "manifest.json.sig").exists()
 
 
 def test_each_statement_is_signed_once_so_that_copies_are_equal(

@@ -146,7 +146,7 @@ def refuse_foreign(out: Path, kind: Kind) -> None:
 
 def _swap(staging: Path, out: Path, kind: Kind) -> None:
     """Puts `staging` in the place of `out` and removes the previous folder. Interrupts are deferred."""
-    with interrupts_deferred():
+    with interrupts_deferred(f"{out} is {kind.words} of this run, and complete"):
         if not out.exists() or not exchange(staging, out):
             _rename(staging, out, kind)
         shutil.rmtree(staging, ignore_errors=True)  # the previous one, if they were exchanged
@@ -184,8 +184,8 @@ def _put_back(previous: Path, staging: Path, out: Path, message: str) -> None:
 
 
 @contextlib.contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Defers Ctrl-C and termination inside the block to its end."""
+def interrupts_deferred(words: str = "") -> Iterator[None]:
+    """Defers Ctrl-C and termination inside the block to its end. `words` say how things are then."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -200,4 +200,4 @@ def interrupts_deferred() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
     if received:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(*([words] if words else []))

@@ -53,8 +53,7 @@ def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
 def sign(place: Path, signer: Signer) -> tuple[str, ...]:
     """Signs the release, or the folder of model files, at `place`. Returns the paths of the signatures in it."""
     if (place / MANIFEST).is_file():
-        verify_release(place)  # nothing is signed that is not what was built
-        return sign_release(place, signer)
+        return sign_release(place, signer, verify_release)  # nothing is signed that is not what was built
     if not place.is_dir():
         raise ConfigError(f"{place} is not a folder", hint="name the folder that `mobpack build` writes, such as dist")
     _refuse_without_manifest(place)
