@@ -209,6 +209,17 @@ def test_what_cannot_end_well_is_refused_before_the_build(
     assert not (project / "dist").exists()
 
 
+def test_a_package_is_no_previous_release(
+    project: Path, mobpack: Mobpack, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    [package] = (shared_project(tmp_path_factory.getbasetemp()) / "dist/swift").glob("pages-*.zip")
+    shutil.copy(package, project / "old.zip")
+    answer = mobpack("release", "--previous", "old.zip")
+    assert answer.code == 2
+    assert "old.zip is a single package: --previous is a whole release" in answer.err
+    assert not (project / "dist").exists()
+
+
 @pytest.mark.processes
 def test_what_a_registry_refuses_is_refused_before_anything_is_written(project: Path, mobpack: Mobpack) -> None:
     text = (project / "mobpack.toml").read_text(encoding="utf-8")

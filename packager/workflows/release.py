@@ -133,8 +133,11 @@ def _refuse_impossible(order: Order, config: Config) -> None:
             f"--previous and --out are both {order.out}: the build would replace what it is compared with",
             hint="unpack the release before into another folder, and name that one",
         )
-    if order.previous:
-        read(order.previous)
+    if order.previous and read(order.previous).manifest is None:
+        raise ConfigError(
+            f"{order.previous} is a single package: --previous is a whole release",
+            hint="name the dist folder of the release before",
+        )
     if not order.is_dry:
         _refuse_read_only(order.changelog)
         if order.raises_version:
