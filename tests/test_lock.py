@@ -341,7 +341,7 @@ def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("lock-version = 2\n", "lock-version is 2, and this version of mobpack reads 1"),
-        ("", "lock-version is None"),
+        ("", "lock-version is missing"),
         ("lock-version = ", "not valid TOML"),
         ("lock-version = 1\n[files]\n", "not a lock of mobpack"),
         ("lock-version = 1\n[file]\na = 1\n", "not a lock of mobpack"),

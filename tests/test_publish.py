@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -178,17 +179,33 @@ def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 @pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_in_the_middle_of_it_leaves_the_new_release_whole(dist: Path, number: signal.Signals) -> None:
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="dist is a mobpack release of this run, and complete"):
         publish_interrupted(dist, number)
     assert sys.getprofile() is None
     assert list(files(dist)) == [MANIFEST]
     assert names(dist.parent) == ["dist"]
 
 
-def test_a_full_disk_is_a_tool_error_and_leaves_the_previous_release_whole(dist: Path) -> None:
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+IN_WORDS = ToolError("cannot write .dist.1a2b/a: No space left on device")
+IN_WORDS.__cause__ = FULL
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (FULL, "no space left on the disk"),
+        (IN_WORDS, "no space left on the disk"),
+        (shutil.Error([("a", "b", str(FULL))]), "cannot copy files beside .*No space left on device"),
+    ],
+    ids=["from the system", "in words", "of a copy"],
+)
+def test_a_full_disk_is_a_tool_error_and_leaves_the_previous_release_whole(
+    dist: Path, failure: Exception, words: str
+) -> None:
     before = files(dist)
-    with pytest.raises(ToolError, match="no space left on the disk"):
-        fail_half_way(dist, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    with pytest.raises(ToolError, match=words):
+        fail_half_way(dist, failure)
     assert files(dist) == before
     assert names(dist.parent) == ["dist"]
 

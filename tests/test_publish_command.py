@@ -132,7 +132,10 @@ def test_mistakes_are_said_with_what_to_write_instead(
     assert hint in answer.err
 
 
-@pytest.mark.parametrize("document", ["", "[]", "{}", '{"package": {}}', '{"package": 1, "artifacts": [1]}'])
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize("document", ["", "[]", "{}", DEEP, '{"package": {}}', '{"package": 1, "artifacts": [1]}'])
 def test_manifests_that_are_none_are_refused(mobpack: Mobpack, tmp_path: Path, document: str) -> None:
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / "manifest.json").write_text(document, encoding="utf-8")

@@ -93,6 +93,18 @@ def test_other_bytes_are_refused_before_anything_is_sent(tmp_path: Path) -> None
         assert (server.files, len(server.changed())) == (before, count)
 
 
+def test_a_page_in_the_place_of_a_file_is_not_taken_for_another_version(tmp_path: Path) -> None:
+    """A login page that answers everything with 200."""
+    page = Answered(200, b"<html>Log in</html>", {"Content-Type": "text/html; charset=utf-8"})
+    with (
+        serving(Server(handle=lambda _server, _asked: page)) as server,
+        pytest.raises(ToolError, match="answers with a web page") as error,
+    ):
+        published(release(tmp_path / "dist"), server)
+    assert "login page" in error.value.hint
+    assert server.changed() == []
+
+
 @pytest.mark.parametrize("fault", [429, 500, 502, 503, "cut", "late", "half"])
 @pytest.mark.parametrize("number", [1, 7, 21, 25])
 def test_a_failure_that_passes_is_tried_again(tmp_path: Path, fault: Fault, number: int) -> None:
@@ -210,6 +222,9 @@ def test_credentials_of_the_environment_are_sent(tmp_path: Path, variables: dict
         ("maven=ftp://example.com", "not an address"),
         ("maven", "not an address"),
         ("maven=https://[", "not an address"),
+        ("maven=https://example.com/a b", "contains spaces or characters beyond ASCII"),
+        ("maven=https://example.com/\u00fc", "contains spaces or characters beyond ASCII"),
+        ("maven=https://example.com/a\n", "contains spaces or characters beyond ASCII"),
     ],
 )
 def test_addresses_that_are_not_safe_are_refused(address: str, message: str) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from packager import __version__
+from packager.core.errors import GateError
+from packager.workflows import signing
+from tests.signing_cases import Key, make_key
 from tests.test_sbom import assert_valid, component
 
 ROOT = Path(__file__).parents[1]
@@ -60,9 +64,14 @@ def released(clone: Path, out: Path, *, umask: int = 0o022, **variables: str) ->
 
 
 @pytest.fixture(scope="module")
-def release(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def key(tmp_path_factory: pytest.TempPathFactory) -> Key:
+    return make_key(tmp_path_factory.mktemp("keys"))
+
+
+@pytest.fixture(scope="module")
+def release(clone: Path, key: Key, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("release") / "out"
-    done = released(clone, out, TZ="UTC")
+    done = released(clone, out, TZ="UTC", MOBPACK_RELEASE_KEY=str(key.private))
     assert done.returncode == 0, done.stderr
     return out
 
@@ -72,19 +81,29 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_same_commit_gives_the_same_bytes_in_any_folder_umask_and_time_zone(
-    clone: Path, release: Path, tmp_path: Path
+    clone: Path, release: Path, key: Key, tmp_path: Path
 ) -> None:
     other = tmp_path / "another clone"
     git(clone, "clone", "--quiet", "--no-hardlinks", str(clone), str(other))
-    done = released(other, tmp_path / "out", umask=0o077, TZ="America/New_York", PYTHONHASHSEED="7")
+    variables = {"TZ": "America/New_York", "PYTHONHASHSEED": "7", "MOBPACK_RELEASE_KEY": str(key.private)}
+    done = released(other, tmp_path / "elsewhere", umask=0o077, **variables)
     assert done.returncode == 0, done.stderr
-    assert contents(tmp_path / "out") == contents(release)
+    assert contents(tmp_path / "elsewhere") == contents(release)
+
+
+def test_a_release_is_signed(release: Path, key: Key, tmp_path: Path) -> None:
+    trust = signing.trust([key.public], None)
+    assert signing.verify_place(release, trust).files == 4
+    copy = shutil.copytree(release, tmp_path / "copy")
+    (copy / "SHA256SUMS").write_text("", encoding="utf-8")
+    with pytest.raises(GateError, match="changed: SHA256SUMS"):
+        signing.verify_place(copy, trust)
 
 
 def test_the_files_of_a_release_have_its_version_and_checksums(release: Path) -> None:
     stem = f"mobpack-{__version__}"
     assert list(contents(release)) == sorted(
-        ["SHA256SUMS", f"{stem}-py3-none-any.whl", f"{stem}.cdx.json", f"{stem}.tar.gz"]
+        ["SHA256SUMS", f"{stem}-py3-none-any.whl", f"{stem}.cdx.json", f"{stem}.tar.gz", "model.sig"]
     )
     for line in (release / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
         digest, name = line.split("  ")
@@ -135,6 +154,9 @@ def test_the_wheel_installs_in_a_new_environment_and_says_its_version(release: P
 def test_changes_a_missing_section_and_a_used_version_are_refused(clone: Path, tmp_path: Path) -> None:
     folder = tmp_path / "clone"
     git(clone, "clone", "--quiet", str(clone), str(folder))
+    done = released(folder, folder)
+    assert f"{folder} exists and is no release of mobpack" in done.stderr
+    assert (folder / "pyproject.toml").exists()
     (folder / "new.txt").write_text("x")
     done = released(folder, tmp_path / "out")
     assert (done.returncode, done.stderr) == (

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import stat
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -14,8 +15,9 @@ from packager.core.errors import ConfigError
 from packager.differences import changelog
 from packager.differences.values import Bump, Change, Comparison, Level
 from packager.files.hashes import sha256_of
+from packager.workflows import release as workflow
 from tests.signing_cases import make_key
-from tests.test_cli import Mobpack, mobpack
+from tests.test_cli import Answer, Mobpack, mobpack
 from tests.test_provenance import PROJECT, make_release
 
 __all__ = ["mobpack"]
@@ -100,11 +102,18 @@ def test_a_dry_run_shows_all_steps_and_changes_nothing(project: Path, mobpack: M
 
 @pytest.mark.processes
 def test_releases_follow_each_other(project: Path, mobpack: Mobpack) -> None:
-    """The first one, the same again, a change under the same version, and the version that the change needs."""
+    """The first one, the same again, a change under the same version, and the version that the change needs. The
+    changelog is a link, and stays one."""
+    changes = project / "docs" / "changes.md"
+    changes.parent.mkdir()
+    changes.touch(mode=0o640)
+    (project / "CHANGELOG.md").symlink_to("docs/changes.md")
     first = mobpack(*RELEASE, "--first", "--rebuild")
     assert first.code == 0, first.err
     assert tags(project) == ["1.0.0"]
-    assert "First release." in (project / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "First release." in changes.read_text(encoding="utf-8")
+    assert (project / "CHANGELOG.md").is_symlink()
+    assert stat.S_IMODE(changes.stat().st_mode) == 0o640
     assert mobpack("verify", "dist", "--key", "release.pub").code == 0
     before = state(project)
 
@@ -124,6 +133,7 @@ def test_releases_follow_each_other(project: Path, mobpack: Mobpack) -> None:
     assert tags(project) == ["1.0.0"]
     assert not list((project / "dist").rglob("*.sig")), "nothing is signed that was refused"
 
+    interrupt_while_the_version_is_raised(project, mobpack)
     raised = mobpack(*RELEASE, "--previous", "old", "--bump")
     assert raised.code == 0, raised.err
     assert tags(project) == ["1.0.0", "2.0.0"]
@@ -132,6 +142,40 @@ def test_releases_follow_each_other(project: Path, mobpack: Mobpack) -> None:
     entries = (project / "CHANGELOG.md").read_text(encoding="utf-8")
     assert entries.index("## 2.0.0") < entries.index("### Breaking changes") < entries.index("## 1.0.0")
     assert mobpack("verify", "dist", "--key", "release.pub").code == 0
+
+
+def interrupt_while_the_version_is_raised(project: Path, mobpack: Mobpack) -> None:
+    """Project and lock stay as they were. Another release has to wait until this one has ended."""
+    before = {name: (project / name).read_bytes() for name in ("mobpack.toml", "mobpack.lock", "CHANGELOG.md")}
+    meanwhile: list[Answer] = []
+
+    def interrupted(*_: object) -> None:
+        assert 'version = "2.0.0"' in (project / "mobpack.toml").read_text(encoding="utf-8")
+        meanwhile.append(mobpack(*RELEASE, "--previous", "old"))
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(workflow, "ingredients", interrupted)
+        answer = mobpack(*RELEASE, "--previous", "old", "--bump")
+    assert (answer.code, answer.err) == (
+        130,
+        "\nmobpack: interrupted; dist is complete, and not yet released: run the same command again, it continues\n",
+    )
+    assert {name: (project / name).read_bytes() for name in before} == before
+    assert meanwhile[0].code == 4
+    assert "another mobpack release of mobpack.toml is running" in meanwhile[0].err
+
+
+@pytest.mark.parametrize(("name", "options"), [("CHANGELOG.md", ()), ("mobpack.toml", ("--bump",))])
+def test_a_file_that_may_not_be_changed_is_refused_before_the_build(
+    name: str, options: tuple[str, ...], project: Path, mobpack: Mobpack
+) -> None:
+    (project / name).touch()
+    (project / name).chmod(0o444)
+    answer = mobpack("release", "--first", *options)
+    assert answer.code == 4
+    assert f"{name} is read-only" in answer.err
+    assert not (project / "dist").exists()
 
 
 @pytest.mark.processes
@@ -162,6 +206,17 @@ def test_what_cannot_end_well_is_refused_before_the_build(
     answer = mobpack("release", *arguments)
     assert answer.code == 2
     assert words in answer.err
+    assert not (project / "dist").exists()
+
+
+def test_a_package_is_no_previous_release(
+    project: Path, mobpack: Mobpack, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    [package] = (shared_project(tmp_path_factory.getbasetemp()) / "dist/swift").glob("pages-*.zip")
+    shutil.copy(package, project / "old.zip")
+    answer = mobpack("release", "--previous", "old.zip")
+    assert answer.code == 2
+    assert "old.zip is a single package: --previous is a whole release" in answer.err
     assert not (project / "dist").exists()
 
 
@@ -207,6 +262,11 @@ def test_an_empty_changelog_gets_a_title() -> None:
     )
 
 
+def test_an_entry_has_the_line_ends_of_its_changelog() -> None:
+    made = changelog.with_entry("# Changelog\r\n\r\n## Unreleased\r\n\r\n- By hand.\r\n", "1.0.0", DAY, None)
+    assert made == "# Changelog\r\n\r\n## 1.0.0 - 2026-11-25\r\n\r\n- By hand.\r\n\r\nFirst release.\r\n"
+
+
 def test_links_of_versions_are_headings_too() -> None:
     assert changelog.has_entry("# Changelog\n\n## [1.2.0] - 2026-01-01\n", "1.2.0")
 
@@ -219,6 +279,7 @@ def test_links_of_versions_are_headings_too() -> None:
             '# mine\n[package]\nname = "a"  # its name\nversion = "2.0.0" # now\n[model.a]\nversion = "x"\n',
         ),
         ('[package]\nname = "a"\n', '[package]\nversion = "2.0.0"\nname = "a"\n'),
+        ('[package]\r\nname = "a"\r\n', '[package]\r\nversion = "2.0.0"\r\nname = "a"\r\n'),
         ('[ package ] # mine\nname = "a"', '[ package ] # mine\nversion = "2.0.0"\nname = "a"'),
     ],
 )

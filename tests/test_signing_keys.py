@@ -83,6 +83,9 @@ def test_the_password_of_a_key_comes_from_the_environment(tmp_path: Path, monkey
     with pytest.raises(ConfigError, match="has a password") as caught:
         open_signer(str(key.private))
     assert PASSWORD in caught.value.hint
+    monkeypatch.setenv(PASSWORD, "")  # a secret that CI does not have
+    with pytest.raises(ConfigError, match="has a password"):
+        open_signer(str(key.private))
     monkeypatch.setenv(PASSWORD, "wrong")
     with pytest.raises(ConfigError, match="cannot be opened with the password"):
         open_signer(str(key.private))

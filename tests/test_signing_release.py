@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -219,6 +221,25 @@ def test_a_signature_that_fails_leaves_the_release_as_it_was(
     assert [path.name for path in trusting.parent.iterdir() if path.name.startswith(".")] == []
 
 
+def test_a_release_that_is_replaced_meanwhile_is_not_signed(
+    dist: Path, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build that ends while another command signs: its release stays."""
+    original = signatures.release_statement
+
+    def build(*arguments: Any) -> bytes:
+        dist.rename(dist.with_name("old"))
+        shutil.copytree(dist.with_name("old"), dist)
+        _put(dist / "new", b"")
+        return original(*arguments)
+
+    monkeypatch.setattr(signatures, "release_statement", build)
+    with pytest.raises(ToolError, match="was replaced while it was being signed"):
+        signed(dist, key)
+    assert (dist / "new").exists()
+    assert not (dist / "manifest.json.sig").exists()
+
+
 def test_each_statement_is_signed_once_so_that_copies_are_equal(
     trusting: Path, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,6 +334,43 @@ def test_signatures_find_what_a_manifest_cannot(
     with pytest.raises(GateError) as caught:
         verified(dist, key)
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda dist: os.mkfifo(dist / "pipe"), "pipe is neither a file nor a folder"),
+        (
+            lambda dist: _put(dist / "android/project/models.sig/a", b""),
+            "models.sig is a folder with the name of a file",
+        ),
+        (lambda dist: (dist / "manifest.json.sig").mkdir(), "manifest.json.sig is a folder with"),
+    ],
+)
+def test_what_no_signature_can_vouch_for_is_refused(
+    dist: Path, key: Key, change: Callable[[Path], None], words: str
+) -> None:
+    change(dist)
+    with pytest.raises(GateError) as caught:
+        signed(dist, key)
+    assert words in caught.value.message
+
+
+def test_a_damaged_list_of_a_project_is_named_where_it_is(dist: Path, key: Key) -> None:
+    damaged = dist / "android/project/models.sig"
+    _put(damaged, b"{")
+    with pytest.raises(GateError) as caught:
+        signed(dist, key)
+    assert str(damaged) in caught.value.message
+
+
+@pytest.mark.parametrize("left", ["manifest.json.sig", "provenance.intoto.json", "report.json"])
+def test_a_release_without_its_manifest_is_not_signed_as_a_model(dist: Path, key: Key, left: str) -> None:
+    (dist / "manifest.json").unlink()
+    _put(dist / left, b"{}")
+    with pytest.raises(ConfigError, match=f"has {left}, but no manifest.json"):
+        signed(dist, key)
+    assert not (dist / "model.sig").exists()
 
 
 def test_a_package_that_does_not_hold_what_its_list_says_is_not_signed(trusting: Path, key: Key) -> None:

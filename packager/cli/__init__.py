@@ -84,8 +84,9 @@ def main() -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be text
     try:
         sys.exit(_run(sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.stderr.write("mobpack: interrupted; the output folder is as it was\n")
+    except KeyboardInterrupt as stop:
+        words = stop.args[0] if stop.args else "the output folder is as it was"
+        sys.stderr.write(f"mobpack: interrupted; {words}\n")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of the output has closed the pipe: exit silently (Python docs, SIGPIPE)
         _write_nowhere()
@@ -105,7 +106,7 @@ def _run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except click.Abort as error:
-        raise KeyboardInterrupt from error
+        raise KeyboardInterrupt(*getattr(error.__cause__, "args", ())) from error  # click has made it of that one
     except (SystemExit, KeyboardInterrupt, BrokenPipeError):
         raise
     except BaseException as error:  # compiled libraries may raise errors that are not of class Exception

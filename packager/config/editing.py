@@ -15,6 +15,8 @@ def with_version(text: str, version: str) -> str:
 
     Raises ConfigError if its `[package]` table is written in a form that this function does not know.
     """
+    if "\r\n" in text:
+        return with_version(text.replace("\r\n", "\n"), version).replace("\n", "\r\n")
     table = TABLE.search(text)
     if table:
         end = found.start() if (found := NEXT.search(text, table.end())) else len(text)

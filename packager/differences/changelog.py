@@ -22,8 +22,10 @@ def has_entry(text: str, version: str) -> bool:
 
 def with_entry(text: str, version: str, day: str, found: Comparison | None) -> str:
     """The changelog with an entry for `version`, released on `day` (ISO 8601). What stands below the heading
-    `Unreleased` becomes part of the entry. `found` has the changes; None for a first release.
+    `Unreleased` becomes part of the entry. `found` has the changes; None for a first release. Lines end as they did.
     """
+    if "\r\n" in text:
+        return with_entry(text.replace("\r\n", "\n"), version, day, found).replace("\n", "\r\n")
     text = text if text.strip() else TITLE
     headings = list(HEADING.finditer(text))
     first = headings[0] if headings else None

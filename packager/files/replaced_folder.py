@@ -24,6 +24,7 @@ from packager.files.exchange import exchange
 ABANDONED_AFTER_S = 24 * 60 * 60
 NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 """Errors of locking on disks that do not support it."""
+CHANGING = "check its permissions, the free space, and whether something else is changing it; then run again"
 MAX_MARK_BYTES = 64 << 20
 
 
@@ -68,13 +69,24 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
     except StrandedError:
         is_stranded = True
         raise
+    except ToolError as error:
+        _refuse_full_disk(error.__cause__, out)  # names the user's folder, not the one beside it
+        raise
+    except shutil.Error as error:  # of copytree, with the reason of each file in words
+        *_, reason = error.args[0][0]
+        raise ToolError(f"cannot copy files beside {out}: {reason}", hint=CHANGING) from error
     except OSError as error:
-        if error.errno in NO_SPACE:
-            raise ToolError(f"no space left on the disk of {out}", hint="free some space, then run again") from error
+        _refuse_full_disk(error, out)
         raise
     finally:
         if not is_stranded:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def _refuse_full_disk(error: BaseException | None, out: Path) -> None:
+    """Raises ToolError if `error` is about a full disk."""
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        raise ToolError(f"no space left on the disk of {out}", hint="free some space, then run again") from error
 
 
 @contextlib.contextmanager
@@ -134,7 +146,7 @@ def refuse_foreign(out: Path, kind: Kind) -> None:
 
 def _swap(staging: Path, out: Path, kind: Kind) -> None:
     """Puts `staging` in the place of `out` and removes the previous folder. Interrupts are deferred."""
-    with interrupts_deferred():
+    with interrupts_deferred(f"{out} is {kind.words} of this run, and complete"):
         if not out.exists() or not exchange(staging, out):
             _rename(staging, out, kind)
         shutil.rmtree(staging, ignore_errors=True)  # the previous one, if they were exchanged
@@ -172,8 +184,8 @@ def _put_back(previous: Path, staging: Path, out: Path, message: str) -> None:
 
 
 @contextlib.contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Defers Ctrl-C and termination inside the block to its end."""
+def interrupts_deferred(words: str = "") -> Iterator[None]:
+    """Defers Ctrl-C and termination inside the block to its end. `words` say how things are then."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -188,4 +200,4 @@ def interrupts_deferred() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
     if received:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(*([words] if words else []))

@@ -64,7 +64,7 @@ def read(path: Path) -> Lock:
         raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}", hint=f"restore it, or {RENEW}") from error
-    found = document.pop(VERSION_KEY, None)
+    found = document.pop(VERSION_KEY, "missing")
     if found != VERSION:
         raise ConfigError(
             f"{path}: {VERSION_KEY} is {found}, and this version of mobpack reads {VERSION}",

@@ -21,6 +21,11 @@ def checked(address: str, where: str) -> str:
         )
     if not host or parts.scheme not in ("https", "http") or parts.query or parts.fragment:
         raise ConfigError(f"{where}: not an address of a registry", hint="write it as https://HOST/PATH")
+    if not address.isascii() or not address.isprintable() or " " in address:
+        raise ConfigError(
+            f"{where}: the address contains spaces or characters beyond ASCII",
+            hint="write them as %XX (UTF-8), and names of hosts as xn--...",
+        )
     if not is_safe(address):
         raise ConfigError(
             f"{where}: http:// sends credentials and packages unencrypted",

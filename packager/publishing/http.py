@@ -83,7 +83,13 @@ class Http:
                 if answer.status != 200:
                     raise self._failure(_whole(answer), address)
                 with _reader(content) as own:
-                    return _compared(answer, own, size_of(content))
+                    state = _compared(answer, own, size_of(content))
+                if state is State.OTHER and answer.headers.get_content_type() == "text/html":
+                    raise ToolError(
+                        f"{host_of(address)} answers with a web page where the file {address} belongs",
+                        hint="check the address; a login page or a proxy may answer in the registry's place",
+                    )
+                return state
 
         return patiently(ask, self.session)
 

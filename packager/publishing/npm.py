@@ -111,7 +111,8 @@ class Npm:
         tag = request.note.rpartition(" ")[2]
         command = ["publish", str(_path(request).absolute()), "--json", "--tag", tag]
         command += ["--access", self.access] if self.access else []
-        command += ["--provenance"] if has_provenance else []
+        # a trusted publisher of a public repository attests by default, whatever npm is not told
+        command += ["--provenance" if has_provenance else "--no-provenance"]
         done = _npm(command, registry, name, session)
         if done.code in THERE or "previously published" in done.summary:
             raise ConflictError(done.summary)

@@ -58,7 +58,7 @@ def _manifest(path: Path) -> Any:
             f"{path.parent} is not a release of mobpack: {path} cannot be read ({error.strerror})",
             hint="name the folder that `mobpack build` writes, such as dist",
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not a manifest of mobpack: {error}", hint=AGAIN) from error
 
 

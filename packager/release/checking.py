@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
-from packager.release.contents import AGAIN, Listed, Manifest, digest_of, files_in, inside, manifest_of
+from packager.release.contents import AGAIN, Listed, Manifest, digest_of, files_in, inside, manifest_of, refuse_special
 from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST
 from packager.release.signatures import (
@@ -55,6 +55,7 @@ def verify_release(dist: Path, trust: Trust | None = None) -> Verified:
     Raises ConfigError if `dist` is no release, GateError if a file or a signature is not as it should be.
     """
     manifest = manifest_of(dist)
+    refuse_special(dist)
     unlisted = _check_files(dist, manifest)
     signatures = _check_signatures(dist, manifest, trust) if trust else {}
     return Verified(

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeVar
 
 from packager.core import user_files
-from packager.core.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
 from packager.files.zips import CHUNK_BYTES, Content, Limits, Link, is_link, opened_zip, read_entry
 from packager.release.publish import MANIFEST
@@ -176,6 +176,18 @@ def files_in(folder: Path) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file()
     )
+
+
+def refuse_special(folder: Path) -> None:
+    """Raises GateError if there is something below `folder` that no manifest and no signature can vouch for, such as a
+    pipe, or a folder that has the name of a signature."""
+    for path in sorted(folder.rglob("*")):
+        is_folder = path.is_dir() and path.suffix != ".sig"
+        if not path.is_symlink() and not path.is_file() and not is_folder:
+            raise GateError(
+                f"{path} is {'a folder with the name of a file' if path.is_dir() else 'neither a file nor a folder'}",
+                hint="remove it, or get the release again from where it was published",
+            )
 
 
 def digest_of(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from packager.core import user_files
 from packager.core.characters import to_json
-from packager.core.errors import ConfigError, GateError
+from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.atomic import atomic_file, link_or_copy
 from packager.files.hashes import sha256_of
 from packager.files.zips import Content, write_zip
@@ -56,13 +56,15 @@ class Signer:
     """hex sha256 of the key's SubjectPublicKeyInfo; empty for an identity"""
 
 
-def sign_release(dist: Path, signer: Signer) -> tuple[str, ...]:
+def sign_release(dist: Path, signer: Signer, verify: Callable[[Path], object]) -> tuple[str, ...]:
     """Signs the release in `dist`, all of it or nothing, and returns the paths of the signatures in it.
 
     Every `models.sig` inside a package is signed in place, which changes the package: its checksums are renewed.
     Raises ConfigError if `dist` is no release, or its apps trust other keys; GateError if a package does not hold the
-    files that it lists.
+    files that it lists, and what `verify` raises for a release that is not what was built.
     """
+    before = _identity(dist)
+    verify(dist)
     sign = _once(signer.sign)
     known = manifest_of(dist).trusted_keys
 
@@ -72,7 +74,16 @@ def sign_release(dist: Path, signer: Signer) -> tuple[str, ...]:
 
     with staged(dist) as staging:
         _rewritten(dist, staging, for_apps, put=link_or_copy)
-        return tuple(_sign_beside(staging, sign))
+        paths = tuple(_sign_beside(staging, sign))
+        if _identity(dist) != before:
+            raise ToolError(f"{dist} was replaced while it was being signed", hint="run the same command again")
+        return paths
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    """Tells a folder from another one in its place."""
+    status = folder.stat()
+    return status.st_dev, status.st_ino
 
 
 def _refuse_distrusted(key: str, known: Sequence[str]) -> None:
@@ -136,7 +147,8 @@ def _rewritten(
         if each.has_models and _rewrite_package(staging / each.path, each.kind, change):
             changed[each.sha256] = staging / each.path
     for loose in sorted(staging.rglob(UNSIGNED_NAME)):
-        _write(loose, _changed(user_files.read(loose, limit_bytes=MAX_BUNDLE_BYTES), change, str(loose)))
+        where = str(dist / loose.relative_to(staging))
+        _write(loose, _changed(user_files.read(loose, limit_bytes=MAX_BUNDLE_BYTES), change, where))
     if changed:
         _renew(dist, staging, manifest, changed)
 

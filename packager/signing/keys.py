@@ -127,7 +127,7 @@ def _private_key(path: Path) -> "EllipticCurvePrivateKey":
 
 
 def _password_error(path: Path, password: str | None) -> ConfigError:
-    if password is None:
+    if not password:  # CI sets the variable of a missing secret to an empty text
         return ConfigError(f"{path} has a password", hint=f"put it in the environment variable {PASSWORD}")
     return ConfigError(f"{path} has no password, but {PASSWORD} is set", hint=f"unset {PASSWORD}")
 

@@ -4,6 +4,9 @@ A step that fails ends the release. The same command continues: a build gives th
 that is there stays, and registries get what they lack.
 """
 
+import hashlib
+import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +20,12 @@ from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.differences import Comparison, changelog, compare, read
+from packager.differences.values import Level
+from packager.files import host
 from packager.files.atomic import atomic_file
-from packager.locking import LOCK
+from packager.files.replaced_folder import interrupts_deferred
+from packager.files.user_cache import cache_folder
+from packager.locking import LOCK, Lock
 from packager.locking import compare as compare_locks
 from packager.locking import read as read_lock
 from packager.locking import write as write_lock
@@ -93,18 +100,27 @@ def release(order: Order, configured: Configured, console: Console) -> Released:
     config = configured()
     _refuse_impossible(order, config)
     text = _text(order.changelog) if order.changelog.exists() else ""
-    with _place(order) as out:
-        config, found, steps = _built(order, config, configured, out, console)
-        package, version = config.package.name, config.package.version
-        publishing.publish(out, order.registries, Session(), is_dry=True)  # what registries refuse is refused now
-        entry, step = _entered(order, text, version, found)
-        steps.append(step)
-        steps += [_verified(order, configured, out, console), *_described(order, out)]
-        steps.append(_signed(order, config, out))
-        outcomes: tuple[Outcome, ...] = ()
-        if order.registries:
-            outcomes = publishing.publish(out, order.registries, Session(say=console.say), is_dry=order.is_dry)
-        steps.append(_published(order, outcomes))
+    with _alone(order), _place(order) as out:
+        first = _build(order, config, out, console)
+        with _explained(order):
+            return _finished(order, configured, out, console, text=text, config=config, first=first)
+
+
+def _finished(
+    order: Order, configured: Configured, out: Path, console: Console, *, text: str, config: Config, first: Step
+) -> Released:
+    """All steps after the first build. `text` is that of the changelog."""
+    config, found, steps = _compared(order, config, configured, out, console, first)
+    package, version = config.package.name, config.package.version
+    publishing.publish(out, order.registries, Session(), is_dry=True)  # what registries refuse is refused now
+    entry, step = _entered(order, text, version, found)
+    steps.append(step)
+    steps += [_verified(order, configured, out, console), *_described(order, out)]
+    steps.append(_signed(order, config, out))
+    outcomes: tuple[Outcome, ...] = ()
+    if order.registries:
+        outcomes = publishing.publish(out, order.registries, Session(say=console.say), is_dry=order.is_dry)
+    steps.append(_published(order, outcomes))
     return Released(
         package=package, version=version, found=found, entry=entry, steps=tuple(steps), outcomes=tuple(outcomes)
     )
@@ -117,8 +133,15 @@ def _refuse_impossible(order: Order, config: Config) -> None:
             f"--previous and --out are both {order.out}: the build would replace what it is compared with",
             hint="unpack the release before into another folder, and name that one",
         )
-    if order.previous:
-        read(order.previous)
+    if order.previous and read(order.previous).manifest is None:
+        raise ConfigError(
+            f"{order.previous} is a single package: --previous is a whole release",
+            hint="name the dist folder of the release before",
+        )
+    if not order.is_dry:
+        _refuse_read_only(order.changelog)
+        if order.raises_version:
+            _refuse_read_only(order.project)
     if config.package.trusted and order.signer is None:
         raise ConfigError(
             "apps open only signed files of this package ([package] trust), and no key is given",
@@ -136,19 +159,48 @@ def _place(order: Order) -> Iterator[Path]:
         yield Path(scratch, "dist")
 
 
-def _built(
-    order: Order, config: Config, configured: Configured, out: Path, console: Console
+@contextmanager
+def _alone(order: Order) -> Iterator[None]:
+    """Raises ToolError if another release of the same project is being made: each would replace what the other has."""
+    name = hashlib.sha256(str(order.project.resolve()).encode()).hexdigest()[:16]
+    folder = cache_folder() / "releases"
+    folder.mkdir(exist_ok=True)
+    with (folder / f"{name}.lock").open("ab") as file:
+        try:
+            is_free = host.lock(file.fileno(), waits=False)
+        except OSError:  # a disk without locks
+            is_free = True
+        if not is_free:
+            raise ToolError(
+                f"another mobpack release of {order.project} is running",
+                hint="wait until it has ended, then run the command again: it continues",
+            )
+        yield
+
+
+@contextmanager
+def _explained(order: Order) -> Iterator[None]:
+    """Tells what an interrupted release leaves."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if order.is_dry:
+            raise
+        words = f"{order.out} is complete, and not yet released: run the same command again, it continues"
+        raise KeyboardInterrupt(words) from stop
+
+
+def _compared(
+    order: Order, config: Config, configured: Configured, out: Path, console: Console, first: Step
 ) -> tuple[Config, Comparison | None, list[Step]]:
-    """Builds, and compares with the release before; if the version was too low and may be raised, builds again."""
-    steps = [_build(order, config, out, console)]
+    """Compares with the release before; if the version is too low and may be raised, raises it and builds again."""
+    steps = [first]
     if order.previous is None:
         steps.append(Step(name="compare", result="skipped", words="first release: nothing to compare with"))
         return config, None, steps
     found = compare(read(order.previous), read(out))
     if not found.bump.is_enough:
-        _raise_version(order, found)
-        config = configured()
-        _lock_again(order, config)
+        config = _raise_version(order, configured, found)
         steps = [_build(order, config, out, console)]
         found = compare(read(order.previous), read(out))
         if not found.bump.is_enough:
@@ -158,26 +210,57 @@ def _built(
     return config, found, steps
 
 
-def _raise_version(order: Order, found: Comparison) -> None:
-    """Raises GateError where the version may not be raised, or nobody can tell to which number."""
+def _raise_version(order: Order, configured: Configured, found: Comparison) -> Config:
+    """Writes the version that is needed into mobpack.toml and its lock: both, or neither if it is interrupted.
+
+    Raises GateError where the version may not be raised, or nobody can tell to which number.
+    """
     needed = found.bump.needed
     if not order.raises_version or order.is_dry or not needed:
         how = "--bump without --dry-run" if order.raises_version else "--bump"
         hint = f'set version = "{needed}" in [package], or give {how}' if needed else "use a version such as 1.2.3"
-        raise GateError(f"the version is too low: {found.verdict.value} changes; {found.bump.sentence}", hint=hint)
-    text = with_version(_text(order.project), needed)
-    with atomic_file(order.project) as file:
-        file.write(text.encode())
+        changes = "nothing has changed" if found.verdict is Level.NONE else f"{found.verdict.value} changes"
+        raise GateError(f"the version is too low: {changes}; {found.bump.sentence}", hint=hint)
+    before = _text(order.project)
+    is_done = False
+    try:
+        _replace(order.project, with_version(before, needed))
+        config = configured()
+        project = _project(order, config)
+        listed = _listed_again(order, config, project)
+        with interrupts_deferred():
+            if listed:
+                write_lock(project.lock, listed)
+            is_done = True
+        return config
+    finally:
+        if not is_done:
+            _replace(order.project, before)
 
 
-def _lock_again(order: Order, config: Config) -> None:
-    """Lists the project file, whose version was raised, in the lock again. Other differences stay, and are refused."""
-    project = _project(order, config)
+def _listed_again(order: Order, config: Config, project: Project) -> Lock | None:
+    """The lock with the project file whose version was raised; None if there is no lock, or anything else differs,
+    which is refused."""
     if not project.lock.exists():
-        return
+        return None
     found = ingredients(project, requested_targets(config, order.targets))
-    if all(change.name == order.project.name for change in compare_locks(read_lock(project.lock), found)):
-        write_lock(project.lock, found)
+    changes = compare_locks(read_lock(project.lock), found)
+    return found if all(change.name == order.project.name for change in changes) else None
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes a text file of the user, whose permissions stay; a link to it stays a link."""
+    place = path.resolve()
+    with atomic_file(place) as file:
+        file.write(text.encode())
+        if place.exists():
+            shutil.copymode(place, file.name)
+
+
+def _refuse_read_only(path: Path) -> None:
+    """Raises ToolError for a file that exists and may not be changed."""
+    if path.exists() and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise ToolError(f"{path} is read-only", hint="make it writable, or name another file")
 
 
 def _build(order: Order, config: Config, out: Path, console: Console) -> Step:
@@ -204,8 +287,7 @@ def _entered(order: Order, text: str, version: str, found: Comparison | None) ->
     made = changelog.with_entry(text, version, order.day, found)
     if order.is_dry:
         return made, Step(name="changelog", result="planned", words=f"an entry for {version} in {order.changelog}")
-    with atomic_file(order.changelog) as file:
-        file.write(made.encode())
+    _replace(order.changelog, made)
     return made, Step(name="changelog", result="done", words=f"an entry for {version} in {order.changelog}")
 
 
@@ -248,9 +330,12 @@ def _published(order: Order, outcomes: Sequence[Outcome]) -> Step:
     if not order.registries:
         return Step(name="publish", result="skipped", words="no --to")
     results = [each.result for each in outcomes]
+    number = f"{len(results)} request{'' if len(results) == 1 else 's'}"
     counts = ", ".join(f"{results.count(each)} {each}" for each in dict.fromkeys(results))
     return Step(
-        name="publish", result="planned" if order.is_dry else "done", words=f"{len(results)} requests: {counts}"
+        name="publish",
+        result="planned" if order.is_dry else "done",
+        words=f"{number}: {counts}",
     )
 
 

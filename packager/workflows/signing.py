@@ -10,7 +10,7 @@ from packager.core.errors import ConfigError, GateError
 from packager.files.atomic import atomic_file
 from packager.release import MANIFEST
 from packager.release.checking import Trust, Verified, verify_release
-from packager.release.signatures import Signer, sign_release
+from packager.release.signatures import PROVENANCE, SIG, Signer, sign_release
 from packager.signing import keyless
 from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.keys import chain_of, der, open_signer, signed
@@ -53,16 +53,26 @@ def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
 def sign(place: Path, signer: Signer) -> tuple[str, ...]:
     """Signs the release, or the folder of model files, at `place`. Returns the paths of the signatures in it."""
     if (place / MANIFEST).is_file():
-        verify_release(place)  # nothing is signed that is not what was built
-        return sign_release(place, signer)
+        return sign_release(place, signer, verify_release)  # nothing is signed that is not what was built
     if not place.is_dir():
         raise ConfigError(f"{place} is not a folder", hint="name the folder that `mobpack build` writes, such as dist")
+    _refuse_without_manifest(place)
     signature = place / FOLDER_NAME
     found = folder_digests(place, (FOLDER_NAME,))
     payload = statement(found, name=place.resolve().name, ignored=(*IGNORED, FOLDER_NAME))
     with atomic_file(signature) as file:
         file.write(written(signer.sign(IN_TOTO, payload)))
     return (FOLDER_NAME,)
+
+
+def _refuse_without_manifest(place: Path) -> None:
+    """Raises ConfigError for a release whose manifest is lost: signed as a model, it would pass for whole."""
+    for left in (f"{MANIFEST}{SIG}", PROVENANCE, "report.json"):
+        if (place / left).exists():
+            raise ConfigError(
+                f"{place} has {left}, but no {MANIFEST}: it is an incomplete release, not a folder of model files",
+                hint="build the packages again, or get the release again",
+            )
 
 
 def verify_place(place: Path, trust: Trust | None, signature: Path | None = None) -> Verified:
