@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from packager import deltas
 from packager.core.errors import ToolError
 from packager.deltas import matching
-from packager.deltas.layout import ADD, ADD_SPARSE, COPY, END, INSERT, SPAN_BYTES, varint
+from packager.deltas.layout import ADD, ADD_SPARSE, CHANGED_VALUES, COPY, END, INSERT, SPAN_BYTES, varint
 from packager.deltas.tensors import paired, tensors_of
 from tests import delta_vectors
 from tests.onnx_text import compiled, onnx_model
@@ -308,10 +308,10 @@ def test_applying_takes_less_than_16_mib_whatever_the_size(tmp_path: Path) -> No
     for start in range(2 << 20, 4 << 20, count):
         moved[start : start + count] += numpy.uint32(1)
         parts.append(delta_vectors.add(4, 0, count, b"\2" * count + bytes(3 * count)))
-    every_value = bytes(SPAN_BYTES), b"\1" * SPAN_BYTES
-    for _ in range(4):
-        parts.append(delta_vectors.sparse(1, 0, SPAN_BYTES, *every_value))
-    moved[4 << 20 : 5 << 20] = (moved[4 << 20 : 5 << 20].view(numpy.uint8) - numpy.uint8(1)).view("<u4")
+    changed = bytes(CHANGED_VALUES), b"\2" + bytes(4 * CHANGED_VALUES - 1)
+    for start in range(4 << 20, 5 << 20, count):
+        moved[start : start + 1] += numpy.uint32(1)
+        parts.append(delta_vectors.sparse(4, 0, count, *changed))
     moved[5 << 20 :] = 0
     instructions = b"".join(parts) + delta_vectors.insert(bytes(4 << 20)) + b"\0"
     (tmp_path / "large.delta").write_bytes(delta_vectors.packed(instructions, weights.tobytes(), moved.tobytes()))

@@ -12,6 +12,7 @@ from packager.core.errors import ToolError
 from packager.deltas.layout import (
     ADD,
     ADD_SPARSE,
+    CHANGED_VALUES,
     COPY,
     END,
     GAP_WIDTHS,
@@ -212,7 +213,7 @@ class _Patcher:
 
         changed = self._number()
         gap_width = self.instructions.read(1)[0]
-        if not 0 < changed <= count or gap_width not in GAP_WIDTHS:
+        if not 0 < changed <= min(count, CHANGED_VALUES) or gap_width not in GAP_WIDTHS:
             raise damaged(f"it changes {changed:,} of {count:,} values, with gaps of {gap_width} bytes")
         gaps = from_planes(self.instructions.read(gap_width * changed), changed, gap_width, 4)
         places = numpy.cumsum(gaps, dtype=numpy.int64) + numpy.arange(changed)

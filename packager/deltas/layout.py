@@ -24,7 +24,8 @@ GAP_WIDTHS = (1, 2, 3)
 """Bytes of a gap: a span has less than 2**24 values."""
 SPAN_BYTES = 1 << 20
 """Maximum length of what one instruction adds to: a patcher holds a span of the source and its differences."""
-LARGEST = (1 << 63) - 1
+CHANGED_VALUES = 1 << 18
+"""Maximum number of values that one instruction changes one by one."""
 VARINT_BYTES = 9
 """Maximum length of a number: 63 bits."""
 

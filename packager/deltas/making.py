@@ -12,6 +12,7 @@ from packager.deltas.deflating import THOROUGH_BYTES, deflated, estimate
 from packager.deltas.layout import (
     ADD,
     ADD_SPARSE,
+    CHANGED_VALUES,
     COPY,
     END,
     INSERT,
@@ -137,7 +138,7 @@ def _smallest_addition(values: "Values", place: bytes, width: int) -> list[bytes
 
     changed = numpy.flatnonzero(values)
     dense = [bytes([ADD]) + place + varint(len(values)), *planes(values, width)]
-    if len(changed) * 4 > len(values) * 3:
+    if len(changed) > min(CHANGED_VALUES, len(values) * 3 // 4):
         return dense
     gaps = numpy.diff(changed, prepend=-1) - 1
     gap_width = max(1, (int(gaps.max()).bit_length() + 7) // 8)
