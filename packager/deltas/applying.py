@@ -5,6 +5,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -63,7 +64,7 @@ def apply(old: Path, delta: IO[bytes], out: Path, *, limit_bytes: int = LIMIT_BY
                 raise damaged("its result has another sha256 than it says")
 
 
-def _require_source(source: IO[bytes], old: Path, stated: Header) -> None:
+def _require_source(source: BufferedReader, old: Path, stated: Header) -> None:
     size = os.fstat(source.fileno()).st_size
     hint = f"the delta is for the file with sha256 {stated.source_sha256}"
     if size != stated.source_size:
@@ -206,7 +207,8 @@ class _Patcher:
         if is_sparse:
             self._write(iter([self._sparsely_added(old, count, width)]))
         else:
-            self._write(iter([added(old, from_planes(self.instructions.read(count * width), count, width, width), width)]))
+            values = from_planes(self.instructions.read(count * width), count, width, width)
+            self._write(iter([added(old, values, width)]))
 
     def _sparsely_added(self, old: "Bytes", count: int, width: int) -> bytes:
         import numpy

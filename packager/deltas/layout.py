@@ -121,7 +121,8 @@ def added(old: "Bytes", folded_differences: "Values", width: int) -> bytes:
     unsigned = numpy.dtype(f"<u{width}")
     one = unsigned.type(1)
     sign = unsigned.type(0) - (folded_differences & one)
-    return (old.view(unsigned) + ((folded_differences >> one) ^ sign)).astype(unsigned).tobytes()
+    result: Values = old.view(unsigned) + ((folded_differences >> one) ^ sign)
+    return result.tobytes()
 
 
 def from_planes(content: bytes, count: int, width: int, wide: int) -> "Values":
