@@ -275,6 +275,12 @@ def test_a_span_is_bounded(tmp_path: Path) -> None:
         applied(tmp_path, source, delta)
 
 
+def test_a_result_may_replace_its_source(tmp_path: Path) -> None:
+    delta = made(tmp_path, b"old" * 99, b"new" * 99)
+    deltas.apply(tmp_path / "old", io.BytesIO(delta), tmp_path / "old")
+    assert (tmp_path / "old").read_bytes() == b"new" * 99
+
+
 def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
     delta = delta_vectors.packed(b"\0", b"", b"")
     with pytest.raises(ToolError, match="cannot read"):

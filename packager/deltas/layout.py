@@ -32,7 +32,7 @@ VARINT_BYTES = 9
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a delta says about its two files. Hashes are in hexadecimal digits."""
+    """The source and the result of a delta. Hashes are in hexadecimal digits."""
 
     source_size: int
     source_sha256: str
