@@ -18,6 +18,7 @@ from packager.cli.build import build
 from packager.cli.cache import cache
 from packager.cli.check import check
 from packager.cli.convert import convert
+from packager.cli.delta import delta
 from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
@@ -42,7 +43,7 @@ INTERRUPTED = 130
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, quantize, convert),
     "Build packages": (check, build, extract, runtime, xcode),
-    "Ship a release": (lock, diff, verify, sign, publish, release),
+    "Ship a release": (lock, diff, delta, verify, sign, publish, release),
     "Look after this machine": (doctor, cache),
 }
 """All commands, under headings in the order of the work."""
