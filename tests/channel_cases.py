@@ -19,7 +19,7 @@ LABELS = ("cat", "dog")
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """What a release in a test has."""
+    """The contents of a release in a test."""
 
     version: str = "1.0.0"
     weights: bytes = b"weights"
