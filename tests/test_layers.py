@@ -19,7 +19,7 @@ LAYERS = (
     ("quantization",),
     ("verification",),
     ("runtimes",),
-    ("config", "locking", "release", "sbom"),
+    ("config", "deltas", "locking", "release", "sbom"),
     ("compile", "contract", "runners", "samples", "targets"),
     ("environments", "models", "pages", "tokenization", "xcframework"),
     ("processes", "quantizers", "render", "signing", "vectors"),
