@@ -1,6 +1,7 @@
 """Channels: publishing, promoting, going back, pruning and verifying; interrupted, at once, and under attack."""
 
 import json
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -12,15 +13,16 @@ from uuid import uuid4
 
 import pytest
 
+from packager import deltas
 from packager.channel import checking, log, pruning, publishing
 from packager.channel.document import Document, blobs
-from packager.channel.publishing import Terms
+from packager.channel.publishing import Limits, Terms
 from packager.channel.storage import ChangedError, ExistsError, Folder, Remote, Storage, open_storage
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.signing.envelope import Bundle
 from packager.signing.envelope import written as bundled
 from tests.channel_cases import NOW, KilledError, Release, Watched, later, make_release, place_of, signing_of
-from tests.signing_cases import Key, make_key
+from tests.signing_cases import Key, digest, make_key
 
 ONE, TWO = Release(), Release(version="1.1.0", weights=b"other weights")
 THREE = Release(version="1.2.0", weights=b"third weights")
@@ -214,13 +216,16 @@ def test_a_reader_always_verifies_a_whole_document(folder: Folder, key: Key, pub
                 assert {log.blob_name(each) for each in blobs([document])} <= stored
             except MobpackError as error:
                 errors.append(error)
+            time.sleep(0.001)
 
     reader = threading.Thread(target=read)
     reader.start()
-    for number in range(12):
-        publish(folder, replace(TWO, version=f"2.0.{number}", weights=f"{number}".encode() * 100_000))
-    done.set()
-    reader.join()
+    try:
+        for number in range(6):
+            publish(folder, replace(TWO, version=f"2.0.{number}", weights=f"{number}".encode() * 1000))
+    finally:
+        done.set()
+        reader.join()
     assert errors == []
     assert seen == sorted(seen)
     assert len(set(seen)) > 1
@@ -243,13 +248,87 @@ def test_a_reader_between_any_two_writes_verifies(folder: Folder, key: Key, publ
     assert moments == [1, 1, 1, 1, 2]
 
 
+def numbers(seed: int, count: int = 4096) -> bytes:
+    return random.Random(seed).randbytes(count)
+
+
+def test_a_release_has_deltas_from_those_before(storage: Storage, key: Key, publish: Publish, tmp_path: Path) -> None:
+    one = replace(ONE, weights=numbers(1))
+    two = replace(TWO, weights=one.weights[:2000] + b"changed" + one.weights[2007:])
+    three = replace(THREE, weights=two.weights[:3000] + b"again" + two.weights[3005:])
+    publish(storage, one)
+    publish(storage, two)
+    publish(storage, three)
+    document = checking.verify(place_of(storage, key), NOW).document
+    file = document.models[0].releases[0].files[1].file
+    assert [each.source for each in file.deltas] == [digest(two.weights), digest(one.weights)]
+    assert all(each.size_bytes < 300 for each in file.deltas)
+    for delta, release in zip(file.deltas, (two, one), strict=True):
+        old, out = tmp_path / "old", tmp_path / f"out-{release.version}"
+        old.write_bytes(release.weights)
+        with storage.opened(log.blob_name(delta.sha256)) as content:
+            deltas.apply(old, content, out)
+        assert out.read_bytes() == three.weights
+    data = document.models[0].releases[0].files[0].data[0]
+    assert data.deltas == file.deltas, "the same file in another role has the same deltas"
+    assert publish(storage, three).is_new is False
+
+
+def test_deltas_that_are_not_worth_their_bytes_are_left_out(folder: Folder, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    made = publish(folder, replace(TWO, weights=numbers(2)))
+    assert made.document.models[0].releases[0].files[1].file.deltas == ()
+
+
+def test_without_deltas_there_are_none(folder: Folder, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    made = publish(folder, replace(TWO, weights=numbers(1) + b"x"), limits=Limits(deltas=0))
+    assert len(made.uploaded) == 2
+
+
+def test_a_delta_is_not_made_of_a_blob_that_was_changed(folder: Folder, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    for each in folder.listed("blobs"):
+        (folder.root / each.name).write_bytes(bytes(each.size_bytes))
+    with pytest.raises(GateError, match="was changed"):
+        publish(folder, replace(TWO, weights=numbers(1) + b"x"))
+
+
+def test_a_publisher_killed_among_deltas_is_continued(folder: Folder, key: Key, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    two = replace(TWO, weights=numbers(1) + b"x")
+    whole = Watched(inner=Folder(root=folder.root.with_name("whole")))
+    publish(whole.inner, replace(ONE, weights=numbers(1)))
+    publish(whole, two)
+    kinds = [each.partition("/")[0] for each in whole.writes]
+    assert kinds == ["blobs"] * 4 + ["stable"] * 2, "two deltas, two files, the document and the pointer"
+    for _ in kinds:
+        with pytest.raises(KilledError):
+            publish(Watched(inner=folder, fails_at=1, is_late=True), two)
+        if log.required(place_of(folder, key)).number == 2:
+            break
+    found = checking.verify(place_of(folder, key), NOW)
+    assert versions(found.document) == ["1.1.0", "1.0.0"]
+    assert found.blobs == 6
+
+
+def test_promoting_adds_deltas_from_what_the_channel_had(folder: Folder, key: Key, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    publish(folder, replace(TWO, weights=numbers(1) + b"x"), channel="beta")
+    beta = place_of(folder, key, channel="beta")
+    assert log.required(beta).models[0].releases[0].files[1].file.deltas == ()
+    made = publishing.promote(place_of(folder, key), signing_of(key), source=beta)
+    assert [each.source for each in made.document.models[0].releases[0].files[1].file.deltas] == [digest(numbers(1))]
+    checking.verify(place_of(folder, key), NOW)
+
+
 def test_another_contract_is_refused_unless_it_is_said(folder: Folder, publish: Publish) -> None:
     publish(folder, ONE)
     renamed = replace(TWO, labels=("cat", "hound"))
     with pytest.raises(GateError, match="another contract") as refused:
         publish(folder, renamed)
     assert "--new-contract" in refused.value.hint
-    document = publish(folder, renamed, Terms(is_new_contract=True), keep=1).document
+    document = publish(folder, renamed, Terms(is_new_contract=True), limits=Limits(keep=1)).document
     assert versions(document) == ["1.1.0", "1.0.0"], "apps with the old contract still find their model"
     assert len({each.contract for each in document.models[0].releases}) == 2
 
@@ -272,7 +351,7 @@ def test_a_rollout_grows_with_the_same_salt_and_the_release_before_stays(
     folder: Folder, key: Key, publish: Publish
 ) -> None:
     publish(folder, ONE)
-    small = publish(folder, TWO, Terms(percent=10), keep=1).document.models[0].releases
+    small = publish(folder, TWO, Terms(percent=10), limits=Limits(keep=1)).document.models[0].releases
     assert [(each.version, each.rollout.percent) for each in small] == [("1.1.0", 10), ("1.0.0", 100)]
     made = publishing.promote(place_of(folder, key), signing_of(key), percent=50)
     grown = made.document.models[0].releases
@@ -445,7 +524,7 @@ def prune(folder: Storage, key: Key, *, documents: int, grace_s: float = 86400.0
 def test_pruning_keeps_what_the_last_documents_of_all_channels_name(folder: Folder, key: Key, publish: Publish) -> None:
     publish(folder, ONE, channel="beta")
     for each in (ONE, TWO, THREE):
-        publish(folder, each, keep=1)
+        publish(folder, each, limits=Limits(keep=1))
     aged(folder, 2)
     assert prune(folder, key, documents=1, is_dry=True).names != ()
     assert len(folder.listed("blobs")) == 6

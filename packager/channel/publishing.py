@@ -9,7 +9,6 @@ from packager.channel.contents import Contents, Model, contents
 from packager.channel.document import (
     Conditions,
     Document,
-    File,
     ModelEntry,
     ModelRelease,
     Rollout,
@@ -18,13 +17,25 @@ from packager.channel.document import (
     time_of,
 )
 from packager.channel.log import Place, Signing, blob_name, commit, following, newest, numbered, numbers, required
+from packager.channel.patches import Local, with_deltas, without_deltas
 from packager.core.errors import ConfigError, GateError
 
-KEEP = 3
-"""releases of a model that a document lists"""
 FRESH_S = 12 * 60 * 60
 """age up to which a blob that no document names is used: pruning keeps it for twice as long"""
 ANY = Conditions(wifi=False, charging=False, free_bytes=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Number of older releases of a model that count."""
+
+    keep: int = 3
+    """that a document lists, the newest included"""
+    deltas: int = 2
+    """that get deltas to the newest"""
+
+
+DEFAULT = Limits()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +70,7 @@ def publish(
     signing: Signing,
     *,
     models: Sequence[str] = (),
-    keep: int = KEEP,
+    limits: Limits = DEFAULT,
     is_dry: bool = False,
 ) -> Published:
     """Publishes the models of the release in `dist`, or those named in `models`. The same release again changes
@@ -77,12 +88,14 @@ def publish(
                 f"'{found.package}'",
                 hint="publish it to a channel or an address of its own",
             )
+        local = Local(storage=place.storage, scratch=Path(scratch), paths=dict(found.paths))
         known = {each.name: each for each in before.models} if before else {}
         for model in _chosen(found, models):
             release = _release(model, found, terms, place)
-            known[model.name] = _with(known.get(model.name), model.name, release, terms, keep)
+            entry = _with(known.get(model.name), model.name, release, terms, limits)
+            known[model.name] = with_deltas(entry, local, count=limits.deltas)
         entries = tuple(known[name] for name in sorted(known))
-        return _change(place, before, found.package, entries, found.paths, signing, is_dry=is_dry)
+        return _change(place, before, found.package, entries, local.paths, signing, is_dry=is_dry)
 
 
 def _chosen(found: Contents, names: Sequence[str]) -> list[Model]:
@@ -106,14 +119,16 @@ def _release(model: Model, found: Contents, terms: Terms, place: Place) -> Model
     )
 
 
-def _with(before: ModelEntry | None, name: str, release: ModelRelease, terms: Terms, keep: int) -> ModelEntry:
+def _with(before: ModelEntry | None, name: str, release: ModelRelease, terms: Terms, limits: Limits) -> ModelEntry:
     """The entry with a release in front. Raises GateError for an older or changed version, and for another contract."""
     others = [each for each in before.releases if each.version != release.version] if before else []
     same = next((each for each in before.releases if each.version == release.version), None) if before else None
-    if same and [file.sha256 for file in _files(same)] != [file.sha256 for file in _files(release)]:
+    if same and without_deltas(same) != without_deltas(release):
         raise GateError(
             f"{name} {release.version} is in the channel with other files", hint="raise the version and build again"
         )
+    if same:
+        release = replace(release, files=same.files)
     if others and others[0].number > release.number:
         raise GateError(
             f"{name} {release.version} is older than {others[0].version}, which is in the channel",
@@ -125,11 +140,7 @@ def _with(before: ModelEntry | None, name: str, release: ModelRelease, terms: Te
             "there does not fit it (mobpack diff says where)",
             hint="with --new-contract, apps built from it get it, and the others keep the models that fit them",
         )
-    return ModelEntry(name=name, releases=_kept((release, *others), keep))
-
-
-def _files(release: ModelRelease) -> list[File]:
-    return [file for each in release.files for file in each.files]
+    return ModelEntry(name=name, releases=_kept((release, *others), limits.keep))
 
 
 def _kept(releases: Sequence[ModelRelease], keep: int) -> tuple[ModelRelease, ...]:
@@ -146,7 +157,7 @@ def promote(
     percent: int | None = None,
     models: Sequence[str] = (),
     is_new_contract: bool = False,
-    keep: int = KEEP,
+    limits: Limits = DEFAULT,
     is_dry: bool = False,
 ) -> Published:
     """Gives the newest release of each model to `percent` of the devices; with `source`, the newest releases of that
@@ -164,20 +175,22 @@ def promote(
     if odd := sorted(set(models) - {each.name for each in named}):
         raise ConfigError(f"the channel has no model '{odd[0]}'", hint="see mobpack channel show")
     known = {each.name: each for each in before.models} if before else {}
-    for model in named:
-        newest_release = model.releases[0]
-        names = {
-            "package": origin.package,
-            "channel": place.channel,
-            "model": model.name,
-            "version": newest_release.version,
-        }
-        share = percent if percent is not None else 100
-        release = replace(newest_release, rollout=Rollout(percent=share, salt=salt_of(names)))
-        terms = Terms(is_new_contract=is_new_contract or source is None)
-        known[model.name] = _with(known.get(model.name), model.name, release, terms, keep)
-    entries = tuple(known[name] for name in sorted(known))
-    return _change(place, before, origin.package, entries, {}, signing, is_dry=is_dry)
+    terms = Terms(is_new_contract=is_new_contract or source is None)
+    with TemporaryDirectory() as scratch:
+        local = Local(storage=place.storage, scratch=Path(scratch), paths={})
+        for model in named:
+            release = _promoted(model, origin.package, place, 100 if percent is None else percent)
+            entry = _with(known.get(model.name), model.name, release, terms, limits)
+            known[model.name] = with_deltas(entry, local, count=limits.deltas)
+        entries = tuple(known[name] for name in sorted(known))
+        return _change(place, before, origin.package, entries, local.paths, signing, is_dry=is_dry)
+
+
+def _promoted(model: ModelEntry, package: str, place: Place, percent: int) -> ModelRelease:
+    """The newest release of a model, for so many devices of a channel."""
+    newest_release = model.releases[0]
+    names = {"package": package, "channel": place.channel, "model": model.name, "version": newest_release.version}
+    return replace(newest_release, rollout=Rollout(percent=percent, salt=salt_of(names)))
 
 
 def rollback(

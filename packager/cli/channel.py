@@ -39,6 +39,9 @@ model_option = click.option("--model", "models", multiple=True, metavar="NAME", 
 keep_option = click.option(
     "--keep", type=click.IntRange(1, 50), default=3, show_default=True, help="Releases of a model to list."
 )
+deltas_option = click.option(
+    "--deltas", type=click.IntRange(0, 50), default=2, show_default=True, help="Releases to make deltas from."
+)
 percent_type = click.IntRange(0, 100)
 contract_option = click.option(
     "--new-contract", is_flag=True, help="Allow a model that needs other code in the app than the one before."
@@ -66,6 +69,7 @@ def channel() -> None:
 @click.option("--notes", default="", help="Text for people; apps get it.")
 @contract_option
 @keep_option
+@deltas_option
 @days_option
 @after_option
 @dry_option
@@ -85,6 +89,7 @@ def publish(
     notes: str,
     new_contract: bool,
     keep: int,
+    deltas: int,
     days: int,
     after: int,
     is_dry: bool,
@@ -106,8 +111,9 @@ def publish(
         notes=notes,
         is_new_contract=new_contract,
     )
+    limits = publishing.Limits(keep=keep, deltas=deltas)
     place, signing = _signed_place(url, name, key, trusted, days=days, after=after)
-    made = publishing.publish(place, release, terms, signing, models=models, keep=keep, is_dry=is_dry)
+    made = publishing.publish(place, release, terms, signing, models=models, limits=limits, is_dry=is_dry)
     _tell(made, as_json=as_json, is_dry=is_dry)
 
 
