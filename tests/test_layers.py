@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("cli",),
     ("workflows",),
-    ("publishing",),
+    ("channel", "publishing"),
     ("differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),

@@ -16,6 +16,7 @@ import click
 from packager import __version__
 from packager.cli.build import build
 from packager.cli.cache import cache
+from packager.cli.channel import channel
 from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.delta import delta
@@ -43,7 +44,8 @@ INTERRUPTED = 130
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, quantize, convert),
     "Build packages": (check, build, extract, runtime, xcode),
-    "Ship a release": (lock, diff, delta, verify, sign, publish, release),
+    "Ship a release": (lock, diff, verify, sign, publish, release),
+    "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),
 }
 """All commands, under headings in the order of the work."""

@@ -11,6 +11,7 @@ from packager.core.findings import KernelProof, Parity, Partition, Report
 from packager.core.names import kebab_case
 from packager.core.to_json import plain
 from packager.core.values import Artifact, Compiled, Contract, Model, Package, Plan, TensorSpec, Variant, distinct_files
+from packager.files.hashes import sha256_of
 from packager.targets import OwnRuntime, PackagedRuntime
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
@@ -164,6 +165,7 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "format": compiled.format,
         "processor": compiled.processor,
         "data-files": [file.name for file in compiled.data_files],
+        **({"data-sha256": [sha256_of(file) for file in compiled.data_files]} if compiled.data_files else {}),
         "sha256": compiled.sha256,
         "size-bytes": compiled.size_bytes,
         "operators": sorted(compiled.operators),

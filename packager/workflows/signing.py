@@ -15,7 +15,7 @@ from packager.signing import keyless
 from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.keys import chain_of, der, open_signer, signed
 from packager.signing.model_signing import FOLDER_NAME, IGNORED, folder_digests, signed_files, statement
-from packager.signing.verifying import refuse_differences, trusted, verify
+from packager.signing.verifying import TrustedKey, refuse_differences, trusted, verify
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +47,13 @@ def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
     if identity:
         return lambda bundle, where: keyless.verify(bundle, identity.name, identity.issuer, where)
     trusted_keys = trusted(keys)
+    return lambda bundle, where: str(verify(bundle, trusted_keys, where).path)
+
+
+def trust_of_signer(key: str, keys: Sequence[Path]) -> Trust:
+    """Accepts what the private key that `key` names, or one of the public `keys`, has signed."""
+    own = TrustedKey(path=Path(key), key=open_signer(key).public_key())
+    trusted_keys = (own, *trusted(keys))
     return lambda bundle, where: str(verify(bundle, trusted_keys, where).path)
 
 

@@ -1,0 +1,1 @@
+"""Channels: folders of files from which apps that have shipped get newer models."""

@@ -1,0 +1,261 @@
+"""`channel.json`: the models that a channel delivers, as values and as strict, canonical JSON."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from packager.core.errors import GateError
+from packager.core.names import kebab_case
+from packager.core.to_json import plain
+from packager.signing.statements import payload
+
+SCHEMA_VERSION = 1
+PAYLOAD_TYPE = "application/vnd.mobpack.channel+json"
+MAX_DOCUMENT_BYTES = 1 << 20
+MAX_INTEGER = 2**53 - 1
+"""a double of JavaScript has every integer up to it"""
+SHA256 = re.compile(r"[0-9a-f]{64}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+BROKEN = (ValueError, TypeError, RecursionError)
+AGAIN = "publish the channel again, or get its files again from where they were published"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delta:
+    """A blob that makes a file of the one that a device has."""
+
+    source: str
+    """sha256 of the file that the device has"""
+    sha256: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A blob: `blobs/sha256/ab/abcd...`, named by its sha256 alone."""
+
+    name: str
+    """in the package; of data, the name under which the model file refers to it"""
+    sha256: str
+    size_bytes: int
+    deltas: tuple[Delta, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFile:
+    """The files that a provider opens on a target."""
+
+    target: str
+    inside: str
+    """the wrapper that takes the target's packages in, such as react_native; empty without one"""
+    provider: str
+    chips: tuple[str, ...]
+    format: str
+    runtime: str
+    """ONNX Runtime that the files were proved to load in"""
+    runtime_range: str
+    """runtimes that an app may bring; empty: only the one above"""
+    file: File
+    data: tuple[File, ...]
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        return (self.file, *self.data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    """The share of the devices that get a release."""
+
+    percent: int
+    salt: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """State of a device in which it downloads."""
+
+    wifi: bool
+    charging: bool
+    free_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRelease:
+    """A version of a model."""
+
+    version: str
+    number: int
+    """grows with the version, as in signatures of models"""
+    contract: str
+    """hash of the API that was generated for it"""
+    min_app: str
+    """oldest version of the app's package that may take it; empty for any"""
+    rollout: Rollout
+    conditions: Conditions
+    notes: str
+    files: tuple[ModelFile, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry:
+    """A model, and its releases: the newest first, then those for devices that may not take it."""
+
+    name: str
+    releases: tuple[ModelRelease, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """Everything a device needs to know to update its models, in one signed text."""
+
+    schema_version: int
+    package: str
+    channel: str
+    number: int
+    """grows with every document of the channel, and is used once"""
+    previous: str
+    """sha256 of the document before; empty in the first"""
+    restores: int
+    """number of the document that a rollback repeats; 0 if it is none"""
+    published: str
+    expires: str
+    models: tuple[ModelEntry, ...]
+
+
+def canonical(document: Document) -> bytes:
+    """The one text of a document: keys sorted, no spaces, UTF-8."""
+    return payload(plain(document))
+
+
+def digest(document: Document) -> str:
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def parsed(content: bytes, where: str) -> Document:
+    """The document in `content`; `where` names it in errors.
+
+    Raises GateError for a text that is too large, not canonical, of another schema, or whose values cannot be.
+    """
+    if len(content) > MAX_DOCUMENT_BYTES:
+        raise GateError(f"{where} has more than {MAX_DOCUMENT_BYTES >> 10} KiB", hint=AGAIN)
+    try:
+        found = json.loads(content.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+        schema = found.get("schema-version") if isinstance(found, dict) else None
+        if isinstance(schema, int) and schema > SCHEMA_VERSION:
+            raise GateError(
+                f"{where} has schema version {schema}, and this mobpack reads {SCHEMA_VERSION}",
+                hint="use the mobpack that published it, or a newer one",
+            )
+        document: Document = _read(Document, found, "")
+        _refuse_impossible(document)
+        if canonical(document) != content:
+            raise ValueError("it is not in canonical form")
+    except BROKEN as error:
+        raise GateError(f"{where} is no document of a channel: {error}", hint=AGAIN) from error
+    return document
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _read(kind: Any, found: Any, where: str) -> Any:
+    """`found` as a value of the type `kind`: a dataclass, a tuple of one type, str, int or bool."""
+    if get_origin(kind) is tuple:
+        if not isinstance(found, list):
+            raise TypeError(f"{where} is no list")
+        return tuple(_read(get_args(kind)[0], each, f"{where}[{index}]") for index, each in enumerate(found))
+    if kind in (str, int, bool):
+        if type(found) is not kind:
+            raise TypeError(f"{where} is no {kind.__name__}")
+        if kind is int and not 0 <= found <= MAX_INTEGER:
+            raise ValueError(f"{where} is out of range")
+        return found
+    if not isinstance(found, dict):
+        raise TypeError(f"{where or 'it'} is no object")
+    types = get_type_hints(kind)
+    names = {kebab_case(each.name): each.name for each in fields(kind)}
+    if odd := sorted(found.keys() ^ names.keys()):
+        raise ValueError(f"{where}.{odd[0]} is {'unknown' if odd[0] in found else 'missing'}".lstrip("."))
+    return kind(**{name: _read(types[name], found[key], f"{where}.{key}".lstrip(".")) for key, name in names.items()})
+
+
+def _refuse_impossible(document: Document) -> None:
+    _all_match(NAME, [document.package, document.channel, *(each.name for each in document.models)])
+    _all_match(SHA256, [document.previous] if document.previous else [])
+    if document.schema_version != SCHEMA_VERSION or not document.number:
+        raise ValueError("schema version or number is 0")
+    if time_of(document.published) >= time_of(document.expires):
+        raise ValueError("it expires before it is published")
+    _refuse_repeated([each.name for each in document.models], "model")
+    for model in document.models:
+        _refuse_repeated([each.version for each in model.releases], f"version of {model.name}")
+        for release in model.releases:
+            _refuse_impossible_release(release)
+
+
+def _refuse_impossible_release(release: ModelRelease) -> None:
+    if release.rollout.percent > 100:
+        raise ValueError("a rollout has more than 100 %")
+    files = [file for each in release.files for file in each.files]
+    deltas = [delta for file in files for delta in file.deltas]
+    _all_match(NAME, [release.version, *([release.min_app] if release.min_app else []), *(each.name for each in files)])
+    _all_match(SHA256, [release.contract, *(each.sha256 for each in files), *(each.sha256 for each in deltas)])
+    _all_match(SHA256, [each.source for each in deltas])
+
+
+def _all_match(pattern: re.Pattern[str], texts: Iterable[str]) -> None:
+    for text in texts:
+        if not pattern.fullmatch(text):
+            raise ValueError(f"'{text[:40]}' is not what it should be")
+
+
+def _refuse_repeated(names: list[str], kind: str) -> None:
+    if len(set(names)) < len(names):
+        raise ValueError(f"a {kind} is there twice")
+
+
+def time_of(text: str) -> datetime:
+    """Raises ValueError for another form than `2026-01-31T23:59:59Z`."""
+    return datetime.strptime(text, TIME).replace(tzinfo=UTC)
+
+
+def blobs(documents: Iterable[Document]) -> dict[str, int]:
+    """sha256 -> size in bytes of every blob that the documents name, deltas included."""
+    found: dict[str, int] = {}
+    for document in documents:
+        for model in document.models:
+            found |= model_blobs(model)
+    return found
+
+
+def model_blobs(model: ModelEntry) -> dict[str, int]:
+    files = [file for release in model.releases for each in release.files for file in each.files]
+    deltas = {delta.sha256: delta.size_bytes for file in files for delta in file.deltas}
+    return {**{each.sha256: each.size_bytes for each in files}, **deltas}
+
+
+def is_in_rollout(rollout: Rollout, device: str) -> bool:
+    """Whether a device takes part: the first 32 bits of sha256(salt + device), as a share of 2^32, are below the
+    percentage. `device` is an identifier that the app makes once and keeps."""
+    start = hashlib.sha256((rollout.salt + device).encode()).digest()[:4]
+    return int.from_bytes(start) * 100 >> 32 < rollout.percent
+
+
+def salt_of(names: Mapping[str, str]) -> str:
+    """The salt of a release: the same for every percentage, so that a larger one only adds devices."""
+    return hashlib.sha256(payload(dict(names))).hexdigest()[:16]

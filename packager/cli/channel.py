@@ -1,0 +1,355 @@
+"""`mobpack channel`: publishes models to a folder or a store, from which apps that have shipped get them."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.cache import Size
+from packager.cli.options import MODEL, json_option, print_json
+
+if TYPE_CHECKING:
+    from packager.channel.document import Document
+    from packager.channel.log import Place, Signing
+    from packager.channel.publishing import Published
+
+PEM = click.Path(path_type=Path, dir_okay=False)
+HOUR_S = 60 * 60
+
+to_option = click.option(
+    "--to", "url", required=True, metavar="URL", help="Folder, or an address of S3, GCS, Azure ..."
+)
+from_option = click.option("--from", "url", required=True, metavar="URL", help="Folder, or an address, of the channel.")
+channel_option = click.option("--channel", "name", default="stable", show_default=True, help="Name of the channel.")
+key_option = click.option("--key", required=True, metavar="FILE|URI", help="Private key, as for mobpack sign.")
+trusted_option = click.option(
+    "--trusted", type=PEM, multiple=True, metavar="FILE", help="Public key that has signed until now. Repeatable."
+)
+public_option = click.option(
+    "--key", "keys", type=PEM, multiple=True, required=True, metavar="FILE", help="Trusted public key. Repeatable."
+)
+days_option = click.option(
+    "--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="Devices accept the document so long."
+)
+after_option = click.option(
+    "--after", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Give a larger number than this one."
+)
+model_option = click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model. Repeatable.")
+keep_option = click.option(
+    "--keep", type=click.IntRange(1, 50), default=3, show_default=True, help="Releases of a model to list."
+)
+deltas_option = click.option(
+    "--deltas", type=click.IntRange(0, 50), default=2, show_default=True, help="Releases to make deltas from."
+)
+percent_type = click.IntRange(0, 100)
+contract_option = click.option(
+    "--new-contract", is_flag=True, help="Allow a model that needs other code in the app than the one before."
+)
+dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Say what would be written, and write nothing.")
+
+
+@click.group(short_help="Publish models to apps that have shipped.")
+def channel() -> None:
+    """Publish models to a folder or a store, from which apps that have shipped get them."""
+
+
+@channel.command(short_help="Publish the models of a release.")
+@click.argument("release", type=MODEL, default=Path("dist"))
+@to_option
+@channel_option
+@key_option
+@trusted_option
+@model_option
+@click.option("--percent", type=percent_type, default=100, show_default=True, help="Share of the devices that get it.")
+@click.option("--wifi", is_flag=True, help="Download on networks without a data limit only.")
+@click.option("--charging", is_flag=True, help="Download while the device is charged only.")
+@click.option("--free", type=Size(), default="0", metavar="SIZE", help="Free space that a device must have: 500MB.")
+@click.option("--min-app", default="", metavar="VERSION", help="Oldest version of the app's package that may take it.")
+@click.option("--notes", default="", help="Text for people; apps get it.")
+@contract_option
+@keep_option
+@deltas_option
+@days_option
+@after_option
+@dry_option
+@json_option
+def publish(
+    release: Path,
+    url: str,
+    name: str,
+    key: str,
+    trusted: tuple[Path, ...],
+    models: tuple[str, ...],
+    percent: int,
+    wifi: bool,
+    charging: bool,
+    free: int,
+    min_app: str,
+    notes: str,
+    new_contract: bool,
+    keep: int,
+    deltas: int,
+    days: int,
+    after: int,
+    is_dry: bool,
+    as_json: bool,
+) -> None:
+    """Publish the models of RELEASE (default: dist). The same command again continues after a failure, and changes
+    nothing when all is there.
+
+    Fails with exit code 6 for a model with another contract, an older version, and if somebody else has published
+    meanwhile.
+    """
+    from packager.channel import publishing
+    from packager.channel.document import Conditions
+
+    terms = publishing.Terms(
+        percent=percent,
+        conditions=Conditions(wifi=wifi, charging=charging, free_bytes=free),
+        min_app=min_app,
+        notes=notes,
+        is_new_contract=new_contract,
+    )
+    limits = publishing.Limits(keep=keep, deltas=deltas)
+    place, signing = _signed_place(url, name, key, trusted, days=days, after=after)
+    made = publishing.publish(place, release, terms, signing, models=models, limits=limits, is_dry=is_dry)
+    _tell(made, as_json=as_json, is_dry=is_dry)
+
+
+@channel.command(short_help="Give a release to more devices, or to another channel.")
+@to_option
+@channel_option
+@key_option
+@trusted_option
+@click.option("--from-channel", metavar="NAME", help="Take the newest releases of this channel at the same address.")
+@click.option("--percent", type=percent_type, help="Share of the devices that get them; default: 100.")
+@model_option
+@contract_option
+@days_option
+@dry_option
+@json_option
+def promote(
+    url: str,
+    name: str,
+    key: str,
+    trusted: tuple[Path, ...],
+    from_channel: str | None,
+    percent: int | None,
+    models: tuple[str, ...],
+    new_contract: bool,
+    days: int,
+    is_dry: bool,
+    as_json: bool,
+) -> None:
+    """Give the newest releases of a channel to more devices (--percent), or those of another channel to this one
+    (--from-channel beta). No blob is written: channels at the same address share them."""
+    from packager.channel import publishing
+    from packager.channel.log import Place
+
+    place, signing = _signed_place(url, name, key, trusted, days=days)
+    source = Place(storage=place.storage, channel=from_channel, trust=place.trust) if from_channel else None
+    made = publishing.promote(
+        place, signing, source=source, percent=percent, models=models, is_new_contract=new_contract, is_dry=is_dry
+    )
+    _tell(made, as_json=as_json, is_dry=is_dry)
+
+
+@channel.command(short_help="Publish older models again.")
+@to_option
+@channel_option
+@key_option
+@trusted_option
+@click.option("--number", type=click.IntRange(min=1), help="Document to repeat; default: the one before the current.")
+@model_option
+@days_option
+@dry_option
+@json_option
+def rollback(
+    url: str,
+    name: str,
+    key: str,
+    trusted: tuple[Path, ...],
+    number: int | None,
+    models: tuple[str, ...],
+    days: int,
+    is_dry: bool,
+    as_json: bool,
+) -> None:
+    """Publish the models of an older document again, under a new and larger number: devices never go back to an older
+    document, and go back to older models only this way."""
+    from packager.channel import publishing
+
+    place, signing = _signed_place(url, name, key, trusted, days=days)
+    _tell(
+        publishing.rollback(place, signing, number=number, models=models, is_dry=is_dry), as_json=as_json, is_dry=is_dry
+    )
+
+
+@channel.command(short_help="Sign the same models anew, before the document expires.")
+@to_option
+@channel_option
+@key_option
+@trusted_option
+@days_option
+@after_option
+@dry_option
+@json_option
+def renew(
+    url: str, name: str, key: str, trusted: tuple[Path, ...], days: int, after: int, is_dry: bool, as_json: bool
+) -> None:
+    """Sign the same models anew, with a later end and a larger number. CI runs it on a schedule."""
+    from packager.channel import publishing
+
+    place, signing = _signed_place(url, name, key, trusted, days=days, after=after)
+    _tell(publishing.renew(place, signing, is_dry=is_dry), as_json=as_json, is_dry=is_dry)
+
+
+@channel.command(short_help="Show the models of a channel.")
+@from_option
+@channel_option
+@public_option
+@click.option("--history", is_flag=True, help="All documents that are left, in place of the current one.")
+@json_option
+def show(url: str, name: str, keys: tuple[Path, ...], history: bool, as_json: bool) -> None:
+    """Show the models that devices get from a channel, or its documents. Verifies signatures, and downloads no
+    blobs."""
+    from packager.channel import log
+    from packager.core.to_json import plain
+
+    place = _place(url, name, keys)
+    current = log.required(place)
+    documents = [log.numbered(place, each) for each in log.numbers(place)] if history else [current]
+    if as_json:
+        print_json({"documents": [plain(each) for each in documents]})
+        return
+    for each in documents:
+        _show(each)
+
+
+@channel.command(short_help="Remove blobs and documents that are not needed.")
+@to_option
+@public_option
+@click.option("--keep", type=click.IntRange(1), default=10, show_default=True, help="Documents of a channel to keep.")
+@click.option(
+    "--grace", type=click.FloatRange(min=0), default=24.0, show_default=True, metavar="HOURS", help="Keep newer files."
+)
+@dry_option
+@json_option
+def prune(url: str, keys: tuple[Path, ...], keep: int, grace: float, is_dry: bool, as_json: bool) -> None:
+    """Remove the documents before the last ones of every channel, and the blobs that none of the others names.
+
+    Files newer than the time of grace stay: a publisher may be about to name them.
+    """
+    from packager.channel import pruning
+    from packager.channel.log import Place
+    from packager.channel.storage import open_storage
+    from packager.core.console import Console, size
+    from packager.core.errors import ConfigError
+    from packager.core.to_json import plain
+    from packager.workflows import signing
+
+    storage = open_storage(url)
+    trust = signing.trust(keys, None)
+    places = [Place(storage=storage, channel=each, trust=trust) for each in pruning.channels(storage)]
+    if not places:
+        raise ConfigError(f"there is no channel at {url}", hint="name the address that was published to")
+    found = pruning.prune(places, documents=keep, grace_s=grace * HOUR_S, now=datetime.now(UTC), is_dry=is_dry)
+    if as_json:
+        print_json({"dry-run": is_dry, **plain(found)})
+        return
+    console = Console()
+    for each in found.names:
+        console.result(f"{'would remove' if is_dry else 'removed'} {each}")
+    console.result(f"{len(found.names)} files, {size(found.size_bytes)}; {found.kept} blobs are left")
+
+
+@channel.command(short_help="Verify the signatures and blobs of a channel.")
+@from_option
+@channel_option
+@public_option
+@click.option(
+    "--at-least", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Number that the channel had before."
+)
+@json_option
+def verify(url: str, name: str, keys: tuple[Path, ...], at_least: int, as_json: bool) -> None:
+    """Verify a channel as a device does, and read every blob.
+
+    Fails with exit code 6 for a wrong signature, an expired document, a smaller number than before, and a blob that is
+    missing or changed.
+    """
+    from packager.channel import checking
+    from packager.core.console import Console, size
+    from packager.core.to_json import plain
+
+    found = checking.verify(_place(url, name, keys), datetime.now(UTC), at_least=at_least)
+    if as_json:
+        print_json({"verified": plain(found)})
+        return
+    document = found.document
+    Console().result(
+        f"{document.channel} of {document.package}: document {document.number} is signed and valid until "
+        f"{document.expires}; {found.blobs} blobs, {size(found.size_bytes)}, are those that it lists"
+    )
+
+
+def _place(url: str, name: str, keys: tuple[Path, ...]) -> "Place":
+    from packager.channel.log import Place
+    from packager.channel.storage import open_storage
+    from packager.workflows import signing
+
+    return Place(storage=open_storage(url), channel=name, trust=signing.trust(keys, None))
+
+
+def _signed_place(
+    url: str, name: str, key: str, trusted: tuple[Path, ...], *, days: int, after: int = 0
+) -> "tuple[Place, Signing]":
+    """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
+    from packager.channel.log import Place, Signing
+    from packager.channel.storage import open_storage
+    from packager.workflows import signing
+
+    signer = signing.signer(key, None)
+    trust = signing.trust_of_signer(key, trusted)
+    place = Place(storage=open_storage(url), channel=name, trust=trust)
+    return place, Signing(signer=signer, now=datetime.now(UTC).replace(microsecond=0), days=days, after=after)
+
+
+def _tell(made: "Published", *, as_json: bool, is_dry: bool) -> None:
+    from packager.core.console import Console, size
+    from packager.core.to_json import plain
+
+    if as_json:
+        print_json({"dry-run": is_dry, **plain(made)})
+        return
+    console = Console()
+    if not made.is_new:
+        console.result(f"document {made.document.number} has all of this: nothing was written")
+        return
+    _show(made.document)
+    console.result(f"{len(made.uploaded)} blobs, {size(made.size_bytes)}, and document {made.document.number}")
+    if is_dry:
+        console.result("nothing was written (--dry-run)")
+
+
+def _show(document: "Document") -> None:
+    from packager.channel.document import model_blobs
+    from packager.core.console import Console, size
+
+    rows = [
+        [
+            model.name,
+            release.version,
+            f"{release.rollout.percent} %",
+            release.contract[:12],
+            ", ".join(dict.fromkeys(each.inside or each.target for each in release.files)),
+            size(sum(file.size_bytes for each in release.files for file in each.files)),
+        ]
+        for model in document.models
+        for release in model.releases
+    ]
+    restores = f", restores {document.restores}" if document.restores else ""
+    title = f"{document.channel} of {document.package}: document {document.number}{restores}, until {document.expires}"
+    Console().table(title, ["model", "version", "devices", "contract", "for", "files"], rows)
+    total = sum(sum(model_blobs(each).values()) for each in document.models)
+    Console().result(f"{len(document.models)} models, {size(total)} of blobs")
