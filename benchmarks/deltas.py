@@ -113,6 +113,12 @@ def with_scales_of(old: bytes, old_floats: bytes, floats: bytes) -> bytes:
     return serialized(proto)
 
 
+def integers_of(model: bytes) -> bytes:
+    """The 8-bit weights of a model, one after the other, without what stays in float, such as batch normalizations."""
+    tensors = onnx.ModelProto.FromString(model).graph.initializer
+    return b"".join(each.raw_data for each in tensors if each.data_type == onnx.TensorProto.INT8)
+
+
 def cases(model: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     for dtype in ("float32", "float16"):
         old = moved(model, 0, dtype)
@@ -122,8 +128,9 @@ def cases(model: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     old = quantized(floats)
     for eps in EPSILONS:
         new = moved(model, eps)
-        yield f"int8, scales kept, eps {eps:g}", old, with_scales_of(old, floats, new)
-        yield f"int8, own scales, eps {eps:g}", old, quantized(new)
+        for words, made in (("scales kept", with_scales_of(old, floats, new)), ("own scales", quantized(new))):
+            yield f"int8, {words}, eps {eps:g}", old, made
+            yield f"its 8-bit weights, {words}, eps {eps:g}", integers_of(old), integers_of(made)
     yield "graph edited", floats, edited(floats)
     yield "last layer", floats, moved(model, 0.1, only_last=True)
 
