@@ -179,7 +179,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes, by
     return old, new, made(tmp_path_factory.mktemp("versions"), old, new)
 
 
-@settings(FAST, max_examples=400)
+@settings(FAST, max_examples=200)
 @given(data=st.data())
 def test_a_flipped_bit_never_gives_another_result(
     tmp_path: Path, versions: tuple[bytes, bytes, bytes], data: st.DataObject
