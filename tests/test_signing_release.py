@@ -22,6 +22,7 @@ from packager.release.signatures import without_signatures
 from packager.signing.envelope import parsed
 from packager.signing.keys import open_signer, spki
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files
+from packager.signing.statements import release_statement
 from packager.signing.verifying import trusted, verify
 from packager.workflows import signing
 from tests.signing_cases import Key, make_key, make_release
@@ -225,13 +226,12 @@ def test_a_release_that_is_replaced_meanwhile_is_not_signed(
     dist: Path, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A build that ends while another command signs: its release stays."""
-    original = signatures.release_statement
 
     def build(*arguments: Any) -> bytes:
         dist.rename(dist.with_name("old"))
         shutil.copytree(dist.with_name("old"), dist)
         _put(dist / "new", b"")
-        return original(*arguments)
+        return release_statement(*arguments)
 
     monkeypatch.setattr(signatures, "release_statement", build)
     with pytest.raises(ToolError, match="was replaced while it was being signed"):

@@ -100,10 +100,9 @@ def release(order: Order, configured: Configured, console: Console) -> Released:
     config = configured()
     _refuse_impossible(order, config)
     text = _text(order.changelog) if order.changelog.exists() else ""
-    with _alone(order), _place(order) as out:
+    with _alone(order), _explained(order), _place(order) as out:
         first = _build(order, config, out, console)
-        with _explained(order):
-            return _finished(order, configured, out, console, text=text, config=config, first=first)
+        return _finished(order, configured, out, console, text=text, config=config, first=first)
 
 
 def _finished(
@@ -180,14 +179,20 @@ def _alone(order: Order) -> Iterator[None]:
 
 @contextmanager
 def _explained(order: Order) -> Iterator[None]:
-    """Tells what an interrupted release leaves."""
+    """Tells what an interrupted release leaves, if the folder for the packages is another one than before."""
+    before = _identity(order.out)
     try:
         yield
     except KeyboardInterrupt as stop:
-        if order.is_dry:
+        if _identity(order.out) == before:
             raise
         words = f"{order.out} is complete, and not yet released: run the same command again, it continues"
         raise KeyboardInterrupt(words) from stop
+
+
+def _identity(folder: Path) -> int | None:
+    """Tells a folder from another one in its place; None if there is none."""
+    return folder.stat().st_ino if folder.exists() else None
 
 
 def _compared(
