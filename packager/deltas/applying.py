@@ -4,7 +4,9 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -50,26 +52,28 @@ def apply(old: Path, delta: IO[bytes], out: Path, *, limit_bytes: int = LIMIT_BY
             f"the delta makes a file of {stated.result_size:,} bytes: more than the limit of {limit_bytes:,}",
             hint="download the whole file, or allow more",
         )
+    with atomic_file(out) as result, _opened(old, stated) as source:
+        patcher = _Patcher(source, result, _Inflated(delta), stated)
+        patcher.run()
+        if patcher.sha256.hexdigest() != stated.result_sha256:
+            raise damaged("its result has another sha256 than it says")
+
+
+@contextmanager
+def _opened(old: Path, stated: Header) -> Iterator[BufferedReader]:
+    """The source, with the size and the sha256 that the delta states."""
+    hint = f"give the file with sha256 {stated.source_sha256}, or download the whole new file"
     try:
         source = old.open("rb")
     except OSError as error:
-        raise ToolError(f"cannot read {old}: {error.strerror}", hint="give the file that the app has now") from error
+        raise ToolError(f"cannot read {old}: {error.strerror}", hint=hint) from error
     with source:
-        _require_source(source, old, stated)
-        with atomic_file(out) as result:
-            patcher = _Patcher(source, result, _Inflated(delta), stated)
-            patcher.run()
-            if patcher.sha256.hexdigest() != stated.result_sha256:
-                raise damaged("its result has another sha256 than it says")
-
-
-def _require_source(source: IO[bytes], old: Path, stated: Header) -> None:
-    size = os.fstat(source.fileno()).st_size
-    hint = f"the delta is for the file with sha256 {stated.source_sha256}"
-    if size != stated.source_size:
-        raise ToolError(f"{old}: not the delta's source: {size:,} bytes, not {stated.source_size:,}", hint=hint)
-    if hashlib.file_digest(source, "sha256").hexdigest() != stated.source_sha256:
-        raise ToolError(f"{old}: not the delta's source: its sha256 differs", hint=hint)
+        size = os.fstat(source.fileno()).st_size
+        if size != stated.source_size:
+            raise ToolError(f"{old}: not the delta's source: {size:,} bytes, not {stated.source_size:,}", hint=hint)
+        if hashlib.file_digest(source, "sha256").hexdigest() != stated.source_sha256:
+            raise ToolError(f"{old}: not the delta's source: its sha256 differs", hint=hint)
+        yield source
 
 
 @dataclass
@@ -206,7 +210,8 @@ class _Patcher:
         if is_sparse:
             self._write(iter([self._sparsely_added(old, count, width)]))
         else:
-            self._write(iter([added(old, from_planes(self.instructions.read(count * width), count, width, width), width)]))
+            values = from_planes(self.instructions.read(count * width), count, width, width)
+            self._write(iter([added(old, values, width)]))
 
     def _sparsely_added(self, old: "Bytes", count: int, width: int) -> bytes:
         import numpy

@@ -1,7 +1,7 @@
 """One raw deflate stream of sections that have little in common, each compressed in the way that suits it.
 
-A stream may be put together from parts: each part begins with an empty window and ends at a border of bytes, by an empty
-stored block (RFC 1951, 3.2.4). A patcher notices nothing.
+A stream may be put together from parts: each part begins with an empty window and ends at a border of bytes, by an
+empty stored block (RFC 1951, 3.2.4). A patcher notices nothing.
 """
 
 import zlib

@@ -32,7 +32,7 @@ VARINT_BYTES = 9
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a delta says about its two files. Hashes are in hexadecimal digits."""
+    """The source and the result of a delta. Hashes are in hexadecimal digits."""
 
     source_size: int
     source_sha256: str
@@ -121,7 +121,8 @@ def added(old: "Bytes", folded_differences: "Values", width: int) -> bytes:
     unsigned = numpy.dtype(f"<u{width}")
     one = unsigned.type(1)
     sign = unsigned.type(0) - (folded_differences & one)
-    return (old.view(unsigned) + ((folded_differences >> one) ^ sign)).astype(unsigned).tobytes()
+    result: Values = old.view(unsigned) + ((folded_differences >> one) ^ sign)
+    return result.tobytes()
 
 
 def from_planes(content: bytes, count: int, width: int, wide: int) -> "Values":

@@ -59,7 +59,9 @@ def _offset(raw: bytes) -> int:
 def by_tensors(old: bytes, new: bytes, pairs: Sequence[tuple[Tensor, Tensor]]) -> list[Piece]:
     """All of `new` in pieces: its tensors from those that they are paired with, and the rest searched in the rest."""
     values = [Same(a.start, b.start, min(a.length, b.length), b.width) for a, b in pairs]
-    old_rest = _rest([(each.old_start, each.length) for each in sorted(values, key=lambda each: each.old_start)], len(old))
+    old_rest = _rest(
+        [(each.old_start, each.length) for each in sorted(values, key=lambda each: each.old_start)], len(old)
+    )
     new_rest = _rest([(each.new_start, each.length) for each in values], len(new))
     found = searched(_gathered(old, old_rest), _gathered(new, new_rest))
     rest = [piece for each in found for piece in _placed(each, old_rest, new_rest)]

@@ -126,8 +126,8 @@ def _view(content: bytes) -> Any:
 
 
 def paired(old: Sequence[Tensor], new: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
-    """Tensors of the same values in two versions, in the order of `new`: those with one name, and of the others those with
-    one length and width, in their order. Two tensors of a pair have one width; their lengths may differ."""
+    """Tensors of the same values in two versions, in the order of `new`: those with one name, and of the others those
+    with one length and width, in their order. Two tensors of a pair have one width; their lengths may differ."""
     by_name = {(each.name, each.width): each for each in old}
     if len(by_name) < len(old):
         return _paired_by_length(old, new)

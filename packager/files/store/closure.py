@@ -34,6 +34,7 @@ NEUTRAL = ("packager/files/store", "packager/core/console.py")
 """Modules that store results and talk to the user: no result depends on them."""
 PACKAGES = {
     "PIL": "pillow",
+    "bsdiff4": "bsdiff4",
     "elftools": "pyelftools",
     "flatbuffers": "flatbuffers",
     "google": "protobuf",
