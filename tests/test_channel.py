@@ -210,7 +210,7 @@ def test_a_reader_always_verifies_a_whole_document(folder: Folder, key: Key, pub
     def read() -> None:
         while not done.is_set():
             try:
-                seen.append(checking.required(place).number)
+                seen.append(log.required(place).number)
                 document = log.required(place)
                 stored = {each.name for each in folder.listed("blobs")}
                 assert {log.blob_name(each) for each in blobs([document])} <= stored

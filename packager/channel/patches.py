@@ -82,7 +82,7 @@ def _with_deltas(model_file: ModelFile, olds: Sequence[Mapping[Role, str]], loca
 
 
 def _roles(release: ModelRelease) -> Iterator[tuple[Role, str]]:
-    """What each file is for, and its sha256."""
+    """Role and sha256 of each file."""
     for each in release.files:
         yield _role(each), each.file.sha256
         yield from ((_role(each, file.name), file.sha256) for file in each.data)
