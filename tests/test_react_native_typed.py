@@ -514,7 +514,8 @@ def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
     kinds = ("boxes", "decoding", "drawing", "options", "picture", "planes")
     endings = (("src", ".ts"), ("lib", ".js"), ("lib", ".d.ts"))
     assert places(one) == {f"{part}/runtime/typed/{kind}{end}" for kind in kinds for part, end in endings}
-    assert {Path(path).stem for path in places(case) if path.startswith("src")} == set(typed.TYPES)
+    found = {Path(path).stem for path in places(case) if path.startswith("src")}
+    assert found == set(typed.TYPES) - {"lists"}  # of batches, which this case does not have
 
 
 def test_a_model_has_another_name_where_a_contract_needs_its_own() -> None:
@@ -597,4 +598,4 @@ def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
         for expression in re.findall(r"\{[{%](.*?)[%}]\}", path.read_text(encoding="utf-8"), re.DOTALL)
     )
     assert {field.name for field in fields(nested) if not re.search(rf"\.{field.name}\b", expressions)} == set()
-    assert len(NESTED) == 9
+    assert len(NESTED) == 10

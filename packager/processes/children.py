@@ -72,21 +72,27 @@ def end(process: "subprocess.Popen[Any]") -> None:
 
 
 def run(
-    command: Sequence[str | Path], *, folder: Path | None = None, environment: Mapping[str, str] | None = None
+    command: Sequence[str | Path],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    said: str = "",
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs `command` to its end, in an empty folder if none is given, and returns its output.
+    """Runs `command` to its end, in an empty folder if none is given, and returns its output. It reads what is `said`
+    from its standard input, which is closed without.
 
     Raises OSError if it cannot be started.
     """
     if folder is None:
         with tempfile.TemporaryDirectory() as scratch:
-            return run(command, folder=Path(scratch), environment=environment)
-    process = start(command, folder, environment=environment)
+            return run(command, folder=Path(scratch), environment=environment, said=said)
+    stdin = subprocess.PIPE if said else subprocess.DEVNULL
+    process = start(command, folder, environment=environment, stdin=stdin)
     try:
-        output, complaints = process.communicate()
+        output, complaints = process.communicate(said or None)
     finally:
         end(process)
-        for stream in filter(None, (process.stdout, process.stderr)):
+        for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
             stream.close()
     return subprocess.CompletedProcess(process.args, process.returncode, output, complaints)
 

@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,20 +31,10 @@ def _signed(program: str, file: Path, target: Path, key: str) -> Path:
     command += ["--local-user", key] if key else []
     command += ["--pinentry-mode", "loopback", "--passphrase-fd", "0"] if passphrase else []
     command += ["--output", str(target.absolute()), "--detach-sign", str(file.absolute())]
-    said = _run(command, passphrase)
+    said = children.run(command, said=f"{passphrase}\n" if passphrase else "")
     if said.returncode != 0 or not target.is_file():
         raise ToolError(f"gpg cannot sign {file.name}: {last_lines(said.stderr, 3)}", hint=_hint(said.stderr))
     return target
-
-
-def _run(command: Sequence[str], passphrase: str) -> "subprocess.CompletedProcess[str]":
-    with tempfile.TemporaryDirectory() as scratch:
-        process = children.start(command, Path(scratch), stdin=subprocess.PIPE)
-        try:
-            output, complaints = process.communicate(f"{passphrase}\n" if passphrase else "")
-        finally:
-            children.end(process)
-    return subprocess.CompletedProcess(process.args, process.returncode, output, complaints)
 
 
 def _hint(text: str) -> str:

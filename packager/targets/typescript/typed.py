@@ -44,7 +44,7 @@ TYPES = {
     "decoding": ("PictureOptions",),
     "drawing": (),
     "entities": ("Entity",),
-    "lists": (),
+    "lists": ("Texts",),
     "generation": ("GeneratedText", "SeedOptions"),
     "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
