@@ -196,11 +196,15 @@ IN_WORDS.__cause__ = FULL
     [
         (FULL, "no space left on the disk"),
         (IN_WORDS, "no space left on the disk"),
-        (shutil.Error([("a", "b", str(FULL))]), "cannot copy files beside .*No space left on device"),
+        (
+            shutil.Error([("a", "b", "[Errno 5] Input/output error"), ("c", "d", str(FULL))]),
+            "no space left on the disk",
+        ),
+        (shutil.Error([("a", "b", "[Errno 5] Input/output error")]), "cannot copy files beside .*Input/output error"),
     ],
-    ids=["from the system", "in words", "of a copy"],
+    ids=["from the system", "in words", "of a copy", "a copy that fails otherwise"],
 )
-def test_a_full_disk_is_a_tool_error_and_leaves_the_previous_release_whole(
+def test_a_disk_that_takes_no_more_is_a_tool_error_and_leaves_the_previous_release_whole(
     dist: Path, failure: Exception, words: str
 ) -> None:
     before = files(dist)

@@ -73,8 +73,10 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
         _refuse_full_disk(error.__cause__, out)  # names the user's folder, not the one beside it
         raise
     except shutil.Error as error:  # of copytree, with the reason of each file in words
-        *_, reason = error.args[0][0]
-        raise ToolError(f"cannot copy files beside {out}: {reason}", hint=CHANGING) from error
+        reasons = [str(reason) for *_, reason in error.args[0]]
+        if any(os.strerror(number) in reason for number in NO_SPACE for reason in reasons):
+            raise _full_disk(out) from error
+        raise ToolError(f"cannot copy files beside {out}: {reasons[0]}", hint=CHANGING) from error
     except OSError as error:
         _refuse_full_disk(error, out)
         raise
@@ -86,7 +88,11 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
 def _refuse_full_disk(error: BaseException | None, out: Path) -> None:
     """Raises ToolError if `error` is about a full disk."""
     if isinstance(error, OSError) and error.errno in NO_SPACE:
-        raise ToolError(f"no space left on the disk of {out}", hint="free some space, then run again") from error
+        raise _full_disk(out) from error
+
+
+def _full_disk(out: Path) -> ToolError:
+    return ToolError(f"no space left on the disk of {out}", hint="free some space, then run again")
 
 
 @contextlib.contextmanager
