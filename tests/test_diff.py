@@ -415,6 +415,7 @@ def test_json_has_every_change_with_its_reason(old: Path) -> None:
         "where": "android",
         "change": "needs Android API level 26, was 24",
         "reason": "apps that support older ones cannot take it",
+        "is-internal": False,
     }
 
 

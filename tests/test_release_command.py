@@ -4,6 +4,7 @@ import json
 import shutil
 import stat
 import subprocess
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -245,7 +246,8 @@ def test_apps_that_verify_need_a_key(project: Path, mobpack: Mobpack) -> None:
 
 def test_an_entry_is_the_newest_and_takes_what_was_unreleased() -> None:
     text = "# Changelog\n\nAll versions.\n\n## Unreleased\n\n- By hand.\n\n## 1.0.0 - 2026-01-01\n\nFirst release.\n"
-    found = comparison(change(Level.MAJOR, "label gone"), change(Level.PATCH, "larger file"))
+    warning = replace(change(Level.PATCH, "new warning: no licence"), is_internal=True)
+    found = comparison(change(Level.MAJOR, "label gone"), change(Level.PATCH, "larger file"), warning)
     assert changelog.with_entry(text, "2.0.0", DAY, found) == (
         "# Changelog\n\nAll versions.\n\n## 2.0.0 - 2026-11-25\n\n- By hand.\n\n### Breaking changes\n\n"
         "- ios: label gone\n\n### Other changes\n\n- ios: larger file\n\n## 1.0.0 - 2026-01-01\n\nFirst release.\n"

@@ -45,10 +45,11 @@ def _changes(found: Comparison | None) -> Iterator[str]:
     if found is None:
         yield "First release."
         return
+    changes = [each for each in found.changes if not each.is_internal]
     for level in ORDER:
-        lines = [f"- {each.where}: {each.change}" for each in found.changes if each.level is level]
+        lines = [f"- {each.where}: {each.change}" for each in changes if each.level is level]
         if lines:
             yield f"### {TITLES[level]}"
             yield "\n".join(lines)
-    if not found.changes:
+    if not changes:
         yield "The packages are as they were."

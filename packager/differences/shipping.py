@@ -204,9 +204,15 @@ def _tools(old: Manifest, new: Manifest) -> Iterator[Change]:
     for warning in new.warnings:
         if warning not in old.warnings:
             yield Change(
-                level=Level.PATCH, where="package", change=f"new warning: {warning}", reason="to read, not to do"
+                level=Level.PATCH,
+                where="package",
+                change=f"new warning: {warning}",
+                reason="to read, not to do",
+                is_internal=True,
             )
     gone = [each for each in old.warnings if each not in new.warnings]
     if gone:
         change = f"{len(gone)} warning(s) of the old build gone: {gone[0]}"
-        yield Change(level=Level.PATCH, where="package", change=change, reason="nothing for apps to do")
+        yield Change(
+            level=Level.PATCH, where="package", change=change, reason="nothing for apps to do", is_internal=True
+        )

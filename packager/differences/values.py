@@ -38,6 +38,8 @@ class Change:
     change: str
     reason: str
     """why it has its level"""
+    is_internal: bool = False
+    """whether it concerns who releases, and no app"""
 
 
 @dataclass(frozen=True, kw_only=True)
