@@ -21,6 +21,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.differences import Comparison, changelog, compare, read
 from packager.differences.values import Level
+from packager.differences.values import Release as Read
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.replaced_folder import interrupts_deferred
@@ -99,19 +100,29 @@ def release(order: Order, configured: Configured, console: Console) -> Released:
     """
     config = configured()
     _refuse_impossible(order, config)
+    previous = _previous(order)
     text = _text(order.changelog) if order.changelog.exists() else ""
     with _alone(order), _explained(order), _place(order) as out:
         first = _build(order, config, out, console)
-        return _finished(order, configured, out, console, text=text, config=config, first=first)
+        config, found, steps = _compared(order, previous, config, configured, out, console, first)
+        return _finished(order, configured, out, console, text=text, config=config, found=found, steps=steps)
 
 
 def _finished(
-    order: Order, configured: Configured, out: Path, console: Console, *, text: str, config: Config, first: Step
+    order: Order,
+    configured: Configured,
+    out: Path,
+    console: Console,
+    *,
+    text: str,
+    config: Config,
+    found: Comparison | None,
+    steps: list[Step],
 ) -> Released:
-    """All steps after the first build. `text` is that of the changelog."""
-    config, found, steps = _compared(order, config, configured, out, console, first)
+    """All steps after the comparison. `text` is that of the changelog."""
     package, version = config.package.name, config.package.version
-    publishing.publish(out, order.registries, Session(), is_dry=True)  # what registries refuse is refused now
+    if order.registries:
+        publishing.publish(out, order.registries, Session(), is_dry=True)  # what registries refuse is refused now
     entry, step = _entered(order, text, version, found)
     steps.append(step)
     steps += [_verified(order, configured, out, console), *_described(order, out)]
@@ -132,11 +143,6 @@ def _refuse_impossible(order: Order, config: Config) -> None:
             f"--previous and --out are both {order.out}: the build would replace what it is compared with",
             hint="unpack the release before into another folder, and name that one",
         )
-    if order.previous and read(order.previous).manifest is None:
-        raise ConfigError(
-            f"{order.previous} is a single package: --previous is a whole release",
-            hint="name the dist folder of the release before",
-        )
     if not order.is_dry:
         _refuse_read_only(order.changelog)
         if order.raises_version:
@@ -146,6 +152,19 @@ def _refuse_impossible(order: Order, config: Config) -> None:
             "apps open only signed files of this package ([package] trust), and no key is given",
             hint="add --key FILE, the private key that belongs to one of those in trust",
         )
+
+
+def _previous(order: Order) -> Read | None:
+    """The release before; None for the first one. Raises ConfigError for a single package."""
+    if order.previous is None:
+        return None
+    found = read(order.previous)
+    if found.manifest is None:
+        raise ConfigError(
+            f"{order.previous} is a single package: --previous is a whole release",
+            hint="name the dist folder of the release before",
+        )
+    return found
 
 
 @contextmanager
@@ -196,18 +215,24 @@ def _identity(folder: Path) -> int | None:
 
 
 def _compared(
-    order: Order, config: Config, configured: Configured, out: Path, console: Console, first: Step
+    order: Order,
+    previous: Read | None,
+    config: Config,
+    configured: Configured,
+    out: Path,
+    console: Console,
+    first: Step,
 ) -> tuple[Config, Comparison | None, list[Step]]:
     """Compares with the release before; if the version is too low and may be raised, raises it and builds again."""
     steps = [first]
-    if order.previous is None:
+    if previous is None:
         steps.append(Step(name="compare", result="skipped", words="first release: nothing to compare with"))
         return config, None, steps
-    found = compare(read(order.previous), read(out))
+    found = compare(previous, read(out))
     if not found.bump.is_enough:
         config = _raise_version(order, configured, found)
         steps = [_build(order, config, out, console)]
-        found = compare(read(order.previous), read(out))
+        found = compare(previous, read(out))
         if not found.bump.is_enough:
             raise ToolError(f"the version was raised, and is still too low: {found.bump.sentence}", hint="report a bug")
     words = f"{found.verdict.value}: {found.bump.sentence}"
