@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
+from packager.channel.webdav import Moving, is_webdav
 from packager.core import user_files
 from packager.core.errors import ConfigError, ToolError
 from packager.files import host
@@ -85,7 +86,8 @@ def open_storage(url: str) -> Storage:
         files, root = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise ConfigError(f"{url}: {error}", hint=f"install the package that it names; {INSTALL}") from error
-    return Remote(files=files, root=root.rstrip("/"), url=url)
+    stored = Moving(files=files) if is_webdav(files) else files
+    return Remote(files=stored, root=root.rstrip("/"), url=url)
 
 
 @dataclass(frozen=True, kw_only=True)
