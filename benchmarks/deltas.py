@@ -1,9 +1,10 @@
 """Sizes of deltas beside those of other tools: `python -m benchmarks.deltas [--quantized] MODEL.onnx[,SAMPLES.npz]...`.
 
 The second version of a model has the same graph, and weights moved by noise of a share (`eps`) of each tensor's
-standard deviation; or another node, or another last layer. In int8, mobpack quantizes both, the second one with and
-without `scales-from`; with `--quantized` alone these. Other tools run in the same process, if they are installed
-(`pip install bsdiff4 zstandard hdiffpatch`), on files up to LARGEST_BYTES.
+standard deviation; in positive vectors, such as variances, of each number. Or it has another node, or another last
+layer. In int8, mobpack quantizes both, the second one with and without `scales-from`; with `--quantized` alone these.
+Other tools run in the same process if they are installed (`pip install bsdiff4 zstandard hdiffpatch`), on files up to
+LARGEST_BYTES.
 """
 
 import io
@@ -15,6 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy
@@ -48,12 +50,24 @@ def zstd(old: bytes, new: bytes) -> bytes:
 
 
 def others() -> Iterator[tuple[str, Make]]:
+    """The other tools that are installed."""
+    for name, make in (("bsdiff4", bsdiff4), ("zstandard", zstd), ("hdiffpatch", hdiffpatch)):
+        if find_spec(name):
+            yield name, make
+
+
+def bsdiff4(old: bytes, new: bytes) -> bytes:
     import bsdiff4
+
+    found: bytes = bsdiff4.diff(old, new)
+    return found
+
+
+def hdiffpatch(old: bytes, new: bytes) -> bytes:
     import hdiffpatch
 
-    yield "bsdiff4", bsdiff4.diff
-    yield "zstd", zstd
-    yield "hdiffpatch", lambda old, new: hdiffpatch.diff(old, new, compression="zlib")
+    found: bytes = hdiffpatch.diff(old, new, compression="zlib")
+    return found
 
 
 def moved(model: bytes, eps: float, dtype: str = "float32", *, only_last: bool = False) -> bytes:
@@ -64,8 +78,9 @@ def moved(model: bytes, eps: float, dtype: str = "float32", *, only_last: bool =
     for index, tensor in enumerate(tensors):
         values = numpy_helper.to_array(tensor)
         if eps and (not only_last or index == last):
-            noise = random.standard_normal(values.shape).astype(numpy.float32)
-            values = values + noise * numpy.float32(eps * (values.std() if values.size > 1 else 0))
+            noise = numpy.float32(eps) * random.standard_normal(values.shape).astype(numpy.float32)
+            is_positive = values.ndim == 1 and bool((values > 0).all())  # a variance: it must stay so
+            values = values + noise * (values if is_positive else values.std() if values.size > 1 else 0)
         tensor.CopyFrom(numpy_helper.from_array(values.astype(dtype), tensor.name))
     return serialized(proto)
 

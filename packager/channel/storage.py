@@ -17,6 +17,8 @@ from packager.files.atomic import atomic_file
 
 LOCK = ".lock"
 INSTALL = "run: pip install 'mobpack[channel]'"
+CHANGED = ("LastModified", "last_modified", "mtime", "modified", "created")
+"""Names that file systems of fsspec give to the time of a change: a datetime, or seconds since 1970."""
 CHECK = "check the address, its credentials and the network, and run the same command again: it continues"
 
 
@@ -227,10 +229,8 @@ class Remote:
             return sorted((self._stored(path, info) for path, info in found.items()), key=lambda each: each.name)
 
     def _stored(self, path: str, info: dict[str, Any]) -> Stored:
-        changed = next(
-            (info[key] for key in ("LastModified", "last_modified", "modified", "created") if key in info), 0
-        )
-        seconds = changed.timestamp() if hasattr(changed, "timestamp") else None
+        changed = next((info[key] for key in CHANGED if info.get(key)), None)
+        seconds = changed.timestamp() if hasattr(changed, "timestamp") else changed
         name = path.strip("/").removeprefix(self.root.strip("/")).strip("/")
         return Stored(name=name, size_bytes=int(info.get("size") or 0), changed_s=seconds)
 

@@ -82,7 +82,9 @@ def gcs(folder: Path) -> Iterator[Store]:
     options = ["-scheme", "http", "-backend", "memory", "-host", "127.0.0.1", "-port", port, "-external-url", address]
     with _running([program, *options], folder, port):
         _send("POST", f"{address}/storage/v1/b?project=any", b'{"name": "models"}')
-        yield Store("gs://models/vision", {"STORAGE_EMULATOR_HOST": address, "FSSPEC_GS_TOKEN": "anon"})
+        yield Store(
+            "gs://models/vision", {"STORAGE_EMULATOR_HOST": address, "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}
+        )
 
 
 @contextmanager
@@ -90,7 +92,7 @@ def azure(folder: Path) -> Iterator[Store]:
     """Azurite, with its files in memory."""
     port, program = _free_port(), node.tool(node.project("azurite"), "azurite-blob")
     options = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent", "--blobPort", port]
-    with _running([node.node().program, program, *options, "--location", folder], folder, port, node.VARIABLES):
+    with _running([node.node().program, program, *options], folder, port, node.VARIABLES):
         address = f"http://127.0.0.1:{port}/{AZURE_ACCOUNT}"
         connection = f"DefaultEndpointsProtocol=http;AccountName={AZURE_ACCOUNT};AccountKey={AZURE_KEY}"
         variables = {"AZURE_STORAGE_CONNECTION_STRING": f"{connection};BlobEndpoint={address};"}
@@ -130,7 +132,8 @@ def _running(
             end_s = time.monotonic() + TIMEOUT_S
             while not _answers(port):
                 said = (folder / "log").read_text(encoding="utf-8", errors="replace")[-2000:]
-                assert process.poll() is None and time.monotonic() < end_s, said
+                assert process.poll() is None, said
+                assert time.monotonic() < end_s, said
                 time.sleep(0.1)
             yield
         finally:

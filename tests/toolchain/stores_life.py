@@ -163,7 +163,7 @@ class Life:
         """Prunes everything but the newest document of each channel, and what these name."""
         names = pruning.channels(self.storage)
         places = [place_of(self.storage, self.key, channel=name) for name in names]
-        pruning.prune(places, documents=1, grace_s=-60, now=NOW)
+        pruning.prune(places, documents=1, grace_s=-3600, now=NOW)
         left = {each.name.rpartition("/")[2] for each in self.storage.listed("blobs")}
         assert left == set(blobs([self.verified(name).document for name in names]))
         assert self.verified().documents == 1
