@@ -12,6 +12,7 @@ from onnx import TensorProto, numpy_helper
 
 from packager import deltas
 from packager.core.errors import ConfigError
+from packager.core.values import ScaleChoice
 from packager.graph.weights.keeping import LARGEST_CUT, LARGEST_FACTOR, Scaling, kept
 from packager.graph.weights.rounding import Element, Parameters, range_parameters, round_in_place
 from packager.quantization import scales
@@ -187,7 +188,7 @@ def test_kept_scales_of_weights_never_give_minus_128(tmp_path: Path) -> None:
 def test_scales_of_an_lstm_are_kept(tmp_path: Path) -> None:
     def lstm(factor: float) -> onnx.ModelProto:
         weights = {
-            "w": onnx_text.weight(1, 64, 8) * numpy.float32(factor),
+            "w": (factor * onnx_text.weight(1, 64, 8).astype(float)).astype("float32"),
             "r": onnx_text.weight(1, 64, 16, seed=1),
         }
         text = "(float[5, 1, 8] x) => (float[5, 1, 1, 16] y) { y = LSTM <hidden_size = 16> (x, w, r) }"
@@ -202,7 +203,9 @@ def test_scales_of_an_lstm_are_kept(tmp_path: Path) -> None:
 def test_scales_of_a_table_are_kept(tmp_path: Path) -> None:
     def table(factor: float) -> onnx.ModelProto:
         text = "(int64[2] x) => (float[2, 128] y) { y = Gather (t, x) }"
-        return onnx_text.onnx_model(text, weights={"t": onnx_text.weight(20, 128) * numpy.float32(factor)})
+        return onnx_text.onnx_model(
+            text, weights={"t": (factor * onnx_text.weight(20, 128).astype(float)).astype("float32")}
+        )
 
     first = made(tmp_path / "first", table(1), Dynamic())
     assert counts(made(tmp_path / "same", table(1.01), Dynamic(), first / "scales.safetensors")) == (40, 40)
@@ -216,7 +219,7 @@ def test_other_settings_another_quantizer_and_another_model_are_refused(tmp_path
         made(tmp_path / "b", net(), Dynamic(), path)
     found = scales.read(path)
     with pytest.raises(ConfigError, match="has no tensor of this model"):
-        found.kept((scales.ScaleChoice(kind="weight", name="nobody", count=1),))
+        found.kept((ScaleChoice(kind="weight", name="nobody", count=1),))
 
 
 @pytest.mark.parametrize(

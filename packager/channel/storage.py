@@ -229,7 +229,7 @@ class Remote:
             return sorted((self._stored(path, info) for path, info in found.items()), key=lambda each: each.name)
 
     def _stored(self, path: str, info: dict[str, Any]) -> Stored:
-        changed = next((info[key] for key in CHANGED if info.get(key)), None)
+        changed: Any = next((info[key] for key in CHANGED if info.get(key)), None)
         seconds = changed.timestamp() if hasattr(changed, "timestamp") else changed
         name = path.strip("/").removeprefix(self.root.strip("/")).strip("/")
         return Stored(name=name, size_bytes=int(info.get("size") or 0), changed_s=seconds)

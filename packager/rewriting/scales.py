@@ -56,6 +56,10 @@ def _reasons(used: Parameters, earlier: Scaling, is_own: "NDArray[Any]") -> Iter
     is_wide = used.scale * LARGEST_FACTOR < earlier.scale
     wide, outgrown = int((is_own & is_wide).sum()), int((is_own & ~is_wide).sum())
     if outgrown:
-        yield f"{outgrown:,} ranges outgrown"
+        yield f"{outgrown:,} {_ranges(outgrown)} outgrown"
     if wide:
-        yield f"{wide:,} ranges less than 1 / {LARGEST_FACTOR:g} of the earlier"
+        yield f"{wide:,} {_ranges(wide)} less than 1 / {LARGEST_FACTOR:g} of the earlier"
+
+
+def _ranges(count: int) -> str:
+    return "range" if count == 1 else "ranges"

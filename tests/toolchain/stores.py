@@ -79,7 +79,18 @@ def gcs(folder: Path) -> Iterator[Store]:
     shutil.copy(binaries / "fake-gcs-server-linux-amd64", program)
     program.chmod(0o755)
     address = f"http://127.0.0.1:{port}"
-    options = ["-scheme", "http", "-backend", "memory", "-host", "127.0.0.1", "-port", port, "-external-url", address]
+    options: list[str | int] = [
+        "-scheme",
+        "http",
+        "-backend",
+        "memory",
+        "-host",
+        "127.0.0.1",
+        "-port",
+        port,
+        "-external-url",
+        address,
+    ]
     with _running([program, *options], folder, port):
         _send("POST", f"{address}/storage/v1/b?project=any", b'{"name": "models"}')
         yield Store(
@@ -91,7 +102,14 @@ def gcs(folder: Path) -> Iterator[Store]:
 def azure(folder: Path) -> Iterator[Store]:
     """Azurite, with its files in memory."""
     port, program = _free_port(), node.tool(node.project("azurite"), "azurite-blob")
-    options = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent", "--blobPort", port]
+    options: list[str | int] = [
+        "--inMemoryPersistence",
+        "--skipApiVersionCheck",
+        "--disableTelemetry",
+        "--silent",
+        "--blobPort",
+        port,
+    ]
     with _running([node.node().program, program, *options], folder, port, node.VARIABLES):
         address = f"http://127.0.0.1:{port}/{AZURE_ACCOUNT}"
         connection = f"DefaultEndpointsProtocol=http;AccountName={AZURE_ACCOUNT};AccountKey={AZURE_KEY}"
@@ -107,7 +125,18 @@ def webdav(folder: Path) -> Iterator[Store]:
     """wsgidav in cheroot, with its files in `folder`."""
     port, root = _free_port(), folder / "root"
     root.mkdir()
-    options = ["--host", "127.0.0.1", "--port", port, "--root", root, "--auth", "anonymous", "--no-config", "-q"]
+    options: list[str | Path] = [
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--root",
+        root,
+        "--auth",
+        "anonymous",
+        "--no-config",
+        "-q",
+    ]
     with _running([sys.executable, "-m", "wsgidav.server.server_cli", *options], folder, port):
         yield Store("webdav://vision", {"FSSPEC_WEBDAV_BASE_URL": f"http://127.0.0.1:{port}"})
 
