@@ -64,7 +64,7 @@ class Earlier:
                 )
 
     def kept(self, choices: tuple[ScaleChoice, ...]) -> KeptScales | None:
-        """What was kept of these; None if nothing was to be. Raises ConfigError if no tensor is the same."""
+        """The scales that were kept of these; None if none were to be. Raises ConfigError if no tensor is the same."""
         if not self.sha256:
             return None
         found = KeptScales(sha256=self.sha256, choices=choices)
