@@ -87,8 +87,8 @@ def driver(
         properties=properties,
         log=folder / "log.txt",
     )
-    try:
-        yield Driver(process=started)
-    finally:
-        started.kill()
-        started.wait()
+    with started:
+        try:
+            yield Driver(process=started)
+        finally:
+            started.kill()

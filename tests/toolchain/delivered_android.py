@@ -117,7 +117,7 @@ class Shelf:
     number: int = 0
 
     def release(
-        self, number: int, *, is_wrong: bool = False, has_golden: bool = True, delta_to: Sequence[int] = (), **changes: Any
+        self, number: int, /, *, is_wrong: bool = False, has_golden: bool = True, delta_to: Sequence[int] = (), **changes: Any
     ) -> ModelRelease:
         """Version 1.3.`number` of the model, with its files on the server. `is_wrong` has samples with other outputs;
         `delta_to` are older versions to whose files there are deltas."""

@@ -29,12 +29,13 @@ import kotlinx.coroutines.runBlocking
  */
 fun main(arguments: Array<String>) {
     val values = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
-    var driver = Driver(values.getValue("address"), File(values.getValue("folder")), File(values.getValue("apk")))
+    val apk = values.getValue("apk")
+    var driver = Driver(values.getValue("address"), File(values.getValue("folder")), File(apk))
     for (line in generateSequence(::readLine)) {
         val words = line.split(' ')
         val answer = try {
             if (words[0] == "device") {
-                driver = Driver(driver.address, File(words[1]), File(words.getOrElse(2) { driver.apk.path }))
+                driver = Driver(driver.address, File(words[1]), File(words.getOrElse(2) { apk }))
                 emptyMap()
             } else {
                 driver.answer(words[0], words.drop(1))
@@ -46,7 +47,7 @@ fun main(arguments: Array<String>) {
     }
 }
 
-private class Driver(val address: String, val folder: File, val apk: File) {
+private class Driver(val address: String, folder: File, apk: File) {
     private val app = InstalledApp(apk, folder)
     private var updater = ModelUpdater(app, address)
     private var loaded: Scorer? = null
