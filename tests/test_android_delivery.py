@@ -14,7 +14,7 @@ from packager.channel.document import Conditions, ModelRelease, Rollout
 from packager.core.to_json import plain
 from packager.processes import commands
 from packager.targets.android import kotlin
-from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, program
+from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, kept, program
 from tests.delta_vectors import PATH
 from tests.toolchain import delivered_android as delivered
 from tests.toolchain import jvm
@@ -61,7 +61,7 @@ class App:
 
     @property
     def kept(self) -> Path:
-        return self.folder / "no_backup" / "mobpack" / "models" / "channels" / "stable"
+        return kept(self.folder)
 
     @property
     def files(self) -> set[str]:
@@ -366,11 +366,11 @@ def test_more_than_the_app_allows_is_not_stored(app: App) -> None:
     assert app.update()["reason"] == f"all downloads would take {size} bytes: the limit is {size - 1}"
     app.ask(f"limit {size}")
     assert app.phase() == "ready"
-    kept = app.files
+    before = app.files
     app.shelf.publish(second, first)
     found = app.update()
     assert (found["phase"], found["version"]) == ("failed", "1.3.1")
-    assert app.files == kept
+    assert app.files == before
     assert app.loaded() == updated(1)
 
 

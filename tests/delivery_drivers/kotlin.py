@@ -25,6 +25,7 @@ KILLED = 137
 PASSWORD = "changeit"
 """of the store with the certificates that the program trusts"""
 SECONDS = 60
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,11 @@ class Driver:
         self.process.wait()
 
 
+def kept(folder: Path) -> Path:
+    """The folder with what the updater keeps, of an app with its private files in `folder`."""
+    return folder / "no_backup" / "mobpack" / "models" / "channels" / "stable"
+
+
 def program(aar: Path, folder: Path) -> Library:
     """The classes of a package `models` with a model `scorer`, and the program compiled against them."""
     return library(aar, folder, apps=APP, has_task=False)
@@ -65,18 +71,24 @@ def program(aar: Path, folder: Path) -> Library:
 
 @contextmanager
 def driver(
-    aar: Path, address: str, folder: Path, trusted: Path | None = None, *, made: Library | None = None
+    package: Path,
+    address: str,
+    folder: Path,
+    trusted: Path | None = None,
+    environment: Mapping[str, str] = NOTHING,
+    *,
+    made: Library | None = None,
 ) -> Iterator[Driver]:
-    """Starts the program as the app that has `aar`, with the app's private files in `folder`.
+    """Starts the program as the app that has the .aar `package`, with the app's private files in `folder`.
 
-    `trusted` has the certificates of servers that it trusts, as keytool writes them. `made` is what `program` gave for
-    the library, if that is at hand.
+    `trusted` has the certificates of servers that it trusts, as keytool writes them, and `environment` variables of the
+    process. `made` is what `program` gave for the library, if that is at hand.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    compiled = made or program(aar, folder / "program")
+    compiled = made or program(package, folder / "program")
     apk = folder / "base.apk"
     if not apk.exists():
-        write_apk(aar, apk, is_stored=True)
+        write_apk(package, apk, is_stored=True)
     properties: dict[str, object] = {"java.library.path": compiled.native}
     if trusted:
         properties |= {"javax.net.ssl.trustStore": trusted, "javax.net.ssl.trustStorePassword": PASSWORD}
@@ -85,6 +97,7 @@ def driver(
         {"address": address, "folder": folder, "apk": apk},
         classpath=[compiled.apps, compiled.classes],
         properties=properties,
+        variables=environment,
         log=folder / "log.txt",
     )
     with started:

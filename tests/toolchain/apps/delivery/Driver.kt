@@ -87,7 +87,7 @@ private class Driver(val address: String, folder: File, apk: File) {
         }
         val model = runBlocking { Scorer.load(app, Options(observer = observer), updater.source) }
         loaded = model
-        return mapOf("version" to model.info.version, "source" to source, "sum" to model.sum(), "provider" to "${model.provider}")
+        return mapOf("version" to model.info.version, "source" to source, "sum" to model.sum())
     }
 
     private fun Scorer.sum(): Double {
@@ -144,6 +144,8 @@ private fun patched(source: String, delta: String, limitBytes: Long): String {
 
 private fun jsonOf(value: Any?): String = when (value) {
     is Map<*, *> -> value.entries.joinToString(",", "{", "}") { "${jsonOf("${it.key}")}:${jsonOf(it.value)}" }
-    is String -> value.map { if (it == '"' || it == '\\') "\\$it" else if (it < ' ') " " else "$it" }.joinToString("", "\"", "\"")
+    is String -> value.map(::escaped).joinToString("", "\"", "\"")
     else -> "$value"
 }
+
+private fun escaped(each: Char) = if (each == '"' || each == '\\') "\\$each" else if (each < ' ') " " else "$each"
