@@ -30,12 +30,10 @@ internal class ChannelDocument private constructor(
         const val NUMBER = 1099513724931L
         const val VERSION = "1.2.3"
 
-        /** Of a document with its signature. */
-        const val MOST_BYTES = 2 shl 20
         private const val PAYLOAD_TYPE = "application/vnd.mobpack.channel+json"
         private const val SCHEMA = 1L
 
-        /** Throws [DocumentException] for a document that no trusted key has signed, or that is not for this package and channel. */
+        /** Throws [DocumentException] for a document that no trusted key has signed, or of another package or channel. */
         fun of(bundle: ByteArray): ChannelDocument = try {
             val payload = Envelope.payloadOf(bundle.decodeToString(), PAYLOAD_TYPE)
             read(Json.parse(payload.decodeToString()), Checked.digestOf(ByteBuffer.wrap(payload)))
@@ -47,7 +45,7 @@ internal class ChannelDocument private constructor(
 
         private fun read(found: Any?, sha256: String): ChannelDocument = with(Fields(found)) {
             val schema = number("schema-version")
-            if (schema != SCHEMA) throw DocumentException("the document of the channel has schema $schema, this code reads $SCHEMA")
+            if (schema != SCHEMA) throw DocumentException("the document has schema $schema, this code reads $SCHEMA")
             requireSame("package", PACKAGE)
             requireSame("channel", CHANNEL)
             val entries = list("models").map { it.text("name") to it.list("releases").map(ChannelRelease::of) }
@@ -181,7 +179,7 @@ internal class Blob(val name: String, val sha256: String, val sizeBytes: Long, v
     }
 }
 
-/** The members of an object of JSON. Each function throws IllegalArgumentException for one that is missing or something else. */
+/** The members of an object of JSON. Functions throw IllegalArgumentException for one that is missing, or another thing. */
 internal class Fields(private val found: Any?) {
     init {
         require(found is Map<*, *>) { "something is no object" }

@@ -74,7 +74,7 @@ internal class ChannelRequest(folder: URI, private val loading: Loading) {
             val count = source.read(piece)
             if (count < 0) return found.toByteArray()
             found.write(piece, 0, count)
-            if (found.size() > ChannelDocument.MOST_BYTES) throw refused("sends more than ${ChannelDocument.MOST_BYTES} bytes")
+            if (found.size() > MOST_BYTES) throw refused("sends more than $MOST_BYTES bytes")
             loading.check()
         }
     }
@@ -82,6 +82,8 @@ internal class ChannelRequest(folder: URI, private val loading: Loading) {
     private fun refused(answer: String) = ModelDownloadException("cannot download $address: the server $answer")
 
     private companion object {
+        /** Of a document with its signature. */
+        const val MOST_BYTES = 2 shl 20
         const val PIECE_BYTES = 64 * 1024
         const val REDIRECTS = 5
         const val TIMEOUT_MS = 30_000

@@ -13,7 +13,10 @@ import java.util.zip.Inflater
 /** A delta is damaged, or is for another file. */
 internal class DeltaException(message: String) : Exception(message)
 
-/** Makes files of those that the device has, in 4 MiB of memory whatever their size. The format is in mobpack's docs/deltas.md. */
+/**
+ * Makes files of those that the device has, in 5 MiB of memory whatever their size. mobpack's docs/deltas.md has the
+ * format.
+ */
 internal object Delta {
     /**
      * Writes to [result] the file that [delta] makes of [source], and returns its SHA-256.

@@ -65,10 +65,9 @@ public class ModelUpdater @JvmOverloads constructor(
     public suspend fun update(force: Boolean = false): Map<String, UpdateState> = updating.withLock {
         inBackground { loading ->
             val update = Update(folder, app, options, source, store, loading) { model, state -> tell(model) { state } }
-            store.whileUpdating { update.run(force) }
-                ?: PackagedModels.all.forEach { each ->
-                    tell(each.files.name) { it.copy(phase = UpdatePhase.WAITING, reason = "another process of the app updates") }
-                }
+            store.whileUpdating { update.run(force) } ?: PackagedModels.all.forEach { each ->
+                tell(each.files.name) { it.copy(phase = UpdatePhase.WAITING, reason = "another process updates") }
+            }
         }
         states.value
     }
@@ -106,7 +105,7 @@ public class ModelUpdater @JvmOverloads constructor(
 
     private fun unchecked(model: ModelFiles) = UpdateState(UpdatePhase.UNCHECKED, versionOf(model.name))
 
-    private fun versionOf(model: String) = store.record().of(model).active?.version ?: ChannelDocument.VERSION
+    private fun versionOf(model: String) = store.record().of(model).version
 
     private fun tell(model: String, change: (UpdateState) -> UpdateState) {
         told.update { it + (model to change(it.getValue(model))) }

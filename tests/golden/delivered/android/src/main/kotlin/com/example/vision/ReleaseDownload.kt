@@ -24,7 +24,8 @@ internal class ReleaseDownload(
     private var total = 0L
 
     /** Bytes to download for [blobs]. */
-    fun sizeOf(blobs: List<Blob>): Long = missing(blobs).sumOf { deltaFor(it)?.sizeBytes ?: it.sizeBytes }
+    fun sizeOf(blobs: List<Blob>): Long = missing(blobs).filter { model.asset(it.sha256) == null }
+        .sumOf { deltaFor(it)?.sizeBytes ?: it.sizeBytes }
 
     /** Bytes that [blobs] take on the device while they are made. */
     fun storageFor(blobs: List<Blob>): Long = missing(blobs).sumOf { it.sizeBytes + (deltaFor(it)?.sizeBytes ?: 0) }
@@ -34,7 +35,7 @@ internal class ReleaseDownload(
         total = sizeOf(blobs)
         for (blob in missing(blobs)) {
             val delta = deltaFor(blob)
-            if (delta == null || !isPatched(blob, delta)) fetch(blob)
+            if (!isCopied(blob) && (delta == null || !isPatched(blob, delta))) fetch(blob)
             store.remember(blob.sha256)
         }
     }
@@ -46,29 +47,49 @@ internal class ReleaseDownload(
 
     private fun isSourceHere(sha256: String) = store.file(sha256).isFile || model.asset(sha256) != null
 
+    /** Takes a file that the app has, too, from there; false where it has none, or cannot read it. */
+    private fun isCopied(blob: Blob): Boolean {
+        val asset = model.asset(blob.sha256) ?: return false
+        return isMade(blob) { result ->
+            val bytes = Bundle(context, Verify.ONCE).map(asset).bytes.duplicate().whole()
+            while (bytes.hasRemaining()) result.channel.write(bytes)
+        }
+    }
+
     /** False when the delta is of no use, whatever the reason: the whole file is fetched then. */
-    private fun isPatched(blob: Blob, delta: Blob): Boolean {
-        val unfinished = File("${store.file(blob.sha256)}.patched")
-        try {
+    private fun isPatched(blob: Blob, delta: Blob): Boolean = try {
+        isMade(blob) { result ->
             fetch(delta)
             tell(UpdatePhase.PATCHING, before, total)
-            val made = FileOutputStream(unfinished).use { result ->
-                FileInputStream(store.file(delta.sha256)).use { Delta.apply(source(delta.name), it, result, blob.sizeBytes) }
-                    .also { result.fd.sync() }
+            FileInputStream(store.file(delta.sha256)).use {
+                val made = Delta.apply(source(delta.name), it, result, blob.sizeBytes)
+                if (made != blob.sha256) throw DeltaException("it makes another file, $made")
             }
-            if (made != blob.sha256) throw DeltaException("it makes another file, $made")
+        }
+    } finally {
+        store.file(delta.sha256).delete()
+    }
+
+    /** Has [make] write the file [blob], and puts it in its place; false when that is not possible. */
+    private fun isMade(blob: Blob, make: (FileOutputStream) -> Unit): Boolean {
+        val unfinished = File("${store.file(blob.sha256)}.made")
+        try {
+            store.files.mkdirs()
+            FileOutputStream(unfinished).use { result ->
+                make(result)
+                result.fd.sync()
+            }
             Checked.rename(unfinished, store.file(blob.sha256))
             UpdateStore.sync(store.files)
             return true
         } catch (useless: DeltaException) {
             Log.w(TAG, "the whole of ${blob.name} is fetched, because its delta is of no use: ${useless.message}")
         } catch (failure: IOException) {
-            Log.w(TAG, "the whole of ${blob.name} is fetched, because its delta cannot be applied: ${failure.message}")
+            Log.w(TAG, "the whole of ${blob.name} is fetched, because it cannot be made here: ${failure.message}")
         } catch (failure: ModelException) {
             Log.w(TAG, "the whole of ${blob.name} is fetched, because its delta cannot be: ${failure.message}")
         } finally {
             unfinished.delete()
-            store.file(delta.sha256).delete()
         }
         total += blob.sizeBytes
         return false

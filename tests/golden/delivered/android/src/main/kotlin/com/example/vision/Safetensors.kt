@@ -23,12 +23,17 @@ internal object Safetensors {
         val texts = documentIn(about["strings"])
         val recipes = documentIn(about["generated"])
         val tensors = header.filterKeys { it != ABOUT }.map { (name, entry) ->
-            val (number, role, tensor) = name.split('.', limit = 3).also { require(it.size == 3) { "$name is of no sample" } }
-            val shape = texts[name] ?: recipes["$number.input.$tensor"]["shape"] ?: entry["shape"]
-            val type = recipes["$number.input.$tensor"]["element"] ?: if (texts[name] != null) "string" else entry["dtype"]
-            val (first, end) = numbers(entry["data_offsets"]).also { require(it.size == 2) { "$name lies nowhere" } }
-            require(first in 0..end && start + end <= bytes.capacity()) { "$name lies outside of the file" }
-            Place(number, role, GoldenTensor(tensor, elementOf("$type"), start + first, end - first, *numbers(shape).toIntArray()))
+            val words = name.split('.', limit = 3)
+            val place = numbers(entry["data_offsets"])
+            require(words.size == 3 && place.size == 2) { "$name is no tensor of a sample" }
+            val (number, role, tensor) = words
+            val (first, end) = place
+            require(first <= end && start + end.toLong() <= bytes.capacity()) { "$name lies outside of the file" }
+            val recipe = recipes["$number.input.$tensor"]
+            val shape = texts[name] ?: recipe["shape"] ?: entry["shape"]
+            val type = recipe["element"] ?: if (texts[name] != null) "string" else entry["dtype"]
+            val sizes = numbers(shape).toIntArray()
+            Place(number, role, GoldenTensor(tensor, elementOf("$type"), start + first, end - first, *sizes))
         }
         return tensors.groupBy(Place::number).toSortedMap(compareBy(String::toInt)).values.map { sample ->
             GoldenSample(
@@ -56,7 +61,10 @@ internal object Safetensors {
 
     private fun numbers(list: Any?): List<Int> {
         require(list is List<*>) { "something is no list of numbers" }
-        return list.map { (it as? Long)?.takeIf { number -> number in 0..Int.MAX_VALUE }?.toInt() ?: throw IllegalArgumentException("$it is no size") }
+        return list.map { number ->
+            require(number is Long && number in 0..Int.MAX_VALUE) { "$number is no size" }
+            number.toInt()
+        }
     }
 
     private fun elementOf(type: String): Element = when (type) {

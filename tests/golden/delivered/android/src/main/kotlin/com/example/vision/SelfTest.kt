@@ -115,7 +115,8 @@ internal class SelfTester(private val golden: List<Golden>, private val options:
     fun test(model: Info, provider: Provider, run: (SampleTest) -> Unit): SelfTest {
         if (files.isOwn) return SelfTest(model.name, model.asset, provider, emptyList())
         // A release of a channel may have no samples.
-        val found = golden.find { model.asset in it.allowed } ?: return SelfTest(model.name, model.asset, provider, emptyList())
+        val found = golden.find { model.asset in it.allowed }
+            ?: return SelfTest(model.name, model.asset, provider, emptyList())
         val least = provider.leastTolerance(options.providerOptions[provider].orEmpty())
         val allowed = found.allowed.getValue(model.asset).mapValues { it.value.atLeast(least) }
         files.fetch(listOf(found.asset))

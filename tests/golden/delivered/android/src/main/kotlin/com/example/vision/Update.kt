@@ -78,7 +78,7 @@ internal class Update(
         val (seen, etag) = store.record().let { it.seen to it.etag }
         val known = store.document(seen.sha256)
         val answer = ChannelRequest(folder, loading).send(if (known == null) "" else etag)
-        if (answer.bundle == null) return known ?: throw DocumentException("the server says that a document is known which is not")
+        if (answer.bundle == null) return known ?: throw DocumentException("the server has not sent the document")
         val document = ChannelDocument.of(answer.bundle)
         if (document.number < seen.number) {
             throw DocumentException("the channel was rolled back to document ${document.number}: ${seen.number} was seen")
@@ -134,11 +134,9 @@ internal class Update(
             tell(name, stateOf(name, phase).copy(loadedBytes = loaded, totalBytes = total))
         }
         try {
-            if (download.sizeOf(blobs) > 0) {
-                waitingFor(release.release)?.let { return tell(name, UpdatePhase.WAITING, it) }
-                lacking(blobs, download)?.let { return tell(name, UpdatePhase.FAILED, it) }
-                download.get(blobs)
-            }
+            if (download.sizeOf(blobs) > 0) waitingFor(release.release)?.let { return tell(name, UpdatePhase.WAITING, it) }
+            if (!blobs.all(store::has)) lacking(blobs, download)?.let { return tell(name, UpdatePhase.FAILED, it) }
+            download.get(blobs)
             val kept = KeptRelease(document.sha256, release.release.version, release.release.number, blobs.map { it.sha256 })
             attempt(name, release, kept)
         } catch (full: ModelStorageException) {
@@ -163,7 +161,8 @@ internal class Update(
         val needed = download.storageFor(blobs)
         val free = store.freeBytes()
         return when {
-            all > options.storageLimitBytes -> "all downloads would take $all bytes: the limit is ${options.storageLimitBytes}"
+            all > options.storageLimitBytes ->
+                "all downloads would take $all bytes: the limit is ${options.storageLimitBytes}"
             needed > free -> "the download needs $needed bytes of storage, $free are free"
             else -> null
         }
@@ -203,7 +202,7 @@ internal class Update(
     private fun tell(name: String, phase: UpdatePhase, reason: String = "") = tell(name, stateOf(name, phase, reason))
 
     private fun stateOf(name: String, phase: UpdatePhase, reason: String = "") =
-        UpdateState(phase, store.record().of(name).active?.version ?: ChannelDocument.VERSION, reason = reason)
+        UpdateState(phase, store.record().of(name).version, reason = reason)
 
     private companion object {
         const val TAG = "ModelUpdater"

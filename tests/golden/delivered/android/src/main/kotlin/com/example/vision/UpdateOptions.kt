@@ -31,7 +31,8 @@ public interface UpdateConditions {
 internal class AndroidConditions(private val context: Context) : UpdateConditions {
     override val isUnmetered: Boolean?
         get() = try {
-            (context.getSystemService(Context.CONNECTIVITY_SERVICE) as? ConnectivityManager)?.let { !it.isActiveNetworkMetered }
+            val network = context.getSystemService(Context.CONNECTIVITY_SERVICE) as? ConnectivityManager
+            network?.let { !it.isActiveNetworkMetered }
         } catch (forbidden: SecurityException) {
             null
         }

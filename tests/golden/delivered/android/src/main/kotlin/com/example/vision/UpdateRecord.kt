@@ -88,6 +88,10 @@ internal data class ModelRecord(
     /** Reasons by version. */
     val banned: Map<String, String> = emptyMap(),
 ) {
+    /** Of the model that the next load opens. */
+    val version: String
+        get() = active?.takeIf { it.number > ChannelDocument.NUMBER }?.version ?: ChannelDocument.VERSION
+
     /** Without the version of [active], for a reason if it is never to be tried again. */
     fun withoutActive(banFor: String? = null): ModelRecord = copy(
         active = previous,

@@ -15,7 +15,7 @@ import java.util.Collections
 
 /** The folder of a [ModelUpdater]: its record, the documents that vouch for its files, and these files. */
 internal class UpdateStore(private val context: Context) {
-    private val folder = File(context.noBackupFilesDir, "mobpack/${ChannelDocument.PACKAGE}/channels/${ChannelDocument.CHANNEL}")
+    private val folder = with(ChannelDocument) { File(context.noBackupFilesDir, "mobpack/$PACKAGE/channels/$CHANNEL") }
     private val state = File(folder, "state.json")
     private val documents = File(folder, "documents")
     private val checked = File(folder, "checked")
@@ -74,7 +74,11 @@ internal class UpdateStore(private val context: Context) {
     /** A file of this folder as ModelOpener wants it, called [path]. */
     fun asset(blob: Blob, path: String): Asset = Asset(path, blob.sha256, endsOf(blob.sha256), blob.sizeBytes)
 
-    /** The bytes of [asset], checked: all of them once, its size and ends at every later load. A damaged file is removed. */
+    /**
+     * The bytes of [asset], checked: all of them once, its size and ends at every later load.
+     *
+     * @throws ModelCorruptedException for other bytes, after the file was removed
+     */
     fun map(asset: Asset, verify: Verify): Mapped {
         val file = file(asset.sha256)
         if (!file.isFile) throw ModelCorruptedException("${asset.path} is not on the device any more: $file")
@@ -120,13 +124,15 @@ internal class UpdateStore(private val context: Context) {
         return files.usableSpace
     }
 
-    /** Removes what [record] does not name, but for [wanted] files and, unless [isAll], those that this process has mapped. */
+    /** Removes what [record] does not name, but for [wanted] files and, unless [isAll], those that this process uses. */
     fun prune(record: UpdateRecord, wanted: Set<String> = emptySet(), isAll: Boolean = false) {
         val kept = record.files + wanted + if (isAll) emptySet() else inUse
         for (file in listOf(files, checked).flatMap { it.listFiles().orEmpty().asList() }) {
             if (file.name != "lock" && file.name.substringBefore('.') !in kept) file.delete()
         }
-        for (file in documents.listFiles().orEmpty()) if (file.name.substringBefore('.') !in record.documents) file.delete()
+        for (file in documents.listFiles().orEmpty()) {
+            if (file.name.substringBefore('.') !in record.documents) file.delete()
+        }
     }
 
     /** Does [work] while no other process updates; null if one does. */

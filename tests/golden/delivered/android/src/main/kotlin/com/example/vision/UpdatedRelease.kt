@@ -9,7 +9,8 @@ internal class UpdatedRelease(packaged: PackagedModel, val release: ChannelRelea
 
     /** As the package has it of the app's own model. */
     val model: ModelFiles = with(packaged.files) {
-        ModelFiles(className, name, release.version, inputs, outputs, fitting.map { (provider, file) -> modelFile(provider, file) })
+        val files = fitting.map { (provider, file) -> modelFile(provider, file) }
+        ModelFiles(className, name, release.version, inputs, outputs, files)
     }
 
     /** Whether this code can run it, on this device or another. */
@@ -75,7 +76,7 @@ internal class UpdatedRelease(packaged: PackagedModel, val release: ChannelRelea
         fun fits(file: ChannelFile): Boolean = file.target == TARGET && file.inside == INSIDE &&
             (file.runtime.substringBefore(" (") == RUNTIME || file.runtimeRange.isNotEmpty() && isInRange(file))
 
-        /** Whether the runtime of this app is the same one, of the oldest version that the file was proved with or a newer one. */
+        /** Whether the runtime of this app is the same one, of a version that the file was proved with or a newer one. */
         fun isInRange(file: ChannelFile): Boolean {
             val oldest = ChannelRelease.numberOf(file.runtimeRange)
             val ours = ChannelRelease.numberOf(RUNTIME.substringAfterLast(':'))

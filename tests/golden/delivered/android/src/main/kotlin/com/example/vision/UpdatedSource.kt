@@ -48,7 +48,7 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
             val release = releaseOf(kept, store, model)
             when {
                 kept.number <= ChannelDocument.NUMBER -> dropped(store, model, kept, "the app's own model is newer")
-                release == null -> dropped(store, model, kept, "its files, or the document that vouches for them, are damaged")
+                release == null -> dropped(store, model, kept, "its files, or the document about them, are damaged")
                 !isBegun(store, model, kept) -> Unit
                 else -> opened(store, model, kept) { open(release, context, options) }?.let { return it }
             }
@@ -56,7 +56,8 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
     }
 
     private fun releaseOf(kept: KeptRelease, store: UpdateStore, model: ModelFiles): UpdatedRelease? {
-        val found = store.document(kept.document)?.models?.get(model.name)?.find { it.version == kept.version } ?: return null
+        val releases = store.document(kept.document)?.models?.get(model.name).orEmpty()
+        val found = releases.find { it.version == kept.version } ?: return null
         return UpdatedRelease(PackagedModels.of(model.name), found, store).takeIf { it.fits && it.isOnDevice(kept) }
     }
 
@@ -71,7 +72,12 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
     }
 
     /** What [open] gives; null when it fails, and then another release is to be tried. */
-    private fun opened(store: UpdateStore, model: ModelFiles, kept: KeptRelease, open: () -> LoadedModel): LoadedModel? = try {
+    private fun opened(
+        store: UpdateStore,
+        model: ModelFiles,
+        kept: KeptRelease,
+        open: () -> LoadedModel,
+    ): LoadedModel? = try {
         open().also { ended(store, model) }
     } catch (cancelled: CancellationException) {
         ended(store, model)
