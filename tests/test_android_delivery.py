@@ -108,7 +108,9 @@ def shelved(library: Library, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-def process(shelved: tuple[str, Shelf, Path], library: Library, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+def process(
+    shelved: tuple[str, Shelf, Path], library: Library, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Driver]:
     """One process for all tales in which none ends."""
     url, _, trusted = shelved
     with driver(library.aar, url, tmp_path_factory.mktemp("first"), trusted, made=library) as running:
@@ -132,9 +134,13 @@ def app(shelved: tuple[str, Shelf, Path], library: Library, process: Driver, tmp
 def test_deltas_are_applied_and_refused_as_everywhere(process: Driver) -> None:
     vectors = json.loads(PATH.read_text(encoding="utf-8"))
     for each in vectors["applied"]:
-        assert process.ask(f"delta {vectors['source']} {each['delta']} 1000") == {"result": each["result"]}, each["name"]
+        assert process.ask(f"delta {vectors['source']} {each['delta']} 1000") == {"result": each["result"]}, each[
+            "name"
+        ]
     for each in vectors["refused"]:
-        assert process.ask(f"delta {vectors['source']} {each['delta']} 1000")["error"] == "DeltaException", each["reason"]
+        assert process.ask(f"delta {vectors['source']} {each['delta']} 1000")["error"] == "DeltaException", each[
+            "reason"
+        ]
     whole = next(each for each in vectors["applied"] if each["name"] == "all of it copied")
     assert "more than 511" in process.ask(f"delta {vectors['source']} {whole['delta']} 511")["message"]
     assert len(base64.b64decode(whole["result"])) == 512
@@ -326,14 +332,20 @@ def test_deltas_to_the_packaged_file_and_to_a_downloaded_one(app: App) -> None:
     second = app.shelf.release(2, delta_to=[1])
     app.shelf.publish(second, first)
     assert app.phase() == "ready"
-    assert not {delivered.blob(file.sha256) for each in second.files for file in each.files if file.deltas} & set(app.shelf.asked)
+    assert not {delivered.blob(file.sha256) for each in second.files for file in each.files if file.deltas} & set(
+        app.shelf.asked
+    )
     assert app.loaded() == updated(2)
     third = app.shelf.release(3, delta_to=[2])
     for file in (file for each in third.files for file in each.files):
         for delta in file.deltas:
-            app.shelf.files.by_path[delivered.blob(delta.sha256)] = b"MPDELTA and nothing of use".ljust(delta.size_bytes)
+            app.shelf.files.by_path[delivered.blob(delta.sha256)] = b"MPDELTA and nothing of use".ljust(
+                delta.size_bytes
+            )
     app.shelf.publish(third, second, first)
-    assert (app.phase(), app.loaded()) == ("ready", updated(3)), "the whole files come in place of deltas that are no use"
+    assert (app.phase(), app.loaded()) == ("ready", updated(3)), (
+        "the whole files come in place of deltas that are no use"
+    )
 
 
 def test_a_release_waits_for_the_device(app: App) -> None:
@@ -426,7 +438,9 @@ def test_a_model_without_samples_is_run_once(app: App) -> None:
 
 def test_a_release_is_for_some_apps_and_devices(app: App) -> None:
     first, second = app.shelf.release(1), app.shelf.release(2)
-    others = tuple(replace(each, runtime="com.microsoft.onnxruntime:onnxruntime-android:1.99.0") for each in second.files)
+    others = tuple(
+        replace(each, runtime="com.microsoft.onnxruntime:onnxruntime-android:1.99.0") for each in second.files
+    )
     ranged = tuple(replace(each, runtime_range="1.20") for each in others)
     app.shelf.publish(first)
     app.phase()

@@ -146,7 +146,9 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
         is_of_contract = path.parent.name == "_typed" or path.name.removesuffix(".kt.j2") in contract_files
         is_of_trust = path.name.removesuffix(".kt.j2") in TRUST
         is_of_delivery = path.name.removesuffix(".kt.j2") in (*DELIVERY, *UPDATED_MODELS)
-        found = of_contracts if is_of_contract else of_trust if is_of_trust else of_delivery if is_of_delivery else words
+        found = (
+            of_contracts if is_of_contract else of_trust if is_of_trust else of_delivery if is_of_delivery else words
+        )
         found |= set(re.findall(r"(?<![A-Za-z.])[A-Z][A-Za-z]*[a-z][A-Za-z]*\b", code))
     conditional = {"Trusted", "ModelUntrustedException", "LoadedModel", "PackagedModels"}
     assert words <= tensors.RESERVED_CLASSES | conditional

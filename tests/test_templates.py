@@ -239,7 +239,12 @@ def test_every_template_has_a_view() -> None:
         folder = templates_folder() / root
         partials |= {f"{root}/{path.relative_to(folder).as_posix()}" for path in folder.rglob("_*.j2")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"android/_app.md.j2", "android/_files.kt.j2", "android/_application.xml.j2", "ios/_dependency.swift.j2"}
+    assert found == known | partials | {
+        "android/_app.md.j2",
+        "android/_files.kt.j2",
+        "android/_application.xml.j2",
+        "ios/_dependency.swift.j2",
+    }
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

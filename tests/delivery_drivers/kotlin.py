@@ -1,10 +1,13 @@
 """The program for Android: tests/toolchain/apps/delivery, on a desktop JVM with ONNX Runtime's Android libraries.
 
-Beside the commands of all programs, it takes these: `device FOLDER [APK]` goes on with the private files of another
-app; `limit BYTES` of storage; `metered yes|no|unknown` and `charging yes|no` are what Android says of the device;
-`die N` ends the process at the Nth durable write from then on, and `die-opening` where a model is open and nobody has
-written that down; `test` is the self-test of the model that `load` opened, and `run` its outputs once more; `delta SOURCE
-DELTA LIMIT`, in base64, is what the library's patcher makes of them.
+Beside the commands of all programs, it takes these:
+
+- `device FOLDER [APK]` goes on with the private files of another app
+- `limit BYTES` of storage; `metered yes|no|unknown` and `charging yes|no` are Android's answers about the device
+- `die N` ends the process at the Nth durable write from then on
+- `die-opening` does so where a model is open, and nobody has written that down
+- `test` is the self-test of the model that `load` opened, and `run` gives its outputs once more
+- `delta SOURCE DELTA LIMIT`, in base64, is what the library's patcher makes of them
 """
 
 import json
@@ -42,7 +45,8 @@ class Driver:
 
     def send(self, command: str) -> Mapping[str, Any] | None:
         """The answer to a line; None when the program ends instead."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin
+        assert self.process.stdout
         watch = Timer(SECONDS, self.process.kill)
         watch.start()
         try:
@@ -51,7 +55,8 @@ class Driver:
             answer = self.process.stdout.readline()
         finally:
             watch.cancel()
-        return json.loads(answer) if answer else None
+        found: Mapping[str, Any] | None = json.loads(answer) if answer else None
+        return found
 
     def kill(self) -> None:
         """Ends the program as a phone does that needs memory."""
