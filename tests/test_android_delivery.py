@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -289,7 +290,7 @@ def test_a_document_that_is_known_is_not_sent_again(app: App) -> None:
         handler.refuse(304) if is_known else handler.answer()
 
     app.shelf.publish(app.shelf.release(1))
-    faults = app.shelf.files.faults_by_path.setdefault("/stable/channel.json", servers.deque())
+    faults = app.shelf.files.faults_by_path.setdefault("/stable/channel.json", deque())
     faults.extend([not_modified] * 4)
     assert app.phase() == "ready"
     assert app.phase() == "up-to-date"
@@ -308,7 +309,7 @@ def test_a_download_goes_on_where_it_ended(app: App) -> None:
     largest = max((file for each in release.files for file in each.files), key=lambda file: file.size_bytes)
     path = delivered.blob(largest.sha256)
     app.shelf.publish(release)
-    app.shelf.files.faults_by_path[path] = servers.deque([servers.cut(6000), servers.status(404)])
+    app.shelf.files.faults_by_path[path] = deque([servers.cut(6000), servers.status(404)])
     found = app.update()
     assert (found["phase"], found["version"]) == ("failed", "1.2.3")
     assert "answers with status 404" in found["reason"]
@@ -424,9 +425,11 @@ def test_a_bad_model_is_never_opened(app: App, has_golden: bool) -> None:
 def with_other_bytes(app: App, release: ModelRelease) -> ModelRelease:
     """The release, signed with files that are no model."""
     digest = app.shelf.put(b"no model at all")
-    changed = {"sha256": digest, "size_bytes": 15}
     return replace(
-        release, files=tuple(replace(each, file=replace(each.file, **changed), data=()) for each in release.files)
+        release,
+        files=tuple(
+            replace(each, file=replace(each.file, sha256=digest, size_bytes=15), data=()) for each in release.files
+        ),
     )
 
 

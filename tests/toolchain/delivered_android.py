@@ -67,7 +67,8 @@ def graph(number: int) -> onnx.ModelProto:
 def computed(number: int, x: "numpy.typing.NDArray[Any]") -> "numpy.typing.NDArray[Any]":
     """The outputs of `graph(number)`."""
     arrays = {each.name: onnx.numpy_helper.to_array(each) for each in graph(number).graph.initializer}
-    return (x.astype(numpy.float64) @ arrays["w"] + arrays["b"]).astype(numpy.float32)
+    found: numpy.typing.NDArray[Any] = (x.astype(numpy.float64) @ arrays["w"] + arrays["b"]).astype(numpy.float32)
+    return found
 
 
 def sum_of(number: int) -> float:
