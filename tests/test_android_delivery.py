@@ -175,7 +175,7 @@ def test_a_model_is_updated_tried_opened_and_taken_back(app: App) -> None:
 
 
 def older(app: App) -> bytes:
-    """What comes after document 5 of another channel."""
+    """A document with a smaller number than the one before."""
     app.shelf.publish(app.shelf.release(2), number=4)
     return sent(app)
 

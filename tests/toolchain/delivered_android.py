@@ -72,7 +72,7 @@ def computed(number: int, x: "numpy.typing.NDArray[Any]") -> "numpy.typing.NDArr
 
 
 def sum_of(number: int) -> float:
-    """What the program says of `graph(number)`."""
+    """The sum of the outputs of `graph(number)`, as the program gives it."""
     return round(float(computed(number, INPUT).astype(numpy.float64).sum()), 2)
 
 
@@ -110,7 +110,7 @@ def write_golden(folder: Path, number: int) -> Path:
 
 @dataclass(kw_only=True)
 class Shelf:
-    """What a server has of a channel."""
+    """A channel on a server."""
 
     files: Files
     scratch: Path
