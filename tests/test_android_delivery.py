@@ -361,7 +361,7 @@ def test_a_release_waits_for_the_device(app: App) -> None:
             "waiting", "the release waits for a network that is not metered",
         )  # fmt: skip
     published(charging=True)
-    assert "until the device is charged" in app.update()["reason"]
+    assert "until the device is being charged" in app.update()["reason"]
     published(free_bytes=1 << 50)
     assert "free storage" in app.update()["reason"]
     assert not [path for path in app.shelf.asked if "blobs" in path]
