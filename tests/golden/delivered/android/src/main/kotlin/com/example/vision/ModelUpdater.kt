@@ -33,6 +33,7 @@ public class ModelUpdater @JvmOverloads constructor(
     context: Context,
     /** Of the folder that `mobpack channel publish` writes to: with `https`, and `/` at its end. */
     public val address: String,
+    /** How it does so. */
     public val options: UpdateOptions = UpdateOptions(),
 ) {
     private val app = context.applicationContext ?: context

@@ -130,8 +130,9 @@ internal class Update(
         val blobs = release.needed(options.providers)
         wanted += blobs.map { it.sha256 }
         store.removeDamaged(blobs)
+        val state = stateOf(name, UpdatePhase.DOWNLOADING)
         val download = ReleaseDownload(folder, packaged.files, context, store, loading) { phase, loaded, total ->
-            tell(name, stateOf(name, phase).copy(loadedBytes = loaded, totalBytes = total))
+            tell(name, state.copy(phase = phase, loadedBytes = loaded, totalBytes = total))
         }
         try {
             if (download.sizeOf(blobs) > 0) waitingFor(release.release)?.let { return tell(name, UpdatePhase.WAITING, it) }
@@ -149,7 +150,7 @@ internal class Update(
     /** What the release asks of the device, and the device does not have; null if there is nothing. */
     private fun waitingFor(release: ChannelRelease): String? = when {
         release.needsWifi && conditions.isUnmetered != true -> "the release waits for a network that is not metered"
-        release.needsCharging && conditions.isCharging != true -> "the release waits until the device is charged"
+        release.needsCharging && conditions.isCharging != true -> "the release waits until the device is being charged"
         release.freeBytes > store.freeBytes() -> "the release waits for ${release.freeBytes} bytes of free storage"
         else -> null
     }
@@ -182,7 +183,10 @@ internal class Update(
             store.changeModel(name) { it.copy(trying = before) }
             throw damaged
         } catch (failure: Exception) {
-            return ban(name, kept.version, "${failure.message}")
+            // What cannot be read may be read another time.
+            if (failure.cause !is IOException) return ban(name, kept.version, "${failure.message}")
+            store.changeModel(name) { it.copy(trying = before) }
+            throw failure
         }
         store.changeModel(name) {
             val previous = if (it.active?.version == kept.version) it.previous else it.active
@@ -191,7 +195,8 @@ internal class Update(
         tell(name, UpdatePhase.READY)
     }
 
-    private fun ban(name: String, version: String, reason: String) {
+    private fun ban(name: String, version: String, words: String) {
+        val reason = words.take(MOST_WORDS)
         Log.w(TAG, "$name $version is never tried again: $reason")
         store.changeModel(name) { it.copy(trying = null, banned = it.banned + (version to reason)) }
         tell(name, UpdatePhase.FAILED, "$version is never tried again: $reason")
@@ -209,5 +214,8 @@ internal class Update(
         const val FIRST_MS = 30_000L
         const val MOST_MS = 6 * 60 * 60 * 1000L
         const val MOST_DOUBLINGS = 10
+
+        /** Characters of a reason that is kept. */
+        const val MOST_WORDS = 500
     }
 }

@@ -4,6 +4,7 @@ package com.example.vision
 
 /** How far the update of a model is. */
 public data class UpdateState(
+    /** The last that was done. */
     public val phase: UpdatePhase,
     /** Version of the model that the next load opens. */
     public val version: String,

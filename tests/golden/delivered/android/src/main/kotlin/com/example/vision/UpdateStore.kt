@@ -89,6 +89,8 @@ internal class UpdateStore(private val context: Context) {
             file.delete()
             throw damaged
         }
+        // Where the process ended between a download and this.
+        if (asset.endsSha256.isEmpty()) remember(asset.sha256)
         return mapped
     }
 
@@ -107,8 +109,11 @@ internal class UpdateStore(private val context: Context) {
     }
 
     /** Keeps what tells a file, all of which was right, from one that was cut or written over. */
-    fun remember(sha256: String) {
+    fun remember(sha256: String): Unit = try {
         write(ends(sha256), Checked.endsOf(Mapped.of(file(sha256)).bytes).encodeToByteArray())
+    } catch (failure: IOException) {
+        Log.w(TAG, "$sha256 is read whole at every load: ${failure.message}")
+        Unit
     }
 
     private fun endsOf(sha256: String) = ends(sha256).let { if (it.exists()) it.readText() else "" }
