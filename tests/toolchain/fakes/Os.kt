@@ -57,7 +57,12 @@ public object Os {
     public fun fsync(file: FileDescriptor) {
         synced += File("/proc/self/fd/${NUMBER.getInt(file)}").canonicalPath
         call("fsync", null, NUMBER.getInt(file))
+        onSync()
     }
+
+    /** Is called after [fsync]. */
+    @Volatile
+    public var onSync: () -> Unit = {}
 
     @JvmStatic
     public fun close(file: FileDescriptor) {
