@@ -56,6 +56,8 @@ RESERVED_BY_TRUST = frozenset(
     """.split()
 )
 """the same in packages that verify signatures"""
+RESERVED_BY_DELIVERY: frozenset[str] = frozenset()
+"""the same in packages that update their models"""
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ def model_view(
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
         is_signed=package.trust is not None,
+        contract=package.delivery.contracts[model.name] if package.delivery else "",
     )
 
 
