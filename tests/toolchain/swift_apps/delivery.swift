@@ -33,10 +33,10 @@ struct Watcher: ModelObserver {
     func onFailure(_ event: FailureEvent) { setting.change { $0.failures.append("\(event.error)") } }
 }
 
-let (address, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
+let address = CommandLine.arguments[1]
 let pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 5)
 
-func updater() throws -> ModelUpdater {
+func updater(_ folder: String) throws -> ModelUpdater {
     let options = UpdateOptions(storageLimit: setting.inTurn { $0.limit }) { setting.inTurn { $0.conditions } }
     let place = URL(fileURLWithPath: folder, isDirectory: true)
     return try ModelUpdater(address: URL(string: address)!, options: options, folder: place, pace: pace)
@@ -112,12 +112,12 @@ func patch(_ words: [String]) throws {
     let began = Date()
     try Delta.apply(urls[1], to: urls[0], result: urls[2], limit: Int(words[4])!)
     var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     show(["seconds": Date().timeIntervalSince(began), "KiB": usage.ru_maxrss])
 }
 
 /// Loads the model as an app does that the system ends meanwhile.
-func crash(_ updater: ModelUpdater) async throws {
+func crash(_ updater: ModelUpdater, _ folder: String) async throws {
     let watched = Thread {
         let state = URL(fileURLWithPath: folder).appendingPathComponent("state.json")
         while true {
@@ -129,9 +129,11 @@ func crash(_ updater: ModelUpdater) async throws {
     while true { try await Scorer.load(from: updater.source).close() }
 }
 
-var current = try updater()
+var folder = CommandLine.arguments[2]
+var current = try updater(folder)
 var opened: Scorer?
 
+@MainActor
 func answer(_ words: [String]) async throws {
     switch words[0] {
     case "update":
@@ -163,9 +165,13 @@ func answer(_ words: [String]) async throws {
     case "charging": setting.change { $0.conditions.isCharging = ["yes": true, "no": false][words[1]] }
     case "limit":
         setting.change { $0.limit = Int(words[1]) }
-        current = try updater()
+        current = try updater(folder)
+    case "device":
+        (folder, opened) = (words[1], nil)
+        setting.change { $0 = Setting() }
+        current = try updater(folder)
     case "die": dieAtRename(Int32(words[1])!)
-    case "crash": try await crash(current)
+    case "crash": try await crash(current, folder)
     case "vectors": try apply(words[1], URL(fileURLWithPath: folder))
     case "patch": try patch(words)
     case "document":
@@ -173,7 +179,7 @@ func answer(_ words: [String]) async throws {
         show(["number": document.number, "expired": document.isExpired()])
     default: show(["error": "unknown", "message": words[0]])
     }
-    let silent = ["freeze", "unfreeze", "pin", "unpin", "remove", "metered", "charging", "limit", "die"]
+    let silent = ["freeze", "unfreeze", "pin", "unpin", "remove", "metered", "charging", "limit", "device", "die"]
     if silent.contains(words[0]) { show(["states": states(current)]) }
 }
 

@@ -1,0 +1,98 @@
+"""The program in Swift: tests/toolchain/swift_apps/delivery.swift, on Linux with pip's ONNX Runtime and OpenSSL for CryptoKit.
+
+Beside the commands of all programs, it takes these: `device FOLDER` goes on with the folder of another app; `limit BYTES`
+of storage; `metered yes|no|unknown` and `charging yes|no|unknown` are what the app says of the device; `die N` ends the
+process at the Nth durable write from then on, `crash` in the middle of a load; `cancel` cancels an update when some of a
+download is there; `test` is the self-test of the model that `load` opened, and `run` its outputs once more; `vectors PATH`
+applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's document.
+"""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from tests.toolchain.delivered_swift import program
+from tests.toolchain.swift import PROGRAMS, swift
+from tests.toolchain.swift_app import App, trusting
+from tests.toolchain.swift_processes import command
+
+SECONDS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driver:
+    """A program that runs."""
+
+    process: "subprocess.Popen[str]"
+
+    def ask(self, line: str) -> Mapping[str, Any]:
+        """The answer to a line. Raises AssertionError when the program ends instead."""
+        found = self.send(line)
+        assert found is not None, f"the program ended with {self.process.wait()} at `{line}`"
+        return found
+
+    def send(self, line: str) -> Mapping[str, Any] | None:
+        """The answer to a line; None when the program ends instead."""
+        assert self.process.stdin
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def answer(self) -> Mapping[str, Any] | None:
+        assert self.process.stdout
+        watch = Timer(SECONDS, self.process.kill)
+        watch.start()
+        try:
+            answer = self.process.stdout.readline()
+        finally:
+            watch.cancel()
+        return json.loads(answer) if answer else None
+
+    def kill(self) -> None:
+        """Ends the program as a phone does that needs memory."""
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def driver(
+    package: Path | None, address: str, folder: Path, trusted: Path | None = None, *, made: App | None = None
+) -> Iterator[Driver]:
+    """Starts the program as the app that has `package`, with its downloads and caches in `folder`.
+
+    `trusted` is a certificate of servers that it trusts, in PEM. `made` is what `program` gave for the package, if that is
+    at hand. The program sees the parent of `folder`, too.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    app = made
+    if app is None:
+        assert package, "there is nothing to compile"
+        app = program(package, folder / "program")
+    etc = folder / "etc"
+    if trusted and not etc.is_dir():
+        trusting(trusted, etc)
+    library = swift().onnxruntime_library()
+    own = dict.fromkeys(("TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME"), str(folder))
+    started = subprocess.Popen(
+        command(
+            [app.folder / "App", address, folder / "channel"],
+            cwd=app.folder,
+            mounts={str(folder.parent): folder.parent, **({"/etc": etc} if trusted else {})},
+            environment={"LD_LIBRARY_PATH": str(library), "PATH": PROGRAMS, **own},
+        ),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with started:
+        try:
+            running = Driver(process=started)
+            assert running.answer(), f"the program ended with {started.wait()} at its start"
+            yield running
+        finally:
+            started.kill()
