@@ -2,7 +2,7 @@
 
 Beside the commands of all programs, it takes these: `device FOLDER` goes on with the folder of another app; `limit BYTES`
 of storage; `metered yes|no|unknown` and `charging yes|no|unknown` are what the app says of the device; `die N` ends the
-process at the Nth durable write from then on, `crash` in the middle of a load; `cancel` cancels an update when some of a
+process at the Nth durable write from then on (of a load, the second is after the model is open); `cancel` cancels an update when some of a
 download is there; `test` is the self-test of the model that `load` opened, and `run` its outputs once more; `vectors PATH`
 applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's document.
 """

@@ -22,5 +22,5 @@ def command(
     top.mkdir(exist_ok=True)
     variables = {"HOME": str(toolchain.shared), "LC_ALL": "C.UTF-8", **environment}
     inside = ["env", "-i", f"--chdir={cwd}", *(f"{name}={value}" for name, value in variables.items())]
-    script = [*_mount_all(toolchain.root, seen, top), _shell("exec", "chroot", top, *inside, *arguments)]
+    script = [*_mount_all(toolchain.root, seen, top), _shell("chroot", top, *inside, *arguments), "exit $?"]
     return [*_alone(), "sh", "-c", "\n".join(script)]

@@ -116,19 +116,6 @@ func patch(_ words: [String]) throws {
     show(["seconds": Date().timeIntervalSince(began), "KiB": usage.ru_maxrss])
 }
 
-/// Loads the model as an app does that the system ends meanwhile.
-func crash(_ updater: ModelUpdater, _ folder: String) async throws {
-    let watched = Thread {
-        let state = URL(fileURLWithPath: folder).appendingPathComponent("state.json")
-        while true {
-            let text = (try? String(contentsOf: state, encoding: .utf8)) ?? ""
-            if text.contains("\"opening\"") { kill(getpid(), SIGKILL) }
-        }
-    }
-    watched.start()
-    while true { try await Scorer.load(from: updater.source).close() }
-}
-
 var folder = CommandLine.arguments[2]
 var current = try updater(folder)
 var opened: Scorer?
@@ -171,7 +158,6 @@ func answer(_ words: [String]) async throws {
         setting.change { $0 = Setting() }
         current = try updater(folder)
     case "die": dieAtRename(Int32(words[1])!)
-    case "crash": try await crash(current, folder)
     case "vectors": try apply(words[1], URL(fileURLWithPath: folder))
     case "patch": try patch(words)
     case "document":
