@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from packager.channel.document import Conditions, ModelRelease, Rollout
+from packager.channel.document import Conditions, ModelRelease, Rollout, is_in_rollout
 from packager.core.to_json import plain
-from tests.delivery_drivers.swift import Driver, driver
+from tests.delivery_drivers.swift import Driver, driver, kept
 from tests.delta_vectors import PATH
-from tests.toolchain import delivered_android as delivered
 from tests.toolchain import delivered_swift
 from tests.toolchain.delivered_android import MODEL, bundle, sum_of
 from tests.toolchain.delivered_swift import SwiftShelf
@@ -22,7 +21,6 @@ from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import App as Program
-from tests.toolchain.swift_app import trusting
 from tests.trust_vectors import NEXT, NUMBER, STRANGER
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
@@ -58,7 +56,7 @@ class App:
 
     @property
     def kept(self) -> Path:
-        return self.folder / "channel"
+        return kept(self.folder)
 
     @property
     def files(self) -> set[str]:
@@ -125,7 +123,7 @@ def app(
     shelf.files.faults.clear()
     shelf.number = 0
     folder = tmp_path_factory.mktemp("device")
-    process.ask(f"device {folder / 'channel'}")
+    process.ask(f"device {folder}")
     return App(shelf=shelf, url=url, program=program, trusted=trusted, folder=folder, running=process)
 
 
@@ -300,7 +298,7 @@ def test_an_app_that_ends_twice_during_a_trial_keeps_its_model(app: App) -> None
     app.shelf.publish(app.shelf.release(1))
     for count in (1, 2):
         with app.again() as running:
-            running.ask(f"die {first_after_trying(app) if count == 1 else 2}")
+            running.ask(f"die {first_after_trying(app) if count == 1 else 3}")
             assert running.send("update force") is None
         assert app.model["trying"] == {"version": "1.3.1", "count": count}
     with app.again() as running:
@@ -431,8 +429,6 @@ def test_who_is_first_is_decided_by_the_device(app: App) -> None:
     app.ask("state")
     state = {**app.state, "device": "device-7"}
     (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
-    from packager.channel.document import is_in_rollout
-
     expected = is_in_rollout(Rollout(percent=50, salt="a"), "device-7")
     assert app.phase() == ("ready" if expected else "up-to-date")
 
@@ -510,7 +506,7 @@ def test_a_server_that_fails_is_left_alone_for_some_time(app: App) -> None:
     app.shelf.files.faults.append(servers.status(500))
     assert app.phase() == "failed"
     assert (app.state["failures"], app.state["not-before"] > 0) == (1, True)
-    app.shelf.asked  # noqa: B018
+    app.shelf.files.requests.clear()
     assert app.phase("update") == "waiting"
     assert app.shelf.asked == []
     app.shelf.publish(app.shelf.release(1))
@@ -526,4 +522,3 @@ def test_an_update_can_be_cancelled_and_goes_on(app: App) -> None:
     assert any(name.endswith(".part") for name in app.files)
     app.shelf.files.faults.clear()
     assert app.phase() == "ready"
-    assert delivered.MODEL == MODEL

@@ -22,6 +22,7 @@ from tests.toolchain.swift_app import App, trusting
 from tests.toolchain.swift_processes import command
 
 SECONDS = 60
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +60,26 @@ class Driver:
         self.process.wait()
 
 
+def kept(folder: Path) -> Path:
+    """The folder of the updater of an app whose own folder is `folder`: it has state.json."""
+    return folder / "channel"
+
+
 @contextmanager
 def driver(
-    package: Path | None, address: str, folder: Path, trusted: Path | None = None, *, made: App | None = None
+    package: Path | None,
+    address: str,
+    folder: Path,
+    trusted: Path | None = None,
+    environment: Mapping[str, str] = NOTHING,
+    *,
+    made: App | None = None,
 ) -> Iterator[Driver]:
     """Starts the program as the app that has `package`, with its downloads and caches in `folder`.
 
-    `trusted` is a certificate of servers that it trusts, in PEM. `made` is what `program` gave for the package, if that is
-    at hand. The program sees the parent of `folder`, too.
+    `package` is the folder of a package, or that with the packages of a build. `trusted` is a certificate of servers that
+    it trusts, in PEM. `made` is what `program` gave for the package, if that is at hand. The program sees the parent of
+    `folder`, too, and what lies beside files that `environment` names.
     """
     folder.mkdir(parents=True, exist_ok=True)
     app = made
@@ -77,13 +90,15 @@ def driver(
     if trusted and not etc.is_dir():
         trusting(trusted, etc)
     library = swift().onnxruntime_library()
+    files = [Path(text) for text in environment.values() if Path(text).is_absolute()]
+    named = {str(each.parent): each.parent for each in files if each.is_file()}
     own = dict.fromkeys(("TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME"), str(folder))
     started = subprocess.Popen(
         command(
-            [app.folder / "App", address, folder / "channel"],
+            [app.folder / "App", address, folder],
             cwd=app.folder,
-            mounts={str(folder.parent): folder.parent, **({"/etc": etc} if trusted else {})},
-            environment={"LD_LIBRARY_PATH": str(library), "PATH": PROGRAMS, **own},
+            mounts={**named, str(folder.parent): folder.parent, **({"/etc": etc} if trusted else {})},
+            environment={"LD_LIBRARY_PATH": str(library), "PATH": PROGRAMS, **own, **environment},
         ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

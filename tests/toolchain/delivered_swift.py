@@ -16,7 +16,8 @@ from packager.targets.ios import Ios
 from tests.toolchain import trusted
 from tests.toolchain.delivered_android import MODEL, PACKAGE, Shelf, write_golden
 from tests.toolchain.swift_app import HOME, App, build_in
-from tests.toolchain.swift_packages import MODULE, write_runtime
+from tests.toolchain.swift_packages import MODULE, NAME, write_runtime
+from tests.toolchain.swift_zlib import with_zlib
 from tests.toolchain.trusted_swift import with_crypto
 from tests.trust_vectors import signed
 
@@ -57,6 +58,16 @@ def write_package(folder: Path) -> Path:
 
 
 def program(package: Path, folder: Path) -> App:
-    """The program of a package `models` with a model `scorer`, compiled; `folder` is where that is done."""
-    shutil.copytree(package.parent, folder / "sources")
-    return build_in(folder / "sources" / package.name, MODULE, SOURCES, with_crypto)
+    """The program of a package `models` with a model `scorer`, compiled; `folder` is where that is done.
+
+    `package` is its folder, with that of ONNX Runtime beside it, or the folder that both are in.
+    """
+    place = package.parent if (package / "Package.swift").exists() else package
+    shutil.copytree(place, folder / "sources")
+    return build_in(folder / "sources" / NAME, MODULE, SOURCES, with_libraries)
+
+
+def with_libraries(package: Path) -> None:
+    """Adds what Apple's systems have and Linux has not."""
+    with_crypto(package)
+    with_zlib(package)

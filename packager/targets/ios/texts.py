@@ -126,6 +126,8 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
     c_home = package.sources(shared.c_module)
     printed[c_home / "shim.c"] = render("ios/c/shim.c.j2", shared)
     printed[c_home / "include" / "module.modulemap"] = render("ios/c/module.modulemap.j2", shared)
+    if shared.delivery:
+        printed[c_home / "include" / "inflate.h"] = render("ios/c/inflate.h.j2", shared)
     tests = TestsView(module=shared.module, models=view.models)
     printed[package.tests(shared.module) / "SelfTests.swift"] = render("ios/SelfTests.swift.j2", tests)
     printed[home / f"{shared.module}.docc" / f"{shared.module}.md"] = _documentation(view)

@@ -38,7 +38,7 @@ let pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 5)
 
 func updater(_ folder: String) throws -> ModelUpdater {
     let options = UpdateOptions(storageLimit: setting.inTurn { $0.limit }) { setting.inTurn { $0.conditions } }
-    let place = URL(fileURLWithPath: folder, isDirectory: true)
+    let place = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("channel", isDirectory: true)
     return try ModelUpdater(address: URL(string: address)!, options: options, folder: place, pace: pace)
 }
 
