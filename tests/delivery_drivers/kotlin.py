@@ -1,10 +1,13 @@
 """The program for Android: tests/toolchain/apps/delivery, on a desktop JVM with ONNX Runtime's Android libraries.
 
-Beside the commands of all programs, it takes these: `device FOLDER [APK]` goes on with the private files of another
-app; `limit BYTES` of storage; `metered yes|no|unknown` and `charging yes|no` are what Android says of the device;
-`die N` ends the process at the Nth durable write from then on, and `die-opening` where a model is open and nobody has
-written that down; `test` is the self-test of the model that `load` opened, and `run` its outputs once more; `delta SOURCE
-DELTA LIMIT`, in base64, is what the library's patcher makes of them.
+Beside the commands of all programs, it takes these:
+
+- `device FOLDER [APK]` goes on with the private files of another app
+- `limit BYTES` of storage; `metered yes|no|unknown` and `charging yes|no` are Android's answers about the device
+- `die N` ends the process at the Nth durable write from then on
+- `die-opening` does so where a model is open, and nobody has written that down
+- `test` is the self-test of the model that `load` opened, and `run` gives its outputs once more
+- `delta SOURCE DELTA LIMIT`, in base64, is what the library's patcher makes of them
 """
 
 import json
@@ -25,6 +28,7 @@ KILLED = 137
 PASSWORD = "changeit"
 """of the store with the certificates that the program trusts"""
 SECONDS = 60
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +45,8 @@ class Driver:
 
     def send(self, command: str) -> Mapping[str, Any] | None:
         """The answer to a line; None when the program ends instead."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin
+        assert self.process.stdout
         watch = Timer(SECONDS, self.process.kill)
         watch.start()
         try:
@@ -50,12 +55,18 @@ class Driver:
             answer = self.process.stdout.readline()
         finally:
             watch.cancel()
-        return json.loads(answer) if answer else None
+        found: Mapping[str, Any] | None = json.loads(answer) if answer else None
+        return found
 
     def kill(self) -> None:
         """Ends the program as a phone does that needs memory."""
         self.process.kill()
         self.process.wait()
+
+
+def kept(folder: Path) -> Path:
+    """The folder with what the updater keeps, of an app with its private files in `folder`."""
+    return folder / "no_backup" / "mobpack" / "models" / "channels" / "stable"
 
 
 def program(aar: Path, folder: Path) -> Library:
@@ -65,18 +76,24 @@ def program(aar: Path, folder: Path) -> Library:
 
 @contextmanager
 def driver(
-    aar: Path, address: str, folder: Path, trusted: Path | None = None, *, made: Library | None = None
+    package: Path,
+    address: str,
+    folder: Path,
+    trusted: Path | None = None,
+    environment: Mapping[str, str] = NOTHING,
+    *,
+    made: Library | None = None,
 ) -> Iterator[Driver]:
-    """Starts the program as the app that has `aar`, with the app's private files in `folder`.
+    """Starts the program as the app that has the .aar `package`, with the app's private files in `folder`.
 
-    `trusted` has the certificates of servers that it trusts, as keytool writes them. `made` is what `program` gave for
-    the library, if that is at hand.
+    `trusted` has the certificates of servers that it trusts, as keytool writes them, and `environment` variables of the
+    process. `made` is what `program` gave for the library, if that is at hand.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    compiled = made or program(aar, folder / "program")
+    compiled = made or program(package, folder / "program")
     apk = folder / "base.apk"
     if not apk.exists():
-        write_apk(aar, apk, is_stored=True)
+        write_apk(package, apk, is_stored=True)
     properties: dict[str, object] = {"java.library.path": compiled.native}
     if trusted:
         properties |= {"javax.net.ssl.trustStore": trusted, "javax.net.ssl.trustStorePassword": PASSWORD}
@@ -85,10 +102,11 @@ def driver(
         {"address": address, "folder": folder, "apk": apk},
         classpath=[compiled.apps, compiled.classes],
         properties=properties,
+        variables=environment,
         log=folder / "log.txt",
     )
-    try:
-        yield Driver(process=started)
-    finally:
-        started.kill()
-        started.wait()
+    with started:
+        try:
+            yield Driver(process=started)
+        finally:
+            started.kill()

@@ -28,7 +28,7 @@ from packager.channel.document import (
 )
 from packager.core.findings import Report
 from packager.core.to_json import plain
-from packager.core.values import Delivery, ElementType, Plan
+from packager.core.values import Compiled, Delivery, ElementType, Plan
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
@@ -67,11 +67,12 @@ def graph(number: int) -> onnx.ModelProto:
 def computed(number: int, x: "numpy.typing.NDArray[Any]") -> "numpy.typing.NDArray[Any]":
     """The outputs of `graph(number)`."""
     arrays = {each.name: onnx.numpy_helper.to_array(each) for each in graph(number).graph.initializer}
-    return (x.astype(numpy.float64) @ arrays["w"] + arrays["b"]).astype(numpy.float32)
+    found: numpy.typing.NDArray[Any] = (x.astype(numpy.float64) @ arrays["w"] + arrays["b"]).astype(numpy.float32)
+    return found
 
 
 def sum_of(number: int) -> float:
-    """What the program says of `graph(number)`."""
+    """The sum of the outputs of `graph(number)`, as the program gives it."""
     return round(float(computed(number, INPUT).astype(numpy.float64).sum()), 2)
 
 
@@ -109,7 +110,7 @@ def write_golden(folder: Path, number: int) -> Path:
 
 @dataclass(kw_only=True)
 class Shelf:
-    """What a server has of a channel."""
+    """A channel on a server."""
 
     files: Files
     scratch: Path
@@ -117,19 +118,28 @@ class Shelf:
     number: int = 0
 
     def release(
-        self, number: int, *, is_wrong: bool = False, has_golden: bool = True, delta_to: Sequence[int] = (), **changes: Any
+        self,
+        number: int,
+        /,
+        *,
+        is_wrong: bool = False,
+        has_golden: bool = True,
+        delta_to: Sequence[int] = (),
+        **changes: Any,
     ) -> ModelRelease:
         """Version 1.3.`number` of the model, with its files on the server. `is_wrong` has samples with other outputs;
         `delta_to` are older versions to whose files there are deltas."""
         plan = self.plans.setdefault(number, plan_of(number, self.scratch))
-        version = f"1.3.{number}"
+        name = f"1.3.{number}"
         golden = (self._golden(number + is_wrong),) if has_golden else ()
         allowed = (Allowed(output="y", rtol=1e-4, atol=1e-5, scale=10.0, mismatches=0),) if has_golden else ()
         files = []
         for each in plan.choices:
             compiled = each.compiled
-            old = [next(one.compiled for one in self.plans[old].choices if one.provider == each.provider) for old in delta_to]
-            name = f"scorer-{each.provider}.{compiled.format}"
+            old = [compiled_for(each.provider, self.plans[version]) for version in delta_to]
+            model = self._file(
+                f"scorer-{each.provider}.{compiled.format}", compiled.path, [other.path for other in old]
+            )
             data = [
                 self._file(file.name, file, [other.data_files[index] for other in old])
                 for index, file in enumerate(compiled.data_files)
@@ -144,15 +154,15 @@ class Shelf:
                     runtime=TARGET.published_runtime(),
                     runtime_range="",
                     settings=(),
-                    file=self._file(name, compiled.path, [other.path for other in old]),
+                    file=model,
                     data=tuple(data),
                     golden=golden,
                     allowed=allowed,
                 )
             )
         made = ModelRelease(
-            version=version,
-            number=Release(package="models", version=version).number,
+            version=name,
+            number=Release(package="models", version=name).number,
             contract=CONTRACT,
             min_app="",
             rollout=Rollout(percent=100, salt="salt"),
@@ -171,7 +181,8 @@ class Shelf:
             sha256=self.put(path.read_bytes()),
             size_bytes=path.stat().st_size,
             deltas=tuple(
-                Delta(source=source, sha256=hashlib.sha256(each).hexdigest(), size_bytes=len(each)) for source, each in made
+                Delta(source=source, sha256=hashlib.sha256(each).hexdigest(), size_bytes=len(each))
+                for source, each in made
             ),
         )
 
@@ -213,6 +224,10 @@ class Shelf:
         found = [request.path for request in self.files.requests]
         self.files.requests.clear()
         return found
+
+
+def compiled_for(provider: str, plan: Plan) -> Compiled:
+    return next(each.compiled for each in plan.choices if each.provider == provider)
 
 
 def blob(digest: str) -> str:

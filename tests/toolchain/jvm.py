@@ -167,6 +167,7 @@ def start(
     *,
     classpath: Sequence[Path],
     properties: Mapping[str, object],
+    variables: Mapping[str, str],
     log: Path,
 ) -> "subprocess.Popen[str]":
     """As `run`, for a program that reads lines and answers each with one; its standard error is appended to `log`."""
@@ -178,7 +179,7 @@ def start(
             stderr=errors,
             text=True,
             cwd=log.parent,
-            env={**os.environ, "LD_LIBRARY_PATH": str(_stand_ins())},
+            env={**os.environ, "LD_LIBRARY_PATH": str(_stand_ins()), **variables},
         )
 
 

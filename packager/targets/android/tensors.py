@@ -51,12 +51,22 @@ RESERVED_CLASSES = frozenset(
 
 RESERVED_BY_TRUST = frozenset(
     """
-    Base64 CharArray Der EncodedKeySpec GeneralSecurityException Json KeyFactory ModelUntrustedException Nothing
-    Signature SignedList StringBuilder Trusted TrustProblem
+    Base64 CharArray Der EncodedKeySpec Envelope EnvelopeException GeneralSecurityException Json KeyFactory
+    ModelUntrustedException Nothing Signature SignedList StringBuilder Trusted TrustProblem
     """.split()
 )
 """the same in packages that verify signatures"""
-RESERVED_BY_DELIVERY: frozenset[str] = frozenset()
+RESERVED_BY_DELIVERY = frozenset(
+    """
+    AbstractList AndroidConditions Attempt BatteryManager Blob ChannelAnswer ChannelDocument ChannelFile
+    ChannelRelease ChannelRequest Collections ConnectivityManager DataFormatException Delta DeltaException
+    DeltaHeader DeltaRun DocumentException Fields GregorianCalendar Inflated Inflater InputStream KeptRelease
+    LoadedModel ModelRecord ModelUpdater MutableSet MutableStateFlow Mutex Number OsConstants OutputStream
+    PackagedModel PackagedModels Place ReleaseDownload Safetensors SecurityException Seen StateFlow TimeZone Trial
+    TrialException Update UpdateConditions UpdatedRelease UpdatedSource UpdateOptions UpdatePhase UpdateRecord
+    UpdateState UpdateStore
+    """.split()
+)
 """the same in packages that update their models"""
 
 

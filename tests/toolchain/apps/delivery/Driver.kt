@@ -29,12 +29,13 @@ import kotlinx.coroutines.runBlocking
  */
 fun main(arguments: Array<String>) {
     val values = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
-    var driver = Driver(values.getValue("address"), File(values.getValue("folder")), File(values.getValue("apk")))
+    val apk = values.getValue("apk")
+    var driver = Driver(values.getValue("address"), File(values.getValue("folder")), File(apk))
     for (line in generateSequence(::readLine)) {
         val words = line.split(' ')
         val answer = try {
             if (words[0] == "device") {
-                driver = Driver(driver.address, File(words[1]), File(words.getOrElse(2) { driver.apk.path }))
+                driver = Driver(driver.address, File(words[1]), File(words.getOrElse(2) { apk }))
                 emptyMap()
             } else {
                 driver.answer(words[0], words.drop(1))
@@ -46,7 +47,7 @@ fun main(arguments: Array<String>) {
     }
 }
 
-private class Driver(val address: String, val folder: File, val apk: File) {
+private class Driver(val address: String, folder: File, apk: File) {
     private val app = InstalledApp(apk, folder)
     private var updater = ModelUpdater(app, address)
     private var loaded: Scorer? = null
@@ -86,7 +87,7 @@ private class Driver(val address: String, val folder: File, val apk: File) {
         }
         val model = runBlocking { Scorer.load(app, Options(observer = observer), updater.source) }
         loaded = model
-        return mapOf("version" to model.info.version, "source" to source, "sum" to model.sum(), "provider" to "${model.provider}")
+        return mapOf("version" to model.info.version, "source" to source, "sum" to model.sum())
     }
 
     private fun Scorer.sum(): Double {
@@ -143,6 +144,8 @@ private fun patched(source: String, delta: String, limitBytes: Long): String {
 
 private fun jsonOf(value: Any?): String = when (value) {
     is Map<*, *> -> value.entries.joinToString(",", "{", "}") { "${jsonOf("${it.key}")}:${jsonOf(it.value)}" }
-    is String -> value.map { if (it == '"' || it == '\\') "\\$it" else if (it < ' ') " " else "$it" }.joinToString("", "\"", "\"")
+    is String -> value.map(::escaped).joinToString("", "\"", "\"")
     else -> "$value"
 }
+
+private fun escaped(each: Char) = if (each == '"' || each == '\\') "\\$each" else if (each < ' ') " " else "$each"
