@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from packager.channel.document import Conditions, ModelRelease, Rollout, is_in_rollout
+from packager.channel.document import Conditions, ModelFile, ModelRelease, Rollout, is_in_rollout
 from packager.core.to_json import plain
 from tests.delivery_drivers.swift import Driver, driver, kept
 from tests.delta_vectors import PATH
@@ -195,6 +195,11 @@ def doubly_signed(app: App, document: Any) -> bytes:
     return json.dumps(content).encode()
 
 
+def with_path(document: Any) -> Any:
+    sha256 = document["models"][0]["releases"][0]["files"][0]["file"]["sha256"]
+    return json.loads(json.dumps(document).replace(sha256, "../" * 21 + "x"))
+
+
 REFUSED: Mapping[str, Callable[[App, Any], bytes]] = {
     "a stranger's key": lambda app, document: bundle(document, STRANGER),
     "changed": lambda app, document: bundle(document, change=lambda text: text.replace(b"1.3.1", b"1.3.2")),
@@ -209,9 +214,7 @@ REFUSED: Mapping[str, Callable[[App, Any], bytes]] = {
     "without an end": lambda app, document: bundle({name: document[name] for name in document if name != "expires"}),
     "an end of another form": lambda app, document: bundle({**document, "expires": "tomorrow"}),
     "a number that is a text": lambda app, document: bundle({**document, "number": "7"}),
-    "a path for a sha256": lambda app, document: bundle(json.loads(
-        json.dumps(document).replace(document["models"][0]["releases"][0]["files"][0]["file"]["sha256"], "../" * 21 + "x")
-    )),
+    "a path for a sha256": lambda app, document: bundle(with_path(document)),
     "too large": lambda app, document: bundle({**document, "more": "x" * (2 << 20)}),
 }
 
@@ -373,13 +376,16 @@ def test_a_delta_makes_a_file_of_the_app_s_own_or_of_a_download(app: App) -> Non
 
 def test_a_wrong_delta_costs_a_download(app: App) -> None:
     release = app.shelf.release(1, delta_to=(0,))
-    files = []
-    for each in release.files:
-        junk = [replace(delta, sha256=app.shelf.put(b"junk" + delta.source.encode()), size_bytes=68) for delta in each.file.deltas]
-        files.append(replace(each, file=replace(each.file, deltas=tuple(junk))))
-    app.shelf.publish(replace(release, files=tuple(files)))
+    app.shelf.publish(replace(release, files=tuple(with_junk(app, each) for each in release.files)))
     assert app.phase() == "ready"
     assert app.loaded() == updated(1)
+
+
+def with_junk(app: App, file: ModelFile) -> ModelFile:
+    deltas = [
+        replace(each, sha256=app.shelf.put(b"junk" + each.source.encode()), size_bytes=68) for each in file.file.deltas
+    ]
+    return replace(file, file=replace(file.file, deltas=tuple(deltas)))
 
 
 def test_there_is_no_room(app: App) -> None:
@@ -404,7 +410,9 @@ def test_a_release_waits_for_what_it_asks_of_the_device(app: App) -> None:
     assert "charged" in app.update()["reason"]
     app.ask("charging yes")
     assert app.phase() == "ready"
-    app.shelf.publish(replace(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=2**52)))
+    app.shelf.publish(
+        replace(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=2**52))
+    )
     assert "free bytes" in app.update()["reason"]
 
 

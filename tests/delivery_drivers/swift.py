@@ -1,10 +1,11 @@
-"""The program in Swift: tests/toolchain/swift_apps/delivery.swift, on Linux with pip's ONNX Runtime and OpenSSL for CryptoKit.
+"""The program in Swift, on Linux with pip's ONNX Runtime, and OpenSSL in the place of CryptoKit.
 
-Beside the commands of all programs, it takes these: `device FOLDER` goes on with the folder of another app; `limit BYTES`
-of storage; `metered yes|no|unknown` and `charging yes|no|unknown` are what the app says of the device; `die N` ends the
-process at the Nth durable write from then on (of a load, the second is after the model is open); `cancel` cancels an update when some of a
-download is there; `test` is the self-test of the model that `load` opened, and `run` its outputs once more; `vectors PATH`
-applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's document.
+Its text is tests/toolchain/swift_apps/delivery.swift. Beside the commands of all programs, it takes these: `device FOLDER`
+goes on with the folder of another app; `limit BYTES` of storage; `metered yes|no|unknown` and `charging yes|no|unknown`
+are what the app says of the device; `die N` ends the process at the Nth durable write from then on (of a load, the second
+is after the model is open); `cancel` cancels an update when some of a download is there; `test` is the self-test of the
+model that `load` opened, `run` its outputs once more, and `close` closes it; `vectors PATH` applies the deltas of a file of
+them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's document.
 """
 
 import json
@@ -77,9 +78,9 @@ def driver(
 ) -> Iterator[Driver]:
     """Starts the program as the app that has `package`, with its downloads and caches in `folder`.
 
-    `package` is the folder of a package, or that with the packages of a build. `trusted` is a certificate of servers that
-    it trusts, in PEM. `made` is what `program` gave for the package, if that is at hand. The program sees the parent of
-    `folder`, too, and what lies beside files that `environment` names.
+    `package` is the folder of a package, or that with the packages of a build. `trusted` is a certificate in PEM of
+    servers that it trusts. `made` is what `program` gave for the package, if that is at hand. The program sees the
+    parent of `folder`, too, and what lies beside files that `environment` names.
     """
     folder.mkdir(parents=True, exist_ok=True)
     app = made

@@ -64,7 +64,8 @@ RESERVED_BY_DELIVERY = frozenset(
     About AsyncStream Attempt Blob BufferedInput ChannelAnswer ChannelDocument ChannelFile ChannelRelease ChannelRequest
     Codable Collection Conditions Content Damaged Date Decoder Delta DeltaRefused DeviceConditions
     DocumentRefused Durable DurableFiles Entry FileLock Header Inflate JSONEncoder Kept Key Lease Made
-    MainActor ModelUpdater Network NSNumber NWPathMonitor OpenFile Patch Phase Receiver ReleaseDownload Rollout SampleFile
+    MainActor ModelRecord ModelUpdater Network NSNumber NWPathMonitor OpenFile Patch Phase
+    Receiver ReleaseDownload Rollout SampleFile
     Schema Seen Setting Stated State Substring Tolerance UIDevice UIKit UInt UnsignedInteger Update UpdatedRelease
     UpdatedSource UpdateFailure UpdateOptions UpdateRecord UpdateState UpdateStore UUID
     """.split()
