@@ -1,11 +1,12 @@
 """The program in Swift, on Linux with pip's ONNX Runtime, and OpenSSL in the place of CryptoKit.
 
-Its text is tests/toolchain/swift_apps/delivery.swift. Beside the commands of all programs, it takes these: `device FOLDER`
-goes on with the folder of another app; `limit BYTES` of storage; `metered yes|no|unknown` and `charging yes|no|unknown`
-are what the app says of the device; `die N` ends the process at the Nth durable write from then on (of a load, the second
-is after the model is open); `cancel` cancels an update when some of a download is there; `test` is the self-test of the
-model that `load` opened, `run` its outputs once more, and `close` closes it; `vectors PATH` applies the deltas of a file of
-them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's document.
+Its text is tests/toolchain/swift_apps/delivery.swift. Beside the commands of all programs, it takes these: `device
+FOLDER` goes on with the folder of another app; `limit BYTES` of storage; `metered yes|no|unknown` and `charging
+yes|no|unknown` are what the app says of the device; `die N` ends the process at the Nth durable write from then on
+(of a load, the second is after the model is open); `cancel` cancels an update when some of a download is there;
+`test` is the self-test of the model that `load` opened, `run` its outputs once more, and `close` closes it; `vectors
+PATH` applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's
+document.
 """
 
 import json
