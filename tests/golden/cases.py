@@ -413,6 +413,7 @@ IOS_CASES = {
     ),
     "cpu_alone": IOS_CPU_ALONE,
     "trusted": replace(IOS_IMAGE_CLASSIFIER, package=TRUSTED.package),
+    "delivered": replace(IOS_IMAGE_CLASSIFIER, package=DELIVERED.package),
 }
 
 # An Android app can pass no unsigned integers: the models are Android's.
