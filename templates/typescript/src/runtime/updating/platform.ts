@@ -77,6 +77,8 @@ export interface UpdatePlatform {
    * and is durable and checked once it has ended. A signal that is aborted keeps what has come: `cancelled`.
    */
   download(wanted: BlobDownload, watcher: BlobWatcher): Promise<void>;
+  /** Copies a file that the package brought to the folder `files`, checked and durable: a release has the same bytes. */
+  adopt(file: PackagedFile): Promise<void>;
   /** Makes `result` in the folder `files`, checked and durable. Refuses whatever docs/deltas.md refuses: `corrupted`. */
   patch(patch: Patch, signal: AbortSignal | undefined): Promise<void>;
   /** How models are opened from the folder `files`: files are found there by their SHA-256. */
@@ -96,9 +98,9 @@ export interface UpdatePlatform {
   deviceState(): Promise<DeviceState>;
   /**
    * Does something while nobody else does what has the same name, in this process or another one with the same folder:
-   * waits for them. A process that is killed lets go.
+   * waits for them. Names are `update`, `state`, and `opening MODEL`. A process that is killed lets go.
    */
-  alone<Result>(name: 'update' | 'state', work: () => Promise<Result>): Promise<Result>;
+  alone<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 /** The names of a package's builds for a platform in documents of channels, and the ONNX Runtime that it was built for. */
