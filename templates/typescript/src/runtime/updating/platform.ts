@@ -27,7 +27,8 @@ export interface BlobWatcher {
 
 /** A delta, and what it is applied to: a file of the folder `files`, or one that the package brought. */
 export interface Patch {
-  readonly source: Blob;
+  /** SHA-256 of what the delta is applied to; the delta says its size. */
+  readonly source: string;
   /** Null for a source in the folder `files`; else the package's own file, as `Backend.locate` finds it. */
   readonly packaged: PackagedFile | null;
   /** A file of the folder `files`. */
