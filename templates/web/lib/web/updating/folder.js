@@ -96,8 +96,8 @@ export class WebFolder {
         const read = (sha256, sizeBytes) => this.content(sha256, sizeBytes);
         return { backend: keptBackend(this.backend, read), source: 'bundled' };
     }
-    ask(url, etag, limitBytes, signal) {
-        return ask(url, etag, limitBytes, signal);
+    ask(url, _etag, limitBytes, signal) {
+        return ask(url, limitBytes, signal);
     }
     async freeBytes() {
         const { quota, usage } = await navigator.storage.estimate();

@@ -117,8 +117,8 @@ export class WebFolder implements UpdatePlatform {
     return { backend: keptBackend(this.backend, read), source: 'bundled' };
   }
 
-  ask(url: string, etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
-    return ask(url, etag, limitBytes, signal);
+  ask(url: string, _etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
+    return ask(url, limitBytes, signal);
   }
 
   async freeBytes(): Promise<number> {
