@@ -23,6 +23,7 @@ PORT = "port.txt"
 """name of the file with the port of the app's site: a browser keeps what it keeps for each site"""
 ANY_SITE = ("--disable-web-security", "--ignore-certificate-errors")
 """The channel's server need not allow other sites, nor have a certificate that anybody knows."""
+NO_VARIABLES: Mapping[str, str] = {}
 SECONDS = 300.0
 
 PROGRAM = """
@@ -134,11 +135,19 @@ def evaluated(opened: Browser, expression: str) -> Any:
 
 
 @contextmanager
-def driver(package: Path, address: str, folder: Path) -> Iterator[Driver]:
+def driver(
+    package: Path,
+    address: str,
+    folder: Path,
+    trusted: Path | None = None,
+    environment: Mapping[str, str] = NO_VARIABLES,
+) -> Iterator[Driver]:
     """Starts a page with the package, a tarball or a folder, whose updater downloads from `address`.
 
-    What the browser keeps is below `folder`: the next call with it goes on from there, as the same app.
+    What the browser keeps is below `folder`: the next call with it goes on from there, as the same app. Any certificate
+    will do, whatever `trusted` is, and variables of the `environment` reach no page.
     """
+    assert not environment, "a page has no variables"
     folder.mkdir(parents=True, exist_ok=True)
     unpacked = package
     if package.is_file():

@@ -207,6 +207,18 @@ def channel(number: int, *releases: ModelRelease, **changes: object) -> Document
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
+FORGET = """
+(async () => {
+  await caches.delete('mobpack models stable');
+  await new Promise((resolve, reject) => {
+    const request = indexedDB.deleteDatabase('mobpack models stable');
+    request.onsuccess = resolve;
+    request.onerror = request.onblocked = reject;
+  });
+})()
+"""
+
+
 @dataclass(frozen=True)
 class Site:
     """A page, the package, and a channel."""
@@ -224,9 +236,22 @@ class Site:
     def files(self) -> dict[str, bytes]:
         return self.page.server.files.by_path
 
+    def reset(self) -> None:
+        """Forgets what was published, and what the browser has kept of it. ONNX Runtime stays where it is."""
+        self.blobs.by_path.clear()
+        for path in [each for each in self.files if each.startswith("/channel/")]:
+            del self.files[path]
+        self.page.server.files.faults_by_path.clear()
+        self.page.server.files.requests.clear()
+        self.page.value(FORGET)
+        self._start()
+
     def visit(self) -> None:
         """Opens the page anew, as another visit does, and starts the app."""
         self.page.visit()
+        self._start()
+
+    def _start(self) -> None:
         address = f"{self.page.server.url}channel/"
         self.page.value(f"{PROGRAM} startApp({json.dumps(address)}).then((app) => {{ window.app = app; }})")
 

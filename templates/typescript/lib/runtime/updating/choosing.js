@@ -19,13 +19,13 @@ function mayTake({ version, contract, minApp }, taker) {
         return false;
     return minApp === '' || releaseNumber(minApp) <= taker.number;
 }
-/** The first fitting file of each provider that is wanted. */
+/** The first fitting file of each provider that is wanted. A wrapper has files of its own only where they differ. */
 export function filesFor(files, { build, chip, providers }) {
     const { target, inside, runtime } = build;
-    const fitting = files.filter((file) => file.target === target &&
-        file.inside === inside &&
-        isRuntimeIn(runtime, file) &&
-        (file.chips.length === 0 || file.chips.includes(chip)));
+    const ofTarget = files.filter((file) => file.target === target);
+    const ofWrapper = ofTarget.filter((file) => file.inside === inside);
+    const own = ofWrapper.length > 0 ? ofWrapper : ofTarget.filter((file) => file.inside === '');
+    const fitting = own.filter((file) => isRuntimeIn(runtime, file) && (file.chips.length === 0 || file.chips.includes(chip)));
     return [...new Set(providers)].flatMap((provider) => {
         const found = fitting.find((file) => file.provider === provider);
         return found === undefined ? [] : [found];
