@@ -1,9 +1,9 @@
 """The program for the web: a page in Chromium with the package, on a site of its own, and the channel on another one.
 
 Beside the commands of all programs, it takes these: `limit BYTES` of storage; `metered yes|no|unknown` and
-`charging yes|no|unknown` are what the app says of the device; `die N` ends the browser before the Nth durable write of
-the state from then on, and `die-after N` once that is written. `python -m tests.delivery_drivers.web PACKAGE ADDRESS
-FOLDER` reads commands from standard input.
+`charging yes|no|unknown` are what the app says of the device; `die N` ends the browser before the Nth durable write
+from then on, and `die-after N` once that is written; `test` is the self-test of the model that `load` opened.
+`python -m tests.delivery_drivers.web PACKAGE ADDRESS FOLDER` reads commands from standard input.
 """
 
 import json
@@ -72,6 +72,10 @@ window.startApp = async (address) => {
       const sum = Array.from(output.data, Number).reduce((one, other) => one + other, 0);
       const { version } = model.info;
       return { version, source: version === own ? 'bundled' : 'updater', sum: Math.round(1000 * sum) / 1000 };
+    },
+    test: async () => {
+      const { passed, outputs } = await model.selfTest();
+      return { passed, outputs: outputs.length };
     },
     freeze: async () => { await updater.freeze(); return {}; },
     unfreeze: async () => { await updater.unfreeze(); return {}; },

@@ -94,9 +94,10 @@ export class Updater {
         }
         catch (reason) {
             const error = toModelError(reason);
-            if (error.code === 'cancelled')
+            const isCancelled = error.code === 'cancelled';
+            this.telling.tellAll({ phase: isCancelled ? 'waiting' : 'failed', reason: error.message });
+            if (isCancelled)
                 throw error;
-            this.telling.tellAll({ phase: 'failed', reason: error.message });
         }
         return this.states;
     }

@@ -121,8 +121,9 @@ export class Updater {
       await channel.platform.alone('update', () => this.updateAll(force, signal));
     } catch (reason) {
       const error = toModelError(reason);
-      if (error.code === 'cancelled') throw error;
-      this.telling.tellAll({ phase: 'failed', reason: error.message });
+      const isCancelled = error.code === 'cancelled';
+      this.telling.tellAll({ phase: isCancelled ? 'waiting' : 'failed', reason: error.message });
+      if (isCancelled) throw error;
     }
     return this.states;
   }
