@@ -15,7 +15,7 @@ from packager.channel.document import Conditions, Rollout
 from tests.delivery_drivers.web import driver
 from tests.toolchain import updated_web
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.react_native.download.server import Handler, serving, slow, status
+from tests.toolchain.react_native.download.server import Handler, serving, slow
 from tests.toolchain.updated_web import NOW, POINTER, Blobs, Site, channel, digest, ort_file, path_of, release, samples
 from tests.trust_vectors import NEXT, STRANGER
 
@@ -74,7 +74,9 @@ def test_models_that_are_open_stay_as_they_are(site: Site) -> None:
         """(async () => {
           const model = await app.Model.load({ source: app.updater.source });
           const said = [];
-          const stop = app.updater.subscribe(({ scorer }) => said.push([scorer.phase, scorer.loadedBytes <= scorer.totalBytes]));
+          const stop = app.updater.subscribe(({ scorer: { phase, loadedBytes, totalBytes } }) => {
+            said.push([phase, loadedBytes <= totalBytes]);
+          });
           const x = { data: new Float32Array(64), shape: [1, 64] };
           const run = async () => (await model.run({ x })).y.data[0];
           const before = await run();
@@ -102,7 +104,11 @@ def test_documents_that_are_not_to_be_believed_change_nothing(site: Site) -> Non
     twice = json.loads(content)
     twice["dsseEnvelope"]["signatures"] *= 2
     unknown = document.canonical(newer).replace(b'"schema-version":1', b'"schema-version":2')
-    mistyped = document.canonical(newer).replace(b'"restores":0', b'"restores":0,"more":[]').replace(b'"percent":100', b'"percent":"1"')
+    mistyped = (
+        document.canonical(newer)
+        .replace(b'"restores":0', b'"restores":0,"more":[]')
+        .replace(b'"percent":100', b'"percent":"1"')
+    )
     for reason, published in {
         "no key that this app was built with": updated_web.envelope(document.canonical(newer), STRANGER),
         "not to be trusted": damaged(content),
@@ -167,7 +173,8 @@ def test_a_model_that_does_not_open_or_computes_wrong_numbers_is_banned(site: Si
     site.publish(channel(2, wrong, second))
     phase, version, said = site.update()
     assert (phase, version) == ("failed", SECOND)
-    assert "version 1.2.5 is not used" in said and "FAILED" in said
+    assert "version 1.2.5 is not used" in said
+    assert "FAILED" in said
     assert site.update() == ("up-to-date", SECOND, ""), "the next one that fits"
 
     broken = release(4, site.blobs, content=b"no model" * 100)
@@ -431,7 +438,8 @@ def test_deltas_are_applied_and_refused_as_on_every_platform(site: Site) -> None
           async function* split(all) {{ for (let at = 0; at < all.length; at += 7) yield all.slice(at, at + 7); }}
           for (const {{ name, delta, result }} of {json.dumps(cases)}) {{
             const right = bytes(result), made = [];
-            const wanted = {{ source: await sha256Of(source), result: await sha256Of(right), resultBytes: right.length }};
+            const [from, to] = [await sha256Of(source), await sha256Of(right)];
+            const wanted = {{ source: from, result: to, resultBytes: right.length }};
             const sink = {{ write: async (some) => {{ made.push(...some); }} }};
             try {{
               await applyDelta(split(bytes(delta)), new BytesInMemory(source.buffer), wanted, sink);
@@ -449,18 +457,22 @@ def test_deltas_are_applied_and_refused_as_on_every_platform(site: Site) -> None
 
 def test_a_checksum_of_pieces_is_that_of_the_whole(site: Site) -> None:
     sizes = (0, 1, 55, 56, 63, 64, 65, 119, 120, 1000, 100_000)
-    assert site.page.value(
-        f"""(async () => {{
+    assert (
+        site.page.value(
+            f"""(async () => {{
           const {{ Checksum256 }} = await import('/vision/lib/web/updating/checksum.js');
           const {{ sha256Of }} = await import('/vision/lib/runtime/downloadMemory.js');
           for (const size of {list(sizes)}) for (const step of [1, 63, 64, 1000, 70000]) {{
-            const all = Uint8Array.from({{ length: size }}, (_, index) => (index * 31) >> 3), checksum = new Checksum256();
+            const all = Uint8Array.from({{ length: size }}, (_, index) => (index * 31) >> 3);
+            const checksum = new Checksum256();
             for (let at = 0; at < size; at += step) checksum.add(all.subarray(at, at + step));
             if (checksum.end() !== (await sha256Of(all))) return [size, step];
           }}
           return 'same';
         }})()"""
-    ) == "same"
+        )
+        == "same"
+    )
 
 
 def test_a_browser_that_is_killed_while_it_opens_a_model_opens_the_one_before(package: Path, tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ DELIVERED = replace(TRUSTED.package, delivery=Delivery(channel="stable", contrac
 ENTRY = "export {{ {name} }} from './package/lib/{module}.js';"
 MADE_APART = {
     "trust": "import type { Trust } from './runtime/trust.js';\nexport declare const TRUST: Trust;\n",
-    "delivery": "import type { Delivery } from './runtime/updating/delivery.js';\nexport declare const DELIVERY: Delivery;\n",
+    "delivery": (
+        "import type { Delivery } from './runtime/updating/delivery.js';\nexport declare const DELIVERY: Delivery;\n"
+    ),
 }
 """modules of the package that are not made of TypeScript"""
 
@@ -37,7 +39,9 @@ def test_only_packages_with_a_channel_have_what_updates_need() -> None:
     more = files(DELIVERED) - files(TRUSTED.package)
     assert files(TRUSTED.package) < files(DELIVERED)
     named = {path for path in more if "updating" not in path.parts}
-    assert named == {PurePosixPath("lib", f"{stem}.{kind}") for stem in ("delivery", "updates") for kind in ("js", "d.ts")}
+    assert named == {
+        PurePosixPath("lib", f"{stem}.{kind}") for stem in ("delivery", "updates") for kind in ("js", "d.ts")
+    }
     made = {
         PurePosixPath("lib", path.relative_to(ROOTS[root] / "src")).with_suffix(suffix)
         for root in ("typescript", "web")
@@ -119,6 +123,11 @@ def test_the_code_of_updates_is_what_the_compiler_makes_and_holds_to_the_rules(t
     made = typescript.texts(place.lib)
     for name, text in kept.items():
         # Types of models say nothing of the module that is imported for what it does.
-        assert made[name.removeprefix("lib/")].replace("import '../site.js';\n", "" if ".d." in name else "import '../site.js';\n") == text, name
+        assert (
+            made[name.removeprefix("lib/")].replace(
+                "import '../site.js';\n", "" if ".d." in name else "import '../site.js';\n"
+            )
+            == text
+        ), name
     done = eslint(tmp_path, "src/runtime/updating", "src/web/updating", "src/updates.ts", "src/models/classifier.ts")
     assert (done.returncode, done.output) == (0, "")

@@ -186,7 +186,15 @@ def browser(
     seen = [*CAMERA, f"--use-file-for-fake-video-capture={camera}"] if camera else []
     gpu = SOFTWARE_GPU if has_gpu else NO_GPU
     variables |= {"VK_ICD_FILENAMES": str(folder / "vk_swiftshader_icd.json")} if has_gpu else {}
-    program = [str(folder / "chromium"), *OPTIONS, *gpu, *seen, *more, f"--user-data-dir={home / 'profile'}", "about:blank"]
+    program = [
+        str(folder / "chromium"),
+        *OPTIONS,
+        *gpu,
+        *seen,
+        *more,
+        f"--user-data-dir={home / 'profile'}",
+        "about:blank",
+    ]
     with (home / "log.txt").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-c", LAUNCH, *map(str, ends), *program],

@@ -137,7 +137,8 @@ def release(version: int, blobs: "Blobs", *, old: Iterable[bytes] = (), **change
     """`old` are files that deltas are made of; `content`, `golden` and `allowed` replace those of the version."""
     content = changes.pop("content", None) or ort_file(version)
     golden = changes.pop("golden", None)
-    assert isinstance(content, bytes) and (golden is None or isinstance(golden, bytes))
+    assert isinstance(content, bytes)
+    assert golden is None or isinstance(golden, bytes)
     files = ModelFile(
         target="web",
         inside="",
