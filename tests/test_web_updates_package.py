@@ -73,7 +73,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def bundle(package: Path, name: str, module: str) -> str:
-    """What esbuild makes of a page that imports `name` alone."""
+    """The script that esbuild makes of a page that imports `name` alone."""
     (package / "main.js").write_text(ENTRY.format(name=name, module=module), encoding="utf-8", newline="\n")
     options = ["main.js", "--bundle", "--format=esm", "--minify", "--outfile=out.js", "--log-level=warning"]
     done = node.run([node.tool(node.project("web"), "esbuild"), *options], cwd=package)
@@ -110,17 +110,17 @@ def test_the_code_of_updates_is_what_the_compiler_makes_and_holds_to_the_rules(t
             place = tmp_path / "src" / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
-    kept = {}
+    kept: dict[str, str] = {}
     for plans in (IMAGE_CLASSIFIER.plans, CASES["contracts"].plans):
         case = paged(DELIVERED, Web(), plans)
         kept |= printed(case.target.view(case.package, case.plans, Report(parities=())).names, tmp_path)
     for name, text in MADE_APART.items():
         (tmp_path / "src" / f"{name}.d.ts").write_text(text, encoding="utf-8", newline="\n")
     (tmp_path / "src" / "site.d.ts").write_text("export {};\n", encoding="utf-8", newline="\n")
-    place = typescript.workplace({}, tmp_path)
-    done = place.compile()
+    work = typescript.workplace({}, tmp_path)
+    done = work.compile()
     assert done.returncode == 0, done.output
-    made = typescript.texts(place.lib)
+    made = typescript.texts(work.lib)
     for name, text in kept.items():
         # Types of models say nothing of the module that is imported for what it does.
         assert (
