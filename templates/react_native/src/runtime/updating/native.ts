@@ -126,7 +126,10 @@ class NativePlatform implements UpdatePlatform {
 
   async download({ url, sha256, sizeBytes }: BlobDownload, watcher: BlobWatcher): Promise<void> {
     await this.prepare();
-    await download({ url, path: this.fileOf(sha256), sizeBytes, sha256 }, this.store(), watcher);
+    const path = this.fileOf(sha256);
+    // A file of the right size may have other bytes.
+    if (this.backend.fileSize(path) >= 0 && !(await this.hasFile({ sha256, sizeBytes }))) await this.removeFile(sha256);
+    await download({ url, path, sizeBytes, sha256 }, this.store(), watcher);
   }
 
   async adopt(file: PackagedFile): Promise<void> {
