@@ -49,7 +49,10 @@ function mayTake({ version, contract, minApp }: ChannelRelease, taker: Taker): b
 }
 
 /** The first fitting file of each provider that is wanted. */
-export function filesFor(files: readonly ChannelFile[], { build, chip, providers }: Taker): readonly ChannelFile[] {
+export function filesFor(
+  files: readonly ChannelFile[],
+  { build, chip, providers }: Pick<Taker, 'build' | 'chip' | 'providers'>,
+): readonly ChannelFile[] {
   const { target, inside, runtime } = build;
   const fitting = files.filter(
     (file) =>

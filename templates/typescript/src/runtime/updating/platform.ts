@@ -14,7 +14,7 @@ export interface Blob {
 
 /** A file that a server has. */
 export interface BlobDownload extends Blob {
-  /** An `https:` address, or an `http:` one of the device itself. */
+  /** An `https:` address. */
   readonly url: string;
 }
 
@@ -87,7 +87,7 @@ export interface UpdatePlatform {
 
   /**
    * Asks for the document of a channel, unless it has still `etag`, which is empty for none. Follows five redirects at
-   * most, all to addresses as in `BlobDownload.url`, and takes no more than `limitBytes`: `corrupted`.
+   * most, all to `https:` addresses, and takes no more than `limitBytes`: `corrupted`.
    */
   ask(url: string, etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer>;
   /** Bytes that may still be written; -1 where nobody knows. */

@@ -2,13 +2,12 @@
 
 import { currentBackend, type Backend } from '../backend.js';
 import { platformFiles, type ModelDescriptor } from '../descriptor.js';
-import { isSecure } from '../downloadRequest.js';
 import { ModelError, toModelError } from '../errors.js';
 import type { Observed } from '../observing.js';
 import { checkOptions } from '../permitting.js';
 import { askFor, countFailure, forgetFailures, isExpired, type Channel } from './asking.js';
 import type { Taker } from './choosing.js';
-import type { Delivery } from './delivery.js';
+import { isSafe, type Delivery } from './delivery.js';
 import { Ledger } from './ledger.js';
 import { Opener } from './opening.js';
 import { prune } from './pruning.js';
@@ -43,7 +42,7 @@ export class Updater {
    * @throws ModelError `bad-options`
    */
   constructor(delivery: Delivery, models: readonly ModelDescriptor[], address: string, options: UpdateOptions = {}) {
-    if (typeof address !== 'string' || !isSecure(address) || !/^[^?#]+\/$/.test(address)) {
+    if (typeof address !== 'string' || !isSafe(address) || !/^[^?#]+\/$/.test(address)) {
       throw new ModelError('bad-options', `'${address}' is not the https: address of a folder, with a / at its end`);
     }
     this.delivery = delivery;
