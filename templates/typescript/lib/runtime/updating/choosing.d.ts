@@ -26,5 +26,8 @@ export interface Fitting {
 export type Choice = Fitting | 'own' | null;
 /** The first release that fits. */
 export declare function choose(releases: readonly ChannelRelease[], taker: Taker): Promise<Choice>;
-/** The first fitting file of each provider that is wanted. */
+/**
+ * The first fitting file of each provider that is wanted. Packages that take in those of a target have files of their own
+ * only where these differ.
+ */
 export declare function filesFor(files: readonly ChannelFile[], { build, chip, providers }: Pick<Taker, 'build' | 'chip' | 'providers'>): readonly ChannelFile[];

@@ -48,16 +48,20 @@ function mayTake({ version, contract, minApp }: ChannelRelease, taker: Taker): b
   return minApp === '' || releaseNumber(minApp) <= taker.number;
 }
 
-/** The first fitting file of each provider that is wanted. */
+/**
+ * The first fitting file of each provider that is wanted. Packages that take in those of a target have files of their own
+ * only where these differ.
+ */
 export function filesFor(
   files: readonly ChannelFile[],
   { build, chip, providers }: Pick<Taker, 'build' | 'chip' | 'providers'>,
 ): readonly ChannelFile[] {
   const { target, inside, runtime } = build;
+  const hasOwn = files.some((file) => file.target === target && file.inside === inside);
   const fitting = files.filter(
     (file) =>
       file.target === target &&
-      file.inside === inside &&
+      file.inside === (hasOwn ? inside : '') &&
       isRuntimeIn(runtime, file) &&
       (file.chips.length === 0 || file.chips.includes(chip)),
   );
