@@ -101,7 +101,7 @@ def view(folder: Path) -> ReactNativeView:
 
 def write_golden(folder: Path, number: int) -> Path:
     path = folder / f"golden-{number}.safetensors"
-    safetensors.write(path, {"0.input.x": SAMPLE, "0.output.y": computed(number, SAMPLE)})
+    safetensors.write(path, {"0.input.x": SAMPLE, "0.output.y": computed(number, SAMPLE)}, {})
     return path
 
 
