@@ -123,9 +123,8 @@ async function ban({ channel, model }: Updated, version: string, reason: string)
 }
 
 function isSame(active: StoredRelease, { release, files }: Fitting): boolean {
-  const wanted = wantedOf({ release, files });
   const found = active.files.map(({ sha256 }) => sha256);
-  return active.version === release.version && wanted.every((sha256) => found.includes(sha256));
+  return active.version === release.version && blobsOf(files).every(({ sha256 }) => found.includes(sha256));
 }
 
 function wantedOf({ files }: Fitting): readonly string[] {
