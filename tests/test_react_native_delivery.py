@@ -6,8 +6,10 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +127,229 @@ def test_a_newer_model_is_downloaded_tried_and_opened(app: App) -> None:
     with app.again() as later:
         found = later.ask("load")
         assert (found["version"], found["source"], round(found["sum"], 2)) == updated(1)
+
+
+def two_versions(app: App, **second: Any) -> None:
+    """1.3.1 is in use, and the channel has 1.3.2."""
+    app.shelf.publish(app.shelf.release(1))
+    assert app.update()["phase"] == "ready"
+    assert app.loaded() == updated(1)
+    app.shelf.publish(app.shelf.release(2, delta_to=(0, 1), **second), app.shelf.release(1, delta_to=(0,)))
+    assert app.shelf.asked
+
+
+def model_blob(app: App, number: int) -> str:
+    return blob(hashlib.sha256(app.shelf.model(number).read_bytes()).hexdigest())
+
+
+@both
+def test_deltas_are_applied_to_the_files_of_the_app_and_to_downloads(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1, delta_to=(0,)))
+    assert app.update()["phase"] == "ready"
+    assert model_blob(app, 1) not in app.shelf.asked
+    app.shelf.publish(app.shelf.release(2, delta_to=(1,)), app.shelf.release(1))
+    found = app.ask("update")
+    assert "patching" in found["seen"], found
+    assert model_blob(app, 2) not in app.shelf.asked
+    assert app.loaded() == updated(2)
+    assert {len(name) for name in app.files} == {64}, "deltas and what is unfinished are removed"
+
+
+def test_a_delta_that_is_none_costs_the_whole_file(app: App) -> None:
+    release = app.shelf.release(1, delta_to=(0,))
+    for delta in release.files[0].file.deltas:
+        # Its digest is right: only the patcher can tell.
+        wrong = app.shelf.put(b"MPDELTA\1" + bytes(80))
+        assert delta.size_bytes > 88
+        files = tuple(
+            changed(each, file=changed(each.file, deltas=(changed(delta, sha256=wrong, size_bytes=88),)))
+            for each in release.files
+        )
+        app.shelf.publish(changed(release, files=files))
+    assert app.update()["phase"] == "ready"
+    assert model_blob(app, 1) in app.shelf.asked
+    assert app.loaded() == updated(1)
+
+
+@both
+def test_a_release_that_computes_something_else_is_banned(app: App) -> None:
+    two_versions(app, is_wrong=True)
+    found = app.update()
+    assert (found["phase"], found["version"]) == ("failed", "1.3.1"), found
+    assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
+    assert app.loaded() == updated(1)
+    assert app.update()["phase"] == "up-to-date"
+
+
+def test_a_release_without_samples_is_tried_too(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1, has_golden=False))
+    assert app.update()["phase"] == "ready"
+    assert app.loaded() == updated(1)
+
+
+def test_a_process_that_is_killed_twice_while_it_loads_goes_back(app: App) -> None:
+    two_versions(app)
+    assert app.update()["phase"] == "ready"
+    app.running.kill()
+    for _ in range(2):
+        with app.again() as running:
+            running.ask("die-opening")
+            assert running.send("load") is None
+    with app.again() as running:
+        app.running = running
+        assert app.loaded() == updated(1)
+        assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
+        assert app.update()["phase"] == "up-to-date"
+        assert app.loaded() == updated(1)
+
+
+def test_a_process_that_is_killed_once_while_it_loads_tries_again(app: App) -> None:
+    two_versions(app)
+    assert app.update()["phase"] == "ready"
+    app.ask("die-opening")
+    assert app.running.send("load") is None
+    for _ in range(2):
+        with app.again() as running:
+            app.running = running
+            assert app.loaded() == updated(2)
+
+
+def test_a_process_that_is_killed_twice_while_it_tries_bans_the_release(app: App) -> None:
+    two_versions(app)
+    app.running.kill()
+    for _ in range(2):
+        with app.again() as running:
+            running.ask("die-opening")
+            assert running.send("update force") is None
+    with app.again() as running:
+        app.running = running
+        found = app.update()
+        assert (found["phase"], found["version"]) in {("failed", "1.3.1"), ("up-to-date", "1.3.1")}, found
+        assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
+        assert app.loaded() == updated(1)
+
+
+def test_a_model_opens_whatever_the_last_durable_write_was(app: App) -> None:
+    two_versions(app)
+    app.running.kill()
+    ended = []
+    for writes in range(1, 40):
+        with app.again() as running:
+            app.running = running
+            running.ask(f"die {writes}")
+            if running.send("update force") is not None:
+                break
+        with app.again() as running:
+            app.running = running
+            ended.append(app.loaded())
+    assert len(ended) > 3
+    assert set(ended) <= {updated(1), updated(2)}
+    with app.again() as running:
+        app.running = running
+        assert app.update()["phase"] in {"up-to-date", "ready", "failed"}
+        assert app.loaded() in (updated(1), updated(2))
+
+
+def test_a_download_goes_on_where_a_process_was_killed(app: App) -> None:
+    release = app.shelf.release(1)
+    path = model_blob(app, 1)
+    app.shelf.files.faults_by_path[path] = servers.deque([servers.slow(0.2)])
+    app.shelf.publish(release)
+    app.running.begin("update force")
+    part = app.kept / "files" / f"{path.rpartition('/')[2]}.part"
+    app.running.process.kill()
+    size = app.shelf.model(1).stat().st_size
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(app.shelf.model(1).read_bytes()[: size // 3])
+    app.shelf.files.faults_by_path.clear()
+    app.shelf.files.requests.clear()
+    with app.again() as running:
+        app.running = running
+        assert app.update()["phase"] == "ready"
+        ranges = [each.range for each in app.shelf.files.requests if each.path == path]
+        assert ranges == [f"bytes={size // 3}-{size - 1}"]
+        assert app.loaded() == updated(1)
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "changed"])
+def test_a_damaged_file_is_dropped_and_comes_again(app: App, damage: str) -> None:
+    two_versions(app)
+    assert app.update()["phase"] == "ready"
+    file = app.kept / "files" / model_blob(app, 2).rpartition("/")[2]
+    content = bytearray(file.read_bytes())
+    file.unlink()
+    content[-1] ^= 1
+    if damage != "missing":
+        file.write_bytes(content[:-9] if damage == "cut" else content)
+    assert app.loaded() == updated(1)
+    assert not app.model["banned"]
+    assert app.update()["phase"] == "ready"
+    assert app.loaded() == updated(2)
+
+
+def test_a_full_folder_and_conditions_make_it_wait(app: App) -> None:
+    release = app.shelf.release(1)
+    app.shelf.publish(changed(release, conditions=Conditions(wifi=True, charging=True, free_bytes=0)))
+    assert "Wi-Fi" in app.update()["reason"], "nobody knows"
+    app.ask("metered no")
+    found = app.update()
+    assert (found["phase"], "charger" in found["reason"]) == ("waiting", True)
+    app.ask("charging yes")
+    app.ask("limit 100")
+    assert app.update()["phase"] == "failed"
+    app.ask("limit 10000000")
+    assert app.update()["phase"] == "ready"
+    app.shelf.publish(changed(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=1 << 52)))
+    found = app.update()
+    assert (found["phase"], "free bytes" in found["reason"]) == ("waiting", True)
+    assert app.loaded() == updated(1)
+
+
+def test_processes_update_one_after_the_other(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    with app.again() as other:
+        for running in (app.running, other):
+            running.begin("update force")
+        with ThreadPoolExecutor(2) as pool:  # each answers what the network is asked meanwhile
+            found = list(pool.map(Driver.answer, (app.running, other)))
+    phases = sorted(each["states"][delivered.MODEL]["phase"] for each in found if each)
+    assert phases == ["ready", "up-to-date"]
+    assert app.shelf.asked.count(model_blob(app, 1)) == 1
+    assert app.loaded() == updated(1)
+
+
+def test_apps_freeze_pin_and_remove(app: App) -> None:
+    two_versions(app)
+    app.ask("freeze")
+    assert app.update()["phase"] == "frozen"
+    app.ask("unfreeze")
+    app.ask(f"pin {delivered.MODEL} 1.3.1")
+    assert app.update()["version"] == "1.3.1"
+    app.ask(f"unpin {delivered.MODEL}")
+    assert app.update()["phase"] == "ready"
+    assert app.loaded() == updated(2)
+    app.ask("remove")
+    assert app.loaded() == BUNDLED
+    app.ask("remove")
+    assert not app.files, "nothing is open any more"
+    assert not list((app.folder / "caches").rglob(f"{model_blob(app, 2).rpartition('/')[2]}*")), "nothing is left of it"
+
+
+def test_what_is_open_stays_open(app: App) -> None:
+    two_versions(app)
+    assert app.update()["phase"] == "ready"
+    app.ask("remove")
+    assert round(app.ask("run")["sum"], 2) == sum_of(1)
+
+
+@pytest.mark.parametrize("name", ["state.json"])
+def test_a_damaged_state_begins_anew_but_knows_what_it_has_seen(app: App, name: str) -> None:
+    two_versions(app)
+    state = app.kept / name
+    state.write_bytes(state.read_bytes().replace(b'"models"', b'"mo\xff\xfe'))
+    app.running.kill()
+    with app.again() as running:
+        app.running = running
+        assert app.loaded() == BUNDLED
+        assert app.update()["phase"] == "ready"
+        assert app.loaded() == updated(2)

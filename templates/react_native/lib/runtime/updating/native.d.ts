@@ -2,7 +2,7 @@ import type { Backend } from '../backend.js';
 import type { UpdatePlatform } from './platform.js';
 /** What native code does for an updater. What is thrown has a message as in `Engine`. */
 export interface Storage {
-    /** A folder that the system neither empties nor backs up; empty on Android, which says it as `About.cache`. */
+    /** A folder that the system does not empty. On Android `About.cache` is one, and is not backed up. */
     storageFolder(): string;
     /** Makes a folder, and has the system leave it out of backups. */
     prepareFolder(folder: string): Promise<void>;

@@ -5,7 +5,8 @@ import { ask } from './nativeRequest.js';
 const LOCKED_MS = 50;
 /** Opens the folder of `channel` in an app. `android` is null on iOS. */
 export function openStorage(channel, backend, storage, android) {
-    const folder = `${storage.storageFolder() || backend.about().cache}/channels/${channel}`;
+    const base = backend.platform === 'android' ? backend.about().cache : storage.storageFolder();
+    const folder = `${base}/channels/${channel}`;
     return new NativePlatform(folder, backend, storage, android);
 }
 class NativePlatform {

@@ -10,7 +10,7 @@ import type { Blob, BlobDownload, BlobWatcher, DeviceState, Patch, UpdatePlatfor
 
 /** What native code does for an updater. What is thrown has a message as in `Engine`. */
 export interface Storage {
-  /** A folder that the system neither empties nor backs up; empty on Android, which says it as `About.cache`. */
+  /** A folder that the system does not empty. On Android `About.cache` is one, and is not backed up. */
   storageFolder(): string;
   /** Makes a folder, and has the system leave it out of backups. */
   prepareFolder(folder: string): Promise<void>;
@@ -65,7 +65,8 @@ export function openStorage(
   storage: Storage,
   android: AndroidDevice | null,
 ): UpdatePlatform {
-  const folder = `${storage.storageFolder() || backend.about().cache}/channels/${channel}`;
+  const base = backend.platform === 'android' ? backend.about().cache : storage.storageFolder();
+  const folder = `${base}/channels/${channel}`;
   return new NativePlatform(folder, backend, storage, android);
 }
 

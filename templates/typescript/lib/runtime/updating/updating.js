@@ -97,9 +97,8 @@ async function ban({ channel, model }, version, reason) {
     return ended('failed', `version ${version} is not used: ${reason}`);
 }
 function isSame(active, { release, files }) {
-    const wanted = wantedOf({ release, files });
     const found = active.files.map(({ sha256 }) => sha256);
-    return active.version === release.version && wanted.every((sha256) => found.includes(sha256));
+    return active.version === release.version && blobsOf(files).every(({ sha256 }) => found.includes(sha256));
 }
 function wantedOf({ files }) {
     return blobsOf(files).flatMap(({ sha256, deltas }) => [sha256, ...deltas.map((delta) => delta.sha256)]);

@@ -33,6 +33,7 @@ const commands = {
   update: async (word) => ({ states: await updater.update({ force: word === 'force' }), seen: seen.splice(0) }),
   state: () => ({ states: updater.states }),
   load: async (word) => {
+    model?.dispose();
     model = await Scorer.load({ source: updater.source, ...(word === 'always' ? { verify: 'always' } : {}) });
     const { version } = model.info;
     return { version, source: version === plan.version ? 'bundled' : 'updater', sum: await run() };
