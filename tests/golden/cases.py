@@ -30,6 +30,7 @@ from packager.core.findings import Parity, Report
 from packager.core.values import (
     Choice,
     Compiled,
+    Delivery,
     Dimension,
     ElementType,
     Format,
@@ -651,4 +652,9 @@ WEB_CASES = {
     "everything": paged(EVERYTHING.package, Web(package="@example/every-thing"), EVERYTHING.plans, golden=2),
     "cpu_alone": paged(IOS_CPU_ALONE.package, Web(), IMAGE_CLASSIFIER.plans),
     "trusted": paged(TRUSTED.package, Web(), IMAGE_CLASSIFIER.plans),
+    "delivered": paged(
+        replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={"classifier": "c" * 64})),
+        Web(),
+        IMAGE_CLASSIFIER.plans,
+    ),
 }

@@ -29,8 +29,8 @@ Template = tuple[PurePosixPath, PurePosixPath]
 
 
 def templates(own: PurePosixPath, *, updates: bool = False) -> list[Template]:
-    """Templates of a package that are rendered by themselves: the shared ones, and those in the folder `own`, with those of
-    `updates` if it has a channel."""
+    """Templates of a package that are rendered by themselves: the shared ones, and those in the folder `own`. With
+    `updates` it has a channel."""
     return [
         (root, path)
         for root in (SHARED, own)
@@ -66,7 +66,7 @@ def rendered(root: PurePosixPath, path: PurePosixPath, view: Any) -> str:
 
 
 def copies(own: PurePosixPath, *, updates: bool = False) -> dict[PurePosixPath, Path]:
-    """Files that every package contains unmodified, with those of `updates` if it has a channel."""
+    """Files that every package contains unmodified. With `updates` it has a channel."""
     return {
         path: templates_folder() / root / path
         for root in (SHARED, own)

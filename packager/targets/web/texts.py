@@ -30,7 +30,10 @@ def texts(view: WebView) -> dict[PurePosixPath, str]:
 
 def copies(view: WebView) -> dict[PurePosixPath, Path]:
     """Files that the package contains unmodified."""
-    found = {**shared.copies(ROOT, updates=view.names.delivery is not None), **shared.typed_copies({each.module for each in view.names.exports})}
+    found = {
+        **shared.copies(ROOT, updates=view.names.delivery is not None),
+        **shared.typed_copies({each.module for each in view.names.exports}),
+    }
     return {path: file for path, file in found.items() if _ships(path, view)}
 
 

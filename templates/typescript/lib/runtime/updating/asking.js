@@ -34,7 +34,8 @@ async function accept({ delivery, platform, ledger }, { bytes, etag }) {
     await platform.writeText(documentName(sha256), text);
     await ledger.change((state) => {
         refuseOlder({ number: document.number, sha256 }, state.seen);
-        return { ...state, seen: { number: document.number, sha256 }, etag };
+        const isKnown = state.seen.sha256 === sha256 && state.etag === etag;
+        return isKnown ? state : { ...state, seen: { number: document.number, sha256 }, etag };
     });
     return verified;
 }

@@ -26,8 +26,5 @@ export interface Fitting {
 export type Choice = Fitting | 'own' | null;
 /** The first release that fits. */
 export declare function choose(releases: readonly ChannelRelease[], taker: Taker): Promise<Choice>;
-/**
- * The first fitting file of each provider that is wanted. Packages that take in those of a target have files of their own
- * only where these differ.
- */
+/** The first fitting file of each provider that is wanted. A wrapper has files of its own only where they differ. */
 export declare function filesFor(files: readonly ChannelFile[], { build, chip, providers }: Pick<Taker, 'build' | 'chip' | 'providers'>): readonly ChannelFile[];

@@ -19,17 +19,13 @@ function mayTake({ version, contract, minApp }, taker) {
         return false;
     return minApp === '' || releaseNumber(minApp) <= taker.number;
 }
-/**
- * The first fitting file of each provider that is wanted. Packages that take in those of a target have files of their own
- * only where these differ.
- */
+/** The first fitting file of each provider that is wanted. A wrapper has files of its own only where they differ. */
 export function filesFor(files, { build, chip, providers }) {
     const { target, inside, runtime } = build;
-    const hasOwn = files.some((file) => file.target === target && file.inside === inside);
-    const fitting = files.filter((file) => file.target === target &&
-        file.inside === (hasOwn ? inside : '') &&
-        isRuntimeIn(runtime, file) &&
-        (file.chips.length === 0 || file.chips.includes(chip)));
+    const ofTarget = files.filter((file) => file.target === target);
+    const ofWrapper = ofTarget.filter((file) => file.inside === inside);
+    const own = ofWrapper.length > 0 ? ofWrapper : ofTarget.filter((file) => file.inside === '');
+    const fitting = own.filter((file) => isRuntimeIn(runtime, file) && (file.chips.length === 0 || file.chips.includes(chip)));
     return [...new Set(providers)].flatMap((provider) => {
         const found = fitting.find((file) => file.provider === provider);
         return found === undefined ? [] : [found];

@@ -4,7 +4,7 @@ import { observeLoad } from '../observing.js';
 import { openModel } from '../opening.js';
 import { keptDocument } from './asking.js';
 import { filesFor } from './choosing.js';
-import { releaseOf } from './releases.js';
+import { goldenOf, releaseOf } from './releases.js';
 import { storedModel, withoutActive } from './state.js';
 import { FAULTS } from './trying.js';
 /** Attempts to open a version that ended the app: one more is not made. */
@@ -74,7 +74,10 @@ export class Opener {
         const { descriptor, options } = loadable;
         const fitting = await this.fittingOf(descriptor.name, stored);
         const { backend, source } = this.channel.platform.opening();
-        const model = releaseOf(descriptor, this.backend, fitting);
+        const released = releaseOf(descriptor, this.backend, fitting);
+        // Without samples a model can be opened all the same.
+        const golden = await goldenOf(released, fitting.files, this.channel.platform).catch(() => []);
+        const model = { ...released, golden };
         const given = { ...options, source };
         const loading = openModel(model, backend, given).then((outcome) => made(loadable.Loaded, outcome));
         const { observer } = options;

@@ -10,8 +10,7 @@ export declare class Updater {
     private readonly models;
     private readonly address;
     private readonly options;
-    private readonly listeners;
-    private current;
+    private readonly telling;
     private started;
     private running;
     /**
@@ -55,7 +54,4 @@ export declare class Updater {
     private takerOf;
     private descriptorOf;
     private change;
-    private showVersions;
-    private tellAll;
-    private tell;
 }

@@ -10,6 +10,7 @@ import { Opener } from './opening.js';
 import { prune } from './pruning.js';
 import { sourceFor } from './source.js';
 import { storedModel, withModel } from './state.js';
+import { Telling } from './telling.js';
 import { updateModel } from './updating.js';
 /** The updater of a package, for one channel and all models. Generated code gives it its name, `ModelUpdater`. */
 export class Updater {
@@ -19,8 +20,7 @@ export class Updater {
     models;
     address;
     options;
-    listeners = new Set();
-    current;
+    telling;
     started = null;
     running = null;
     /**
@@ -36,19 +36,15 @@ export class Updater {
         this.address = address;
         this.options = options;
         this.source = sourceFor({ open: (loadable) => this.open(loadable) }, address);
-        const state = { phase: 'unchecked', version: delivery.version, loadedBytes: 0, totalBytes: 0, reason: '' };
-        this.current = Object.fromEntries(models.map(({ name }) => [name, state]));
+        this.telling = new Telling(models, delivery.version);
     }
     /** The latest states, by the models' names. */
     get states() {
-        return this.current;
+        return this.telling.states;
     }
     /** Has `listener` called with all states whenever one has changed, until the function that this returns is called. */
     subscribe(listener) {
-        this.listeners.add(listener);
-        return () => {
-            this.listeners.delete(listener);
-        };
+        return this.telling.subscribe(listener);
     }
     /**
      * Asks the channel, downloads what is new, and tries it. Models that are open stay as they are; the next load opens the new
@@ -98,30 +94,31 @@ export class Updater {
         }
         catch (reason) {
             const error = toModelError(reason);
-            if (error.code === 'cancelled')
+            const isCancelled = error.code === 'cancelled';
+            this.telling.tellAll({ phase: isCancelled ? 'waiting' : 'failed', reason: error.message });
+            if (isCancelled)
                 throw error;
-            this.tellAll({ phase: 'failed', reason: error.message });
         }
-        return this.current;
+        return this.states;
     }
     async updateAll(force, signal) {
         const { channel, opener } = this.start();
         const state = await channel.ledger.read();
-        this.showVersions(state);
+        this.telling.showVersions(state);
         if (state.isFrozen) {
-            this.tellAll({ phase: 'frozen', reason: '' });
+            this.telling.tellAll({ phase: 'frozen', reason: '' });
             return;
         }
         if (!force && Date.now() < state.notBefore) {
             const seconds = Math.ceil((state.notBefore - Date.now()) / 1000);
-            this.tellAll({ phase: 'waiting', reason: `after a failure, for ${String(seconds)} s more` });
+            this.telling.tellAll({ phase: 'waiting', reason: `after a failure, for ${String(seconds)} s more` });
             return;
         }
-        this.tellAll({ phase: 'checking', reason: '' });
+        this.telling.tellAll({ phase: 'checking', reason: '' });
         const verified = await this.ask(signal);
         if (isExpired(verified)) {
             const when = new Date(verified.document.expires).toISOString();
-            this.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
+            this.telling.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
             return;
         }
         const outcomes = [];
@@ -157,11 +154,11 @@ export class Updater {
             options: this.options,
             signal,
             tell: (state) => {
-                this.tell(name, state);
+                this.telling.tell(name, state);
             },
         }, verified);
-        this.showVersions(await channel.ledger.read());
-        this.tell(name, { phase: outcome.phase, reason: outcome.reason });
+        this.telling.showVersions(await channel.ledger.read());
+        this.telling.tell(name, { phase: outcome.phase, reason: outcome.reason });
         return outcome;
     }
     async open(loadable) {
@@ -175,14 +172,14 @@ export class Updater {
         try {
             const { opener, channel } = this.start();
             const model = await opener.open(loadable);
-            this.showVersions(await channel.ledger.read());
+            this.telling.showVersions(await channel.ledger.read());
             return model;
         }
         catch (reason) {
             const error = toModelError(reason);
             if (error.code === 'cancelled' || error.code === 'bad-options')
                 throw error;
-            this.tell(loadable.descriptor.name, { reason: error.message });
+            this.telling.tell(loadable.descriptor.name, { reason: error.message });
             return null;
         }
     }
@@ -194,7 +191,7 @@ export class Updater {
         const platform = delivery.open(backend);
         const channel = { delivery, address, platform, ledger: new Ledger(platform) };
         const opener = new Opener(channel, backend, (name) => this.takerOf(name, null), (name, reason) => {
-            this.tell(name, { phase: 'failed', reason });
+            this.telling.tell(name, { phase: 'failed', reason });
         });
         this.started = { channel, backend, opener };
         return this.started;
@@ -224,24 +221,6 @@ export class Updater {
         throw new ModelError('bad-options', `there is no model '${name}': there are ${names}`);
     }
     async change(change) {
-        this.showVersions(await this.start().channel.ledger.change(change));
-    }
-    showVersions(state) {
-        for (const { name } of this.models) {
-            const { active } = storedModel(state, name);
-            this.tell(name, { version: active?.version ?? this.delivery.version });
-        }
-    }
-    tellAll(change) {
-        for (const { name } of this.models)
-            this.tell(name, change);
-    }
-    tell(name, change) {
-        const before = this.current[name];
-        if (before === undefined || Object.entries(change).every(([key, value]) => before[key] === value))
-            return;
-        this.current = { ...this.current, [name]: { ...before, ...change } };
-        for (const listener of this.listeners)
-            listener(this.current);
+        this.telling.showVersions(await this.start().channel.ledger.change(change));
     }
 }

@@ -2,11 +2,11 @@
 import { toModelError } from '../errors.js';
 import { choose } from './choosing.js';
 import { checkRoom, shoppingFor } from './gathering.js';
+import { MOST_ATTEMPTS } from './opening.js';
 import { blobsOf, packagedFiles } from './releases.js';
 import { filesInUse, storedModel, withModel } from './state.js';
 import { FAULTS, tryRelease } from './trying.js';
 import { reasonToWait } from './waiting.js';
-import { MOST_ATTEMPTS } from './opening.js';
 /** @throws ModelError `cancelled` */
 export async function updateModel(updated, verified) {
     const { channel, model, taker } = updated;
@@ -29,7 +29,8 @@ export async function updateModel(updated, verified) {
         const error = toModelError(reason);
         if (error.code === 'cancelled')
             throw error;
-        return { ...ended('failed', error.message), wanted: wantedOf(choice), isFailure: true };
+        // A full disk is not empty sooner because nobody asks.
+        return { ...ended('failed', error.message), wanted: wantedOf(choice), isFailure: error.code !== 'no-space' };
     }
 }
 async function takeRelease(updated, fitting, document, state) {

@@ -48,22 +48,17 @@ function mayTake({ version, contract, minApp }: ChannelRelease, taker: Taker): b
   return minApp === '' || releaseNumber(minApp) <= taker.number;
 }
 
-/**
- * The first fitting file of each provider that is wanted. Packages that take in those of a target have files of their own
- * only where these differ.
- */
+/** The first fitting file of each provider that is wanted. A wrapper has files of its own only where they differ. */
 export function filesFor(
   files: readonly ChannelFile[],
   { build, chip, providers }: Pick<Taker, 'build' | 'chip' | 'providers'>,
 ): readonly ChannelFile[] {
   const { target, inside, runtime } = build;
-  const hasOwn = files.some((file) => file.target === target && file.inside === inside);
-  const fitting = files.filter(
-    (file) =>
-      file.target === target &&
-      file.inside === (hasOwn ? inside : '') &&
-      isRuntimeIn(runtime, file) &&
-      (file.chips.length === 0 || file.chips.includes(chip)),
+  const ofTarget = files.filter((file) => file.target === target);
+  const ofWrapper = ofTarget.filter((file) => file.inside === inside);
+  const own = ofWrapper.length > 0 ? ofWrapper : ofTarget.filter((file) => file.inside === '');
+  const fitting = own.filter(
+    (file) => isRuntimeIn(runtime, file) && (file.chips.length === 0 || file.chips.includes(chip)),
   );
   return [...new Set<string>(providers)].flatMap((provider) => {
     const found = fitting.find((file) => file.provider === provider);

@@ -6,7 +6,7 @@ import { observeLoad, type Observed } from '../observing.js';
 import { openModel, type Outcome } from '../opening.js';
 import { keptDocument, type Channel } from './asking.js';
 import { filesFor, type Fitting, type Taker } from './choosing.js';
-import { releaseOf } from './releases.js';
+import { goldenOf, releaseOf } from './releases.js';
 import type { Loadable } from './source.js';
 import { storedModel, withoutActive, type StoredRelease } from './state.js';
 import { FAULTS } from './trying.js';
@@ -82,7 +82,10 @@ export class Opener {
     const { descriptor, options } = loadable;
     const fitting = await this.fittingOf(descriptor.name, stored);
     const { backend, source } = this.channel.platform.opening();
-    const model = releaseOf(descriptor, this.backend, fitting);
+    const released = releaseOf(descriptor, this.backend, fitting);
+    // Without samples a model can be opened all the same.
+    const golden = await goldenOf(released, fitting.files, this.channel.platform).catch(() => []);
+    const model = { ...released, golden };
     const given = { ...options, source };
     const loading = openModel(model, backend, given).then((outcome) => made(loadable.Loaded, outcome));
     const { observer } = options;

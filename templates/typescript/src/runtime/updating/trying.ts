@@ -42,7 +42,8 @@ export async function tryRelease(trial: Trial, fitting: Fitting): Promise<void> 
     const error = toModelError(reason);
     throw error.code === 'runtime' ? new ModelError('bad-model', `its samples cannot be read: ${error.message}`) : error;
   });
-  const outcome = await openModel({ ...released, golden }, backend, { source, providers });
+  // Which ONNX Runtime the app may have is asked at each load.
+  const outcome = await openModel({ ...released, golden }, backend, { source, providers, allowOtherRuntime: true });
   const opened = new PlainModel<Inputs, Inputs>(outcome);
   try {
     const test = await opened.selfTest();

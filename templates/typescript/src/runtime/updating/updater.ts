@@ -13,7 +13,8 @@ import { Opener } from './opening.js';
 import { prune } from './pruning.js';
 import { sourceFor, type Loadable, type UpdatedSource } from './source.js';
 import { storedModel, withModel, type StoredState } from './state.js';
-import type { UpdateOptions, UpdateRequest, UpdateState, UpdateStates } from './states.js';
+import type { UpdateOptions, UpdateRequest, UpdateStates } from './states.js';
+import { Telling } from './telling.js';
 import { updateModel, type Outcome } from './updating.js';
 import type { Verified } from './verifying.js';
 
@@ -32,8 +33,7 @@ export class Updater {
   private readonly models: readonly ModelDescriptor[];
   private readonly address: string;
   private readonly options: UpdateOptions;
-  private readonly listeners = new Set<(states: UpdateStates) => void>();
-  private current: UpdateStates;
+  private readonly telling: Telling;
   private started: Started | null = null;
   private running: Promise<UpdateStates> | null = null;
 
@@ -50,21 +50,17 @@ export class Updater {
     this.address = address;
     this.options = options;
     this.source = sourceFor({ open: (loadable) => this.open(loadable) }, address);
-    const state: UpdateState = { phase: 'unchecked', version: delivery.version, loadedBytes: 0, totalBytes: 0, reason: '' };
-    this.current = Object.fromEntries(models.map(({ name }) => [name, state]));
+    this.telling = new Telling(models, delivery.version);
   }
 
   /** The latest states, by the models' names. */
   get states(): UpdateStates {
-    return this.current;
+    return this.telling.states;
   }
 
   /** Has `listener` called with all states whenever one has changed, until the function that this returns is called. */
   subscribe(listener: (states: UpdateStates) => void): () => void {
-    this.listeners.add(listener);
-    return () => {
-      this.listeners.delete(listener);
-    };
+    return this.telling.subscribe(listener);
   }
 
   /**
@@ -125,30 +121,31 @@ export class Updater {
       await channel.platform.alone('update', () => this.updateAll(force, signal));
     } catch (reason) {
       const error = toModelError(reason);
-      if (error.code === 'cancelled') throw error;
-      this.tellAll({ phase: 'failed', reason: error.message });
+      const isCancelled = error.code === 'cancelled';
+      this.telling.tellAll({ phase: isCancelled ? 'waiting' : 'failed', reason: error.message });
+      if (isCancelled) throw error;
     }
-    return this.current;
+    return this.states;
   }
 
   private async updateAll(force: boolean, signal: AbortSignal | undefined): Promise<void> {
     const { channel, opener } = this.start();
     const state = await channel.ledger.read();
-    this.showVersions(state);
+    this.telling.showVersions(state);
     if (state.isFrozen) {
-      this.tellAll({ phase: 'frozen', reason: '' });
+      this.telling.tellAll({ phase: 'frozen', reason: '' });
       return;
     }
     if (!force && Date.now() < state.notBefore) {
       const seconds = Math.ceil((state.notBefore - Date.now()) / 1000);
-      this.tellAll({ phase: 'waiting', reason: `after a failure, for ${String(seconds)} s more` });
+      this.telling.tellAll({ phase: 'waiting', reason: `after a failure, for ${String(seconds)} s more` });
       return;
     }
-    this.tellAll({ phase: 'checking', reason: '' });
+    this.telling.tellAll({ phase: 'checking', reason: '' });
     const verified = await this.ask(signal);
     if (isExpired(verified)) {
       const when = new Date(verified.document.expires).toISOString();
-      this.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
+      this.telling.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
       return;
     }
     const outcomes: Outcome[] = [];
@@ -182,13 +179,13 @@ export class Updater {
         options: this.options,
         signal,
         tell: (state) => {
-          this.tell(name, state);
+          this.telling.tell(name, state);
         },
       },
       verified,
     );
-    this.showVersions(await channel.ledger.read());
-    this.tell(name, { phase: outcome.phase, reason: outcome.reason });
+    this.telling.showVersions(await channel.ledger.read());
+    this.telling.tell(name, { phase: outcome.phase, reason: outcome.reason });
     return outcome;
   }
 
@@ -204,12 +201,12 @@ export class Updater {
     try {
       const { opener, channel } = this.start();
       const model = await opener.open(loadable);
-      this.showVersions(await channel.ledger.read());
+      this.telling.showVersions(await channel.ledger.read());
       return model;
     } catch (reason) {
       const error = toModelError(reason);
       if (error.code === 'cancelled' || error.code === 'bad-options') throw error;
-      this.tell(loadable.descriptor.name, { reason: error.message });
+      this.telling.tell(loadable.descriptor.name, { reason: error.message });
       return null;
     }
   }
@@ -221,7 +218,7 @@ export class Updater {
     const platform = delivery.open(backend);
     const channel: Channel = { delivery, address, platform, ledger: new Ledger(platform) };
     const opener = new Opener(channel, backend, (name) => this.takerOf(name, null), (name, reason) => {
-      this.tell(name, { phase: 'failed', reason });
+      this.telling.tell(name, { phase: 'failed', reason });
     });
     this.started = { channel, backend, opener };
     return this.started;
@@ -252,24 +249,6 @@ export class Updater {
   }
 
   private async change(change: (state: StoredState) => StoredState): Promise<void> {
-    this.showVersions(await this.start().channel.ledger.change(change));
-  }
-
-  private showVersions(state: StoredState): void {
-    for (const { name } of this.models) {
-      const { active } = storedModel(state, name);
-      this.tell(name, { version: active?.version ?? this.delivery.version });
-    }
-  }
-
-  private tellAll(change: Partial<UpdateState>): void {
-    for (const { name } of this.models) this.tell(name, change);
-  }
-
-  private tell(name: string, change: Partial<UpdateState>): void {
-    const before = this.current[name];
-    if (before === undefined || Object.entries(change).every(([key, value]) => before[key as keyof UpdateState] === value)) return;
-    this.current = { ...this.current, [name]: { ...before, ...change } };
-    for (const listener of this.listeners) listener(this.current);
+    this.telling.showVersions(await this.start().channel.ledger.change(change));
   }
 }

@@ -6,13 +6,13 @@ import { toModelError } from '../errors.js';
 import type { Channel } from './asking.js';
 import { choose, type Fitting, type Taker } from './choosing.js';
 import { checkRoom, shoppingFor, type Gathering } from './gathering.js';
+import { MOST_ATTEMPTS } from './opening.js';
 import { blobsOf, packagedFiles } from './releases.js';
 import { filesInUse, storedModel, withModel, type StoredRelease, type StoredState } from './state.js';
 import type { UpdateOptions, UpdatePhase, UpdateState } from './states.js';
 import { FAULTS, tryRelease } from './trying.js';
 import type { Verified } from './verifying.js';
 import { reasonToWait } from './waiting.js';
-import { MOST_ATTEMPTS } from './opening.js';
 
 /** A model, and who takes its releases. */
 export interface Updated {
@@ -55,7 +55,8 @@ export async function updateModel(updated: Updated, verified: Verified): Promise
   } catch (reason) {
     const error = toModelError(reason);
     if (error.code === 'cancelled') throw error;
-    return { ...ended('failed', error.message), wanted: wantedOf(choice), isFailure: true };
+    // A full disk is not empty sooner because nobody asks.
+    return { ...ended('failed', error.message), wanted: wantedOf(choice), isFailure: error.code !== 'no-space' };
   }
 }
 

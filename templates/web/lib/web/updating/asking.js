@@ -2,15 +2,15 @@
 import { ModelError } from '../../runtime/errors.js';
 import { isSafe } from '../../runtime/updating/delivery.js';
 const OK = 200;
-const NOT_MODIFIED = 304;
 /** Of a request that brings nothing. */
 const STALL_MS = 30_000;
 /**
- * The answer to a request for `url`, unless its file has `etag` still.
+ * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
+ * header of the page's own, servers of other origins would have to allow that.
  *
  * @throws ModelError `network`, `corrupted` for a longer file, `cancelled`
  */
-export async function ask(url, etag, limitBytes, signal) {
+export async function ask(url, limitBytes, signal) {
     const stop = new AbortController();
     const cancel = () => {
         stop.abort();
@@ -20,15 +20,13 @@ export async function ask(url, etag, limitBytes, signal) {
     if (signal?.aborted === true)
         cancel();
     try {
-        // With a header of the page's own the browser leaves its cache aside.
-        const headers = etag === '' ? {} : { 'If-None-Match': etag };
-        const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal });
+        const response = await fetch(url, { cache: 'no-cache', signal: stop.signal });
         if (!isSafe(response.url)) {
             throw new ModelError('network', `${url} leads to ${response.url}, which is not an https: address`);
         }
         const { status } = response;
         const bytes = status === OK ? await bytesOf(response, limitBytes) : new Uint8Array(0);
-        return { status, etag: response.headers.get('ETag') ?? (status === NOT_MODIFIED ? etag : ''), bytes };
+        return { status, etag: '', bytes };
     }
     catch (reason) {
         if (signal?.aborted === true)

@@ -62,18 +62,20 @@ export class WebFolder {
     }
     async patch(patch, signal) {
         const { source, packaged } = patch;
-        if (packaged === null)
-            return this.patchFrom(await this.pieces.file(source), patch, signal);
+        if (packaged === null) {
+            await this.patchFrom(await this.pieces.file(source), patch, signal);
+            return;
+        }
         const { kept } = this.backend;
         try {
             // As earlier loads have kept it: piece by piece.
             const found = kept === null ? null : new KeptFile(kept, source, packaged.sizeBytes);
-            return await this.patchFrom(found, patch, signal);
+            await this.patchFrom(found, patch, signal);
         }
         catch (reason) {
             if (toModelError(reason).code !== 'missing')
                 throw reason;
-            return await this.patchFrom(await this.packaged(packaged, signal), patch, signal);
+            await this.patchFrom(await this.packaged(packaged, signal), patch, signal);
         }
     }
     async patchFrom(from, { source, delta, result }, signal) {
@@ -96,8 +98,8 @@ export class WebFolder {
         const read = (sha256, sizeBytes) => this.content(sha256, sizeBytes);
         return { backend: keptBackend(this.backend, read), source: 'bundled' };
     }
-    ask(url, etag, limitBytes, signal) {
-        return ask(url, etag, limitBytes, signal);
+    ask(url, _etag, limitBytes, signal) {
+        return ask(url, limitBytes, signal);
     }
     async freeBytes() {
         const { quota, usage } = await navigator.storage.estimate();

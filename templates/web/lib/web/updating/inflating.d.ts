@@ -4,7 +4,7 @@ export declare class Inflated {
     private readonly reader;
     private chunk;
     /** `compressed` is read as far as its content is wanted. */
-    constructor(compressed: AsyncIterator<Bytes>);
+    constructor(compressed: AsyncGenerator<Bytes, void>);
     byte(): Promise<number>;
     /** As many bytes as `into` has. */
     fill(into: Uint8Array): Promise<void>;

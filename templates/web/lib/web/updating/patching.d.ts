@@ -20,5 +20,5 @@ export interface Wanted {
  * @param source - its SHA-256 is checked here, before anything is written
  * @throws ModelError `corrupted`
  */
-export declare function applyDelta(delta: AsyncIterable<Bytes>, source: Readable, wanted: Wanted, sink: Sink): Promise<void>;
+export declare function applyDelta(delta: AsyncGenerator<Bytes, void>, source: Readable, wanted: Wanted, sink: Sink): Promise<void>;
 export {};

@@ -17,7 +17,7 @@ const WIDTHS = new Set([1, 2, 4, 8]);
  * @throws ModelError `corrupted`
  */
 export async function applyDelta(delta, source, wanted, sink) {
-    const bytes = new Leading(delta[Symbol.asyncIterator]());
+    const bytes = new Leading(delta);
     refuseUnless((await bytes.text(MAGIC.length)) === MAGIC && (await bytes.byte()) === VERSION, 'it is of another format');
     refuseUnless((await bytes.hex(DIGEST_BYTES)) === wanted.source, 'it is for another file');
     refuseUnless((await bytes.hex(DIGEST_BYTES)) === wanted.result, 'it makes another file');

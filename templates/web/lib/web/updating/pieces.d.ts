@@ -45,4 +45,4 @@ export declare class BytesInMemory implements Readable {
     read(offset: number, into: Uint8Array): Promise<void>;
 }
 /** The bytes of a file, piece by piece. */
-export declare function piecesOf(file: Readable, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+export declare function piecesOf(file: Readable, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>, void>;

@@ -5,16 +5,16 @@ import { isSafe } from '../../runtime/updating/delivery.js';
 import type { Answer } from '../../runtime/updating/platform.js';
 
 const OK = 200;
-const NOT_MODIFIED = 304;
 /** Of a request that brings nothing. */
 const STALL_MS = 30_000;
 
 /**
- * The answer to a request for `url`, unless its file has `etag` still.
+ * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
+ * header of the page's own, servers of other origins would have to allow that.
  *
  * @throws ModelError `network`, `corrupted` for a longer file, `cancelled`
  */
-export async function ask(url: string, etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
+export async function ask(url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
   const stop = new AbortController();
   const cancel = (): void => {
     stop.abort();
@@ -23,15 +23,13 @@ export async function ask(url: string, etag: string, limitBytes: number, signal:
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted === true) cancel();
   try {
-    // With a header of the page's own the browser leaves its cache aside.
-    const headers: Record<string, string> = etag === '' ? {} : { 'If-None-Match': etag };
-    const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal });
+    const response = await fetch(url, { cache: 'no-cache', signal: stop.signal });
     if (!isSafe(response.url)) {
       throw new ModelError('network', `${url} leads to ${response.url}, which is not an https: address`);
     }
     const { status } = response;
     const bytes = status === OK ? await bytesOf(response, limitBytes) : new Uint8Array(0);
-    return { status, etag: response.headers.get('ETag') ?? (status === NOT_MODIFIED ? etag : ''), bytes };
+    return { status, etag: '', bytes };
   } catch (reason) {
     if (signal?.aborted === true) throw new ModelError('cancelled', 'the update was cancelled');
     if (reason instanceof ModelError) throw reason;

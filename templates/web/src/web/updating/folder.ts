@@ -85,15 +85,18 @@ export class WebFolder implements UpdatePlatform {
 
   async patch(patch: Patch, signal: AbortSignal | undefined): Promise<void> {
     const { source, packaged } = patch;
-    if (packaged === null) return this.patchFrom(await this.pieces.file(source), patch, signal);
+    if (packaged === null) {
+      await this.patchFrom(await this.pieces.file(source), patch, signal);
+      return;
+    }
     const { kept } = this.backend;
     try {
       // As earlier loads have kept it: piece by piece.
       const found = kept === null ? null : new KeptFile(kept, source, packaged.sizeBytes);
-      return await this.patchFrom(found, patch, signal);
+      await this.patchFrom(found, patch, signal);
     } catch (reason) {
       if (toModelError(reason).code !== 'missing') throw reason;
-      return await this.patchFrom(await this.packaged(packaged, signal), patch, signal);
+      await this.patchFrom(await this.packaged(packaged, signal), patch, signal);
     }
   }
 
@@ -117,8 +120,8 @@ export class WebFolder implements UpdatePlatform {
     return { backend: keptBackend(this.backend, read), source: 'bundled' };
   }
 
-  ask(url: string, etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
-    return ask(url, etag, limitBytes, signal);
+  ask(url: string, _etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
+    return ask(url, limitBytes, signal);
   }
 
   async freeBytes(): Promise<number> {
@@ -144,7 +147,7 @@ export class WebFolder implements UpdatePlatform {
   }
 
   alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    return navigator.locks.request(`mobpack ${this.name} ${name}`, work) as Promise<Result>;
+    return navigator.locks.request(`mobpack ${this.name} ${name}`, work);
   }
 
   /** All of a file, checked. */

@@ -10,7 +10,7 @@ export class Inflated {
   private chunk: Uint8Array = new Uint8Array(0);
 
   /** `compressed` is read as far as its content is wanted. */
-  constructor(compressed: AsyncIterator<Bytes>) {
+  constructor(compressed: AsyncGenerator<Bytes, void>) {
     const stream = new ReadableStream<Bytes>({
       pull: async (controller) => {
         const { done, value } = await compressed.next();

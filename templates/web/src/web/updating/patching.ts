@@ -39,8 +39,8 @@ const WIDTHS: ReadonlySet<number> = new Set([1, 2, 4, 8]);
  * @param source - its SHA-256 is checked here, before anything is written
  * @throws ModelError `corrupted`
  */
-export async function applyDelta(delta: AsyncIterable<Bytes>, source: Readable, wanted: Wanted, sink: Sink): Promise<void> {
-  const bytes = new Leading(delta[Symbol.asyncIterator]());
+export async function applyDelta(delta: AsyncGenerator<Bytes, void>, source: Readable, wanted: Wanted, sink: Sink): Promise<void> {
+  const bytes = new Leading(delta);
   refuseUnless((await bytes.text(MAGIC.length)) === MAGIC && (await bytes.byte()) === VERSION, 'it is of another format');
   refuseUnless((await bytes.hex(DIGEST_BYTES)) === wanted.source, 'it is for another file');
   refuseUnless((await bytes.hex(DIGEST_BYTES)) === wanted.result, 'it makes another file');
@@ -168,10 +168,10 @@ class Patcher {
 
 /** The bytes ahead of a stream, and then the rest of it. */
 class Leading {
-  private readonly pieces: AsyncIterator<Bytes>;
+  private readonly pieces: AsyncGenerator<Bytes, void>;
   private piece: Bytes = new Uint8Array(0);
 
-  constructor(pieces: AsyncIterator<Bytes>) {
+  constructor(pieces: AsyncGenerator<Bytes, void>) {
     this.pieces = pieces;
   }
 
@@ -198,7 +198,7 @@ class Leading {
     return found;
   }
 
-  async *rest(): AsyncGenerator<Bytes> {
+  async *rest(): AsyncGenerator<Bytes, void> {
     if (this.piece.length > 0) yield this.piece;
     for (;;) {
       const { done, value } = await this.pieces.next();

@@ -141,7 +141,7 @@ export class BytesInMemory implements Readable {
 }
 
 /** The bytes of a file, piece by piece. */
-export async function* piecesOf(file: Readable, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* piecesOf(file: Readable, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   for (let offset = 0; offset < file.sizeBytes; offset += PIECE_BYTES) {
     if (signal?.aborted === true) throw new ModelError('cancelled', 'the update was cancelled');
     const piece = new Uint8Array(Math.min(PIECE_BYTES, file.sizeBytes - offset));
