@@ -118,11 +118,17 @@ def program(folder: Path) -> Made:
 
 @contextmanager
 def driver(
-    made: Made | None, address: str, folder: Path, trusted: Path | None = None, *, platform: str = "ios"
+    made: Made | None,
+    address: str,
+    folder: Path,
+    trusted: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    platform: str = "ios",
 ) -> Iterator[Driver]:
     """Starts the program as the app that has `made`, whose private files lie in `folder`; it may have run there before.
 
-    `trusted` is the certificate of a server that it trusts, in PEM.
+    `trusted` is the certificate of a server that it trusts, in PEM; `environment` has more variables.
     """
     made = made or program(_made(folder / "made"))
     if not (folder / "app").is_dir():
@@ -148,6 +154,7 @@ def driver(
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, jsc.libraries(jsc.onnxruntime()))),
             "XDG_CACHE_HOME": str(folder / "caches"),
             "XDG_DATA_HOME": str(folder / "data"),
+            **(environment or {}),
         },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -168,6 +175,9 @@ def storage(folder: Path, platform: str = "ios") -> Path:
     """Where the program keeps what its updater writes."""
     base = folder / "data" / "mobpack" / native.MODULE if platform == "ios" else folder / "caches" / "android"
     return base / "channels" / delivered.CHANNEL
+
+
+kept = storage
 
 
 def _made(folder: Path) -> Path:

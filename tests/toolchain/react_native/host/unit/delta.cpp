@@ -1,5 +1,6 @@
-// Applies deltas with a package's C++: `delta SOURCE OFFSET SIZE DELTA RESULT SIZE SHA256`; `delta damage COUNT SEED` and the same
-// applies it with bytes changed at random, and prints how many of those were refused.
+// Applies deltas with a package's C++: `delta SOURCE OFFSET SIZE DELTA RESULT SIZE SHA256`. `delta damage COUNT SEED` and the
+// same applies it with bytes changed at random, and prints how many of those were refused; `delta peak` and the same prints
+// the most bytes of memory that it took.
 
 #include <fstream>
 #include <iostream>
@@ -52,6 +53,16 @@ int damage(int count, unsigned seed, const Words& words) {
   return 0;
 }
 
+/// Of this program, so far, in bytes.
+long peakBytes() {
+  std::ifstream file("/proc/self/status");
+  for (std::string word; file >> word;) {
+    long kibibytes = 0;
+    if (word == "VmHWM:" && file >> kibibytes) return kibibytes * 1024;
+  }
+  return -1;
+}
+
 }  // namespace
 
 int main(int count, char** given) {
@@ -59,6 +70,13 @@ int main(int count, char** given) {
   try {
     if (words.at(0) == "damage") {
       return damage(std::stoi(words.at(1)), static_cast<unsigned>(std::stoul(words.at(2))), {words.begin() + 3, words.end()});
+    }
+    if (words.at(0) == "peak") {
+      const auto before = peakBytes();
+      const Words rest(words.begin() + 1, words.end());
+      apply(rest, rest.at(3));
+      std::cout << peakBytes() - before << std::endl;
+      return 0;
     }
     apply(words, words.at(3));
     return 0;
