@@ -75,7 +75,7 @@ def computed(number: int, x: "numpy.typing.NDArray[Any]") -> "numpy.typing.NDArr
 
 
 def sum_of(number: int) -> float:
-    """What the program says of `graph(number)`."""
+    """The sum that the program gives for `graph(number)`."""
     return round(float(computed(number, INPUT).astype(numpy.float64).sum()), 2)
 
 
@@ -107,7 +107,7 @@ def write_golden(folder: Path, number: int) -> Path:
 
 @dataclass(kw_only=True)
 class Shelf:
-    """What a server has of a channel."""
+    """A server's files of a channel."""
 
     files: Files
     scratch: Path

@@ -1,4 +1,4 @@
-"""What the network code of Android and iOS is in an app, for programs without one: requests come and go as files."""
+"""The network code of Android and iOS, for programs that have none: requests and answers are files."""
 
 import http.client
 import json
