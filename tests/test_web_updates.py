@@ -262,6 +262,7 @@ def test_a_delta_is_applied_to_the_packaged_file_and_to_a_downloaded_one(site: S
     assert site.update() == ("ready", SECOND, "")
     assert site.blobs_asked() == [digest(updated_web.delta(own, ort_file(2)))]
     assert site.load() == (SECOND, "updater")
+    assert site.update() == ("up-to-date", SECOND, "")
 
     site.page.server.files.requests.clear()
     site.publish(channel(2, release(3, site.blobs, old=[ort_file(2)])))
