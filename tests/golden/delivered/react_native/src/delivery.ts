@@ -6,12 +6,10 @@ import type { Delivery } from './runtime/updating/delivery.js';
 import type { UpdatePlatform } from './runtime/updating/platform.js';
 import { TRUST } from './trust.js';
 
-type Open = (channel: string, backend: Backend) => UpdatePlatform;
-
-let openHere: Open | undefined;
+let openHere: ((channel: string, backend: Backend) => UpdatePlatform) | undefined;
 
 /** Says what opens the folder of a channel in an app. */
-export function provideFolder(open: Open): void {
+export function provideFolder(open: (channel: string, backend: Backend) => UpdatePlatform): void {
   openHere = open;
 }
 
