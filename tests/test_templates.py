@@ -18,6 +18,7 @@ from packager.runtimes import recipe
 from packager.targets import dimensions, golden, signed_list, swift_runtime
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
+from packager.targets.android import target as android_target
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
@@ -43,6 +44,8 @@ VIEWS: dict[str, type] = {
     "android/gradle/gradle.properties.j2": gradle.PropertiesView,
     "android/gradle/settings.gradle.kts.j2": gradle.SettingsView,
     "android/kotlin/Model.kt.j2": view.ModelView,
+    "android/kotlin/ModelUpdater.kt.j2": view.UpdatedModelsView,
+    "android/kotlin/PackagedModels.kt.j2": view.UpdatedModelsView,
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
@@ -110,8 +113,8 @@ SHARED = [
         "Sound",
         "Source",
         "Tensors",
-        "Json",
-        "Trust",
+        *android_target.TRUST,
+        *android_target.DELIVERY,
         "TextLists",
         "Values",
         "Weights",
@@ -123,16 +126,16 @@ SHARED_SWIFT = [
     *(f"ios/swift/{name}.swift.j2" for name in swift_texts.FILES),
 ]
 SHARED_REACT_NATIVE = [
-    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT) if not is_of_model(path)
+    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True) if not is_of_model(path)
 ]
 """the files that all models of a package share: together they print the view of their target"""
 SHARED_WEB = [
     str(root / path)
-    for root, path in typescript_texts.templates(web_texts.ROOT)
+    for root, path in typescript_texts.templates(web_texts.ROOT, updates=True)
     if not is_of_model(path) and path.parts[0] != web_texts.SOURCES
 ]
 MODELS_NPM = [
-    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT) if is_of_model(path)
+    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True) if is_of_model(path)
 ]
 """the same for the files of one model: its types are not where its values are"""
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
@@ -236,7 +239,12 @@ def test_every_template_has_a_view() -> None:
         folder = templates_folder() / root
         partials |= {f"{root}/{path.relative_to(folder).as_posix()}" for path in folder.rglob("_*.j2")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"android/_app.md.j2", "android/_application.xml.j2", "ios/_dependency.swift.j2"}
+    assert found == known | partials | {
+        "android/_app.md.j2",
+        "android/_files.kt.j2",
+        "android/_application.xml.j2",
+        "ios/_dependency.swift.j2",
+    }
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

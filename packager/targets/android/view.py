@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.values import Package
+from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.signed_list import TrustView
@@ -40,6 +41,9 @@ class RuntimeView:
     library: str
     """name of the library in C, which tells the assignment; empty where ONNX Runtime cannot tell it"""
     trust: TrustView | None = None
+    delivery: DeliveryView | None = None
+    delivered_runtime: str = ""
+    """ONNX Runtime of the package, as documents of channels name it"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,7 +289,17 @@ class ModelView:
     """description of the self-test's samples"""
     is_signed: bool = False
     """whether only signed files are opened"""
+    contract: str = ""
+    """hex sha256 of the API, by which releases of a channel fit it; empty in packages without a channel"""
     typed: TypedView | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdatedModelsView:
+    """The files about the models that a channel updates."""
+
+    kotlin_package: str
+    models: tuple[ModelView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
