@@ -267,7 +267,13 @@ def test_a_release_has_the_scales_with_which_the_next_one_is_quantized(tmp_path:
     manifest = json.loads((tmp_path / "released" / "manifest.json").read_text(encoding="utf-8"))
     (entry,) = manifest["scales"]
     assert entry["path"] == "scales/m.int8.safetensors"
-    assert (tmp_path / "released" / entry["path"]).is_file()
+    assert mobpack("verify", str(tmp_path / "released")).code == 0
+    scales_of = tmp_path / "released" / entry["path"]
+    content = scales_of.read_bytes()
+    scales_of.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    answer = mobpack("verify", str(tmp_path / "released"))
+    assert (answer.code, entry["path"] in answer.err) == (6, True), answer.err
+    scales_of.write_bytes(content)
 
     project(tmp_path, net(1e-3), STATIC + 'scales-from = "released"')
     answer = mobpack("build", "--config", str(first), "--out", str(tmp_path / "dist"))
