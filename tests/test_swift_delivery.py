@@ -1,6 +1,7 @@
 """Swift: a ModelUpdater delivers, tries and opens newer models, and whatever happens a verified one is opened."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -341,7 +342,7 @@ def test_a_download_goes_on_where_it_was_cut_off(app: App) -> None:
     app.shelf.publish(release)
     largest = max((each for file in release.files for each in file.files), key=lambda each: each.size_bytes)
     path = f"/blobs/sha256/{largest.sha256[:2]}/{largest.sha256}"
-    app.shelf.files.faults_by_path[path] = servers.deque([servers.cut(6000), *[servers.status(503)] * 5])
+    app.shelf.files.faults_by_path[path] = deque([servers.cut(6000), *[servers.status(503)] * 5])
     try:
         assert app.phase() == "failed"
     finally:
@@ -372,6 +373,15 @@ def test_a_delta_makes_a_file_of_the_app_s_own_or_of_a_download(app: App) -> Non
     asked = app.shelf.asked
     assert any(delta.sha256 in path for path in asked for each in parts for delta in each.deltas)
     assert app.loaded() == updated(2)
+
+
+def test_what_the_app_has_is_not_downloaded(app: App) -> None:
+    """The release has the graph and the weights of the app's own model, under another version."""
+    own = app.shelf.release(0, has_golden=False)
+    app.shelf.publish(replace(own, version="1.3.0", number=NUMBER + (1 << 20)))
+    assert app.phase() == "ready"
+    assert app.shelf.asked == ["/stable/channel.json"]
+    assert app.loaded() == ("1.3.0", "updater", sum_of(0))
 
 
 def test_a_wrong_delta_costs_a_download(app: App) -> None:

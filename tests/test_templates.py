@@ -121,6 +121,7 @@ SHARED = [
     )
 ]
 SHARED_SWIFT = [
+    "ios/c/inflate.h.j2",
     "ios/c/module.modulemap.j2",
     "ios/c/shim.c.j2",
     *(f"ios/swift/{name}.swift.j2" for name in swift_texts.FILES),

@@ -24,7 +24,8 @@ struct ReleaseDownload: Sendable {
 
     /// Bytes that come over the network.
     func sizeBytes(of blobs: [Blob]) -> Int {
-        blobs.filter { !store.has($0) }.reduce(0) { $0 + (patch(for: $1)?.patch.sizeBytes ?? $1.sizeBytes) }
+        blobs.filter { !store.has($0) && packaged($0.sha256) == nil }
+            .reduce(0) { $0 + (patch(for: $1)?.patch.sizeBytes ?? $1.sizeBytes) }
     }
 
     /// Bytes that have to be free meanwhile.
@@ -37,6 +38,7 @@ struct ReleaseDownload: Sendable {
         let total = sizeBytes(of: missing)
         var before = 0
         for blob in missing {
+            if let own = packaged(blob.sha256), try isCopied(blob, from: own) { continue }
             let patch = patch(for: blob)
             if let patch, try isMade(blob, patch.patch, of: patch.source, before, total) {
                 before += patch.patch.sizeBytes
@@ -47,6 +49,23 @@ struct ReleaseDownload: Sendable {
             try fetch(blob.name, blob.sha256, blob.sizeBytes, before, all)
             before += blob.sizeBytes
         }
+    }
+
+    /// Whether the release has a file of the app's own, which needs no download.
+    private func isCopied(_ blob: Blob, from own: URL) throws -> Bool {
+        let made = store.file(blob.sha256 + ".made")
+        defer { try? FileManager.default.removeItem(at: made) }
+        try? FileManager.default.removeItem(at: made)
+        guard (try? FileManager.default.copyItem(at: own, to: made)) != nil else { return false }
+        return try isInPlace(blob, made)
+    }
+
+    /// Moves a file to its place, if it is the right one.
+    private func isInPlace(_ blob: Blob, _ made: URL) throws -> Bool {
+        guard Part.size(of: made) == blob.sizeBytes, try sha256(of: made) == blob.sha256 else { return false }
+        try OpenFile(reading: made.path).synchronize()
+        try Durable.move(made, to: store.file(blob.sha256))
+        return true
     }
 
     /// Whether `patch` has made the file. Throws where the whole file would not come either.
@@ -61,10 +80,7 @@ struct ReleaseDownload: Sendable {
             tell(.patching, before + patch.sizeBytes, total)
             try loading.cancellation?.check()
             try Delta.apply(place, to: source, result: made, limit: blob.sizeBytes)
-            guard Part.size(of: made) == blob.sizeBytes, try sha256(of: made) == blob.sha256 else {
-                throw DeltaRefused(reason: "it makes another file")
-            }
-            try Durable.move(made, to: store.file(blob.sha256))
+            guard try isInPlace(blob, made) else { throw DeltaRefused(reason: "it makes another file") }
             try? FileManager.default.removeItem(at: place)
             return true
         } catch let cancelled as CancellationError {
@@ -99,11 +115,15 @@ struct ReleaseDownload: Sendable {
     /// A file that was downloaded, or is one of the app's own.
     private func source(_ sha256: String) -> URL? {
         let place = store.file(sha256)
-        if Part.size(of: place) != nil { return place }
-        let packaged = Folder.packagedModels.flatMap { model in
+        return Part.size(of: place) == nil ? packaged(sha256) : place
+    }
+
+    /// A file of the app's own; nil where it has none, or was left out of the app.
+    private func packaged(_ sha256: String) -> URL? {
+        let all = Folder.packagedModels.flatMap { model in
             model.files.flatMap { [$0.resource] + $0.weights } + model.samples
         }
-        return packaged.first { $0.sha256 == sha256 }.map(Folder.packaged.url)
-            .flatMap { Part.size(of: $0) == nil ? nil : $0 }
+        let found = all.first { $0.sha256 == sha256 }.map(Folder.packaged.url)
+        return found.flatMap { Part.size(of: $0) == nil ? nil : $0 }
     }
 }
