@@ -14,7 +14,8 @@ OF_UPDATES = Access(category=SPACE, reasons=(REASONS[SPACE].code,))
 def manifest(accesses: Sequence[Access] | None = None, *, has_updates: bool = False) -> str:
     """The privacy manifest of a package and its ONNX Runtime: the published one, or one with `accesses`.
 
-    `has_updates`: whether the code takes models from a channel. Apple lists no reasons for some kinds of access: those cannot be declared.
+    `has_updates`: whether the code takes models from a channel. Apple lists no reasons for some kinds of access: those
+    cannot be declared.
     """
     found = published() if accesses is None else accesses
     reasons: dict[str, set[str]] = {}
