@@ -155,7 +155,7 @@ def test_an_update_is_tried_then_opened_and_can_be_rolled_back(app: App) -> None
     assert app.phase() == "ready"
     assert app.loaded() == updated(1)
     app.shelf.publish(replace(first, version="1.2.3", number=NUMBER))
-    assert app.phase() == "ready"
+    assert app.phase() == "up-to-date"
     assert app.loaded() == BUNDLED
     app.ask("close")
     assert app.phase() == "up-to-date"

@@ -108,9 +108,8 @@ final class Update {
         }
         let blobs = chosen.needed(options.providers)
         if chosen.release.number <= ChannelDocument.number {
-            let isOther = record.active != nil
             try store.change(model.name) { ($0.active, $0.previous, $0.trying, $0.opening) = (nil, nil, nil, nil) }
-            try tell(model, isOther ? .ready : .upToDate, "the app's own model is the newest")
+            try tell(model, .upToDate, "the app's own model is the newest")
         } else if record.active?.version == chosen.release.version, blobs.allSatisfy(store.has) {
             try tell(model, .upToDate)
         } else {
