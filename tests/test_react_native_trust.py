@@ -5,7 +5,6 @@ On iPhones Apple's Security framework verifies; a program on Linux has OpenSSL i
 
 import base64
 import json
-import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from tests.toolchain import jsc, jvm, node, trusted
 from tests.toolchain.react_native import codegen, native
+from tests.toolchain.react_native.verifier import add_verifier
 from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS, spki
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.kotlin]
@@ -34,67 +34,6 @@ NAME = "react-native-models"
 PLATFORMS = ("ios", "android")
 
 Facts = Mapping[str, Mapping[str, Any]]
-
-VERIFIER = """\
-#include <dlfcn.h>
-
-#include <string>
-#include <vector>
-
-#include "Signatures.h"
-
-namespace own = mobpack::NAMESPACE;
-
-namespace {
-
-using Bytes = std::vector<unsigned char>;
-
-Bytes bytesOf(const std::string& base64) {
-  static const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  Bytes bytes;
-  unsigned bits = 0;
-  int count = 0;
-  for (const char digit : base64) {
-    if (digit == '=') break;
-    bits = bits << 6 | static_cast<unsigned>(digits.find(digit));
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes.push_back(static_cast<unsigned char>(bits >> count));
-  }
-  return bytes;
-}
-
-template <typename Function>
-Function* function(const char* name) {
-  static void* library = dlopen("libcrypto.so.3", RTLD_NOW);
-  return reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-bool isSigned(const std::string& key, const std::string& message, const std::string& signature) {
-  const auto spki = bytesOf(key), content = bytesOf(message), der = bytesOf(signature);
-  const unsigned char* start = spki.data();
-  void* made = function<void*(void*, const unsigned char**, long)>("d2i_PUBKEY")(
-      nullptr, &start, static_cast<long>(spki.size()));
-  void* context = function<void*()>("EVP_MD_CTX_new")();
-  const void* sha256 = function<const void*()>("EVP_sha256")();
-  function<int(void*, void*, const void*, void*, void*)>("EVP_DigestVerifyInit")(
-      context, nullptr, sha256, nullptr, made);
-  const int is_right = function<int(void*, const unsigned char*, unsigned long, const unsigned char*, unsigned long)>(
-      "EVP_DigestVerify")(context, der.data(), der.size(), content.data(), content.size());
-  function<void(void*)>("EVP_MD_CTX_free")(context);
-  function<void(void*)>("EVP_PKEY_free")(made);
-  return is_right == 1;
-}
-
-[[maybe_unused]] const bool isSet = [] {
-  own::setSignatureVerifier(&isSigned);
-  return true;
-}();
-
-}  // namespace
-"""
-"""in the place of Apple's: OpenSSL"""
 
 
 def view_of(folder: Path) -> ReactNativeView:
@@ -135,10 +74,7 @@ def code(package: Path, specs: Path, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("native")
     copy = folder / "node_modules" / NAME
     shutil.copytree(package, copy)
-    found = re.search(r"mobpack::(\w+)", (copy / "cpp/Signatures.h").read_text(encoding="utf-8"))
-    assert found
-    verifier = VERIFIER.replace("NAMESPACE", found[1])
-    (copy / "cpp/Verifier.cpp").write_text(verifier, encoding="utf-8", newline="\n")
+    add_verifier(copy)
     native.bundle(package.parents[1], folder / "script.js", "trust.js")
     return native.Code(jsc.program(copy, specs, native.MODULE), folder / "script.js", copy / "models")
 

@@ -347,6 +347,8 @@ EVERYTHING = replace(
 
 # Packages that open signed files alone have one file more, and other ones that load.
 TRUSTED = replace(IMAGE_CLASSIFIER, package=replace(IMAGE_CLASSIFIER.package, version="1.2.3", trust=TRUST))
+DELIVERED = replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={"classifier": "c" * 64}))
+"""a package whose models a channel updates"""
 
 DELIVERED = replace(
     TRUSTED,
@@ -413,6 +415,7 @@ IOS_CASES = {
     ),
     "cpu_alone": IOS_CPU_ALONE,
     "trusted": replace(IOS_IMAGE_CLASSIFIER, package=TRUSTED.package),
+    "delivered": replace(IOS_IMAGE_CLASSIFIER, package=DELIVERED.package),
 }
 
 # An Android app can pass no unsigned integers: the models are Android's.
@@ -441,6 +444,11 @@ REACT_NATIVE_CASES = {
         ios=IOS_CPU_ALONE,
     ),
     "trusted": Wrapped(target=ReactNative(), android=TRUSTED, ios=IOS_CASES["trusted"]),
+    "delivered": Wrapped(
+        target=ReactNative(),
+        android=replace(TRUSTED, package=DELIVERED),
+        ios=replace(IOS_CASES["trusted"], package=DELIVERED),
+    ),
 }
 
 # Models with a contract: between them they have every kind.
@@ -662,4 +670,5 @@ WEB_CASES = {
     "everything": paged(EVERYTHING.package, Web(package="@example/every-thing"), EVERYTHING.plans, golden=2),
     "cpu_alone": paged(IOS_CPU_ALONE.package, Web(), IMAGE_CLASSIFIER.plans),
     "trusted": paged(TRUSTED.package, Web(), IMAGE_CLASSIFIER.plans),
+    "delivered": paged(DELIVERED, Web(), IMAGE_CLASSIFIER.plans),
 }

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -92,8 +92,8 @@ class Seen:
 
 
 class Browser:
-    def __init__(self, commands: IO[bytes], answers: IO[bytes]) -> None:
-        self.commands, self.answers = commands, answers
+    def __init__(self, commands: IO[bytes], answers: IO[bytes], end: Callable[[], None] = lambda: None) -> None:
+        self.commands, self.answers, self.end = commands, answers, end
         self.number = 0
         self.rest = b""
         self.events: list[dict[str, Any]] = []
@@ -167,17 +167,18 @@ def browser(
     fonts: Sequence[Path] = (),
     camera: Path | None = None,
     has_gpu: bool = False,
+    more: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Iterator[Browser]:
     """A browser that keeps what it writes below `home`, and is gone at the end.
 
     It has a font without signs and without letters of equal width; `fonts` are folders with others. `camera` is a file
-    of Motion JPEG that its camera shows, without asking anybody. With `has_gpu` it has WebGPU, in software. It is
-    ended after `seconds`: it can hang.
+    of Motion JPEG that its camera shows, without asking anybody. With `has_gpu` it has WebGPU, in software. `more` are
+    options of its own. It is ended after `seconds`: it can hang.
     """
     folder = chromium()
-    more = "".join(f"<dir>{each}</dir>" for each in fonts)
-    (home / "fonts.conf").write_text(FONTS.format(folder=folder, more=more), encoding="utf-8")
+    others = "".join(f"<dir>{each}</dir>" for each in fonts)
+    (home / "fonts.conf").write_text(FONTS.format(folder=folder, more=others), encoding="utf-8")
     variables = {"LD_LIBRARY_PATH": str(folder / "lib"), "HOME": str(home), "FONTCONFIG_FILE": str(home / "fonts.conf")}
     read_commands, write_commands = os.pipe()
     read_answers, write_answers = os.pipe()
@@ -185,7 +186,15 @@ def browser(
     seen = [*CAMERA, f"--use-file-for-fake-video-capture={camera}"] if camera else []
     gpu = SOFTWARE_GPU if has_gpu else NO_GPU
     variables |= {"VK_ICD_FILENAMES": str(folder / "vk_swiftshader_icd.json")} if has_gpu else {}
-    program = [str(folder / "chromium"), *OPTIONS, *gpu, *seen, f"--user-data-dir={home / 'profile'}", "about:blank"]
+    program = [
+        str(folder / "chromium"),
+        *OPTIONS,
+        *gpu,
+        *seen,
+        *more,
+        f"--user-data-dir={home / 'profile'}",
+        "about:blank",
+    ]
     with (home / "log.txt").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-c", LAUNCH, *map(str, ends), *program],
@@ -202,7 +211,7 @@ def browser(
     watch.start()
     try:
         with os.fdopen(write_commands, "wb", 0) as commands, os.fdopen(read_answers, "rb", 0) as answers:
-            yield Browser(commands, answers)
+            yield Browser(commands, answers, lambda: _end(process))
     finally:
         watch.cancel()
         _end(process)

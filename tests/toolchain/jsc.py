@@ -58,7 +58,9 @@ ANDROID_MACROS = ("-D__unused=",)
 TARGET = "x86_64-linux-gnu.2.34"
 FLAGS = ("-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fno-sanitize=undefined")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
-LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-Wl,--allow-shlib-undefined")
+LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-l:libz.so.1", "-Wl,--allow-shlib-undefined")
+ZLIB = ("zlib.h", "zconf.h")
+"""zlib's headers, which the NDK and Apple have: the compiler brings those of Apple, for every system"""
 TIMEOUT_S = 240
 
 
@@ -86,8 +88,8 @@ class Program:
         timeout_s: float = TIMEOUT_S,
     ) -> Finished:
         """Runs a script in it; `onnxruntime` is a folder with libonnxruntime.so."""
-        libraries = os.pathsep.join(map(str, (onnxruntime, _debian() / "usr" / "lib" / "x86_64-linux-gnu")))
-        variables = {"PATH": os.environ.get("PATH", ""), "LD_LIBRARY_PATH": libraries, **(environment or {})}
+        found = os.pathsep.join(map(str, libraries(onnxruntime)))
+        variables = {"PATH": os.environ.get("PATH", ""), "LD_LIBRARY_PATH": found, **(environment or {})}
         command = [self.path, script, *arguments]
         try:
             done = subprocess.run(
@@ -105,6 +107,11 @@ class Program:
             said = late.stdout.decode(errors="replace") if isinstance(late.stdout, bytes) else late.stdout or ""
             return Finished(-9, f"{said}\nended after {timeout_s} s")
         return Finished(done.returncode, done.stdout)
+
+
+def libraries(onnxruntime: Path) -> tuple[Path, Path]:
+    """Folders with the libraries of a program."""
+    return onnxruntime, _debian() / "usr" / "lib" / "x86_64-linux-gnu"
 
 
 def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -> Program:
@@ -183,8 +190,25 @@ def includes(*folders: Path, project: str = NEWEST) -> list[str]:
 
     make_alone(shim, make)
     javascript_core = _debian() / "usr" / "include" / "webkitgtk-4.1"
-    found = [shim, *(_react_common(project) / each for each in FOLDERS), javascript_core, *folders]
+    found = [shim, zlib_headers(), *(_react_common(project) / each for each in FOLDERS), javascript_core, *folders]
     return [option for folder in found for option in ("-isystem", str(folder))]
+
+
+def zlib_headers() -> Path:
+    """A folder with zlib's headers alone."""
+    folder = cache_folder() / "jsc" / f"zlib-{downloads.pin(builder.COMPILER).sha256[:16]}"
+
+    def make(made: Path) -> None:
+        for name in ZLIB:
+            shutil.copy(zig.compiler().parent / "lib" / "libc" / "include" / "any-darwin-any" / name, made / name)
+
+    make_alone(folder, make)
+    return folder
+
+
+def zlib() -> list[str]:
+    """Options that link zlib."""
+    return ["-L", str(_debian() / "usr" / "lib" / "x86_64-linux-gnu"), "-l:libz.so.1"]
 
 
 def compile_all(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from packager.core.contract import Contract, ImageInput
 from packager.providers import PROVIDERS
+from packager.targets.delivery import DeliveryView
 from packager.targets.ios.files import CASES
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
 from packager.targets.signed_list import TrustView
@@ -26,6 +27,8 @@ def runtime_view(
     contracts: Sequence[Contract] = (),
     class_names: Sequence[str] = (),
     trust: TrustView | None = None,
+    delivery: DeliveryView | None = None,
+    published_runtime: str = "",
 ) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(
@@ -39,6 +42,8 @@ def runtime_view(
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
         class_names=tuple(class_names),
         trust=trust,
+        delivery=delivery,
+        published_runtime=published_runtime,
     )
 
 

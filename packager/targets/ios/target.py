@@ -19,6 +19,7 @@ from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import signed_list, swift_runtime
+from packager.targets.delivery import delivery_view
 from packager.targets.ios import files, package, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
@@ -41,7 +42,7 @@ class Ios:
     NAME: ClassVar[str] = "ios"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     VERIFIES: ClassVar[bool] = True
-    UPDATES: ClassVar[bool] = False
+    UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
@@ -143,10 +144,18 @@ class Ios:
             *texts.ALWAYS,
             *(swift.RESERVED_BY_CONTRACTS if contracts else ()),
             *(swift.RESERVED_BY_TRUST if package.trust else ()),
+            *(swift.RESERVED_BY_DELIVERY if package.delivery else ()),
         )
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
+        delivered = delivery_view(package)
         shared = runtime_view(
-            module, self.providers, contracts, tuple(class_names.values()), signed_list.trust_view(package)
+            module,
+            self.providers,
+            contracts,
+            tuple(class_names.values()),
+            signed_list.trust_view(package),
+            delivered,
+            self._delivered_runtime(runtime) if delivered else "",
         )
         _refuse_double(shared)
         laid_out = files.lay_out(plans)
@@ -204,6 +213,12 @@ class Ios:
     def parts(self, view: IosView) -> Parts:
         runtime = swift_runtime.part(view.dependency, view.framework, view.own, has_runtime=view.has_runtime)
         return Parts(package=swift_runtime.package_part(view.package), libraries=(runtime,))
+
+    def _delivered_runtime(self, own: PackagedFramework | None) -> str:
+        """ONNX Runtime of the package as a manifest names it, up to where its file lies."""
+        if own is None:
+            return self.published_runtime()
+        return own.url or f"ONNX Runtime {own.version}"
 
     def _oldest_runtime(self) -> str:
         allowed = self.allowed_runtimes()

@@ -73,6 +73,15 @@ def oldest(built: Built) -> str:
     return built.runtime_range.releases[0] if built.runtime_range else built.runtime_version
 
 
+def documented(built: Built) -> str:
+    """The ONNX Runtime of a platform, as documents of channels name it."""
+    own = built.own
+    if own is None:
+        return built.dependency
+    where = own.coordinates if isinstance(own, PackagedRuntime) else own.url
+    return where or f"ONNX Runtime {own.version}"
+
+
 def pod(ios: Built) -> dict[PurePosixPath, str]:
     """The podspec of the published ONNX Runtime at its address, by path; empty if the package contains its own.
 

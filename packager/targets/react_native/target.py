@@ -15,6 +15,7 @@ from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.targets import signed_list
+from packager.targets.delivery import delivery_view
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import naming, runtime, swift_package, texts
 from packager.targets.react_native.headers import without_comments
@@ -43,7 +44,7 @@ class ReactNative:
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True
-    UPDATES: ClassVar[bool] = False
+    UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -111,6 +112,8 @@ class ReactNative:
             description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
             license=package.license or UNLICENSED,
             trust=signed_list.trust_view(package),
+            delivery=delivery_view(package),
+            runtimes={each.target: runtime.documented(each) for each in (android, ios)},
             npm_registry=package.npm_registry,
             module=module,
             cpp_namespace=naming.cpp_namespace(module),

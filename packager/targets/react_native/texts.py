@@ -13,6 +13,8 @@ MODULE = "Module"
 KOTLIN = PurePosixPath("android/src/main/kotlin")
 OF_PICTURES = frozenset({"image", "Pictures"})
 """stems of templates that packages without pictures lack"""
+OF_UPDATES = frozenset({"Delivery", "Delta", "DeviceState", "FreshFile", "Inflated", "ModuleDelivery", "Storage"})
+"""stems of templates that only packages with a channel have, beside the shared ones"""
 DEVICE = f"{ROOT / KOTLIN}/{PARTIAL}{{}}.device.kt{TEMPLATE}"
 README = f"{ROOT}/{PARTIAL}{{}}.readme.md{TEMPLATE}"
 """parts of providers: where the Kotlin describes the device, and in the README"""
@@ -22,7 +24,7 @@ def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
     """Rendered templates by path in the package."""
     printed = {
         place_of(path, view.names): shared.rendered(root, path, view.names)
-        for root, path in shared.templates(ROOT)
+        for root, path in shared.templates(ROOT, updates=view.names.delivery is not None)
         if not shared.is_of_model(path) and _ships(path, view)
     }
     return {**printed, **shared.model_texts(view.names.models)}
@@ -30,12 +32,16 @@ def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
 
 def copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:
     """Files that the package contains unmodified."""
-    found = {**shared.copies(ROOT), **shared.typed_copies({each.module for each in view.names.exports})}
+    shipped = shared.copies(ROOT, updates=view.names.delivery is not None)
+    found = {**shipped, **shared.typed_copies({each.module for each in view.names.exports})}
     return {path: file for path, file in found.items() if view.names.trust or not shared.is_of_trust(path)}
 
 
 def _ships(path: PurePosixPath, view: ReactNativeView) -> bool:
-    has_use = view.names.has_pictures or path.name.partition(".")[0] not in OF_PICTURES
+    stem = path.name.partition(".")[0]
+    has_use = view.names.has_pictures or stem not in OF_PICTURES
+    if stem in OF_UPDATES and view.names.delivery is None:
+        return False
     return has_use and (view.names.trust is not None or not shared.is_of_trust(path))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core.values import Package
+from packager.targets.delivery import DeliveryView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView
 from packager.targets.typescript.typed_view import ExportView
@@ -34,6 +35,10 @@ class NamesView:
     """licence for package.json"""
     trust: TrustView | None
     """what files are verified with; None for a package that opens them unsigned"""
+    delivery: DeliveryView | None
+    """the channel of the models; None for a package without one"""
+    runtimes: Mapping[str, str]
+    """ONNX Runtime of each platform as documents of channels name it"""
     npm_registry: str
     """where `npm publish` sends the package; empty for npm's own registry"""
     module: str

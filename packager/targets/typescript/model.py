@@ -39,7 +39,11 @@ def model_views(
     contracts = [model.contract for model in found if model.contract]
     class_names = naming.class_names(
         (model.name for model in found),
-        taken={*typed.class_names(contracts), *(naming.RESERVED_BY_TRUST if package.trust else ())},
+        taken={
+            *typed.class_names(contracts),
+            *(naming.RESERVED_BY_TRUST if package.trust else ()),
+            *(naming.RESERVED_BY_UPDATES if package.delivery else ()),
+        },
         beside=(*naming.BESIDE, typed.PREDICTION) if contracts else naming.BESIDE,
     )
     views = []
@@ -98,6 +102,7 @@ def model_view(
         samples=samples_in_words([each.samples for each in golden]),
         typed=typed_view,
         is_signed=package.trust is not None,
+        is_updated=package.delivery is not None,
         example=(*_loaded(npm_name, class_name), *(typed_view.example if typed_view else _run(inputs, outputs[0]))),
     )
 

@@ -50,6 +50,13 @@ RESERVED_CLASSES = frozenset(
 )
 RESERVED_BY_TRUST = frozenset({"Bytes", "ModelUntrustedError", "Signature", "TRUST", "Trust", "TrustProblem"})
 """the same in packages that verify signatures"""
+RESERVED_BY_UPDATES = frozenset(
+    """
+    Build DELIVERY Delivery DeviceState ModelUpdater UpdateOptions UpdatePhase UpdatePlatform UpdateRequest UpdateState
+    UpdateStates UpdatedSource Updater
+    """.split()
+)
+"""the same in packages with a channel"""
 BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")
 """suffixes of the types that belong to a class"""
 

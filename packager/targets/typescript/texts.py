@@ -15,6 +15,10 @@ MODEL = "model"
 """`models/model.*`: templates that are rendered once per model"""
 OF_TRUST = frozenset({"trust", "trustBytes", "Signatures"})
 """stems of files that only packages with trusted keys have"""
+OF_UPDATES = frozenset({"delivery", "updates"})
+"""stems of templates that only packages with a channel have"""
+UPDATING = "updating"
+"""folder of files that only they have"""
 TYPED = "typed"
 """folder of files that contracts need"""
 PARTIAL = "_"
@@ -24,13 +28,14 @@ Template = tuple[PurePosixPath, PurePosixPath]
 """a folder below templates/, and the path of a template there, which is its path in the package"""
 
 
-def templates(own: PurePosixPath) -> list[Template]:
-    """Templates of a package that are rendered by themselves: the shared ones, and those in the folder `own`."""
+def templates(own: PurePosixPath, *, updates: bool = False) -> list[Template]:
+    """Templates of a package that are rendered by themselves: the shared ones, and those in the folder `own`. With
+    `updates` it has a channel."""
     return [
         (root, path)
         for root in (SHARED, own)
         for path in _found(root)
-        if path.suffix == TEMPLATE and not path.name.startswith(PARTIAL)
+        if path.suffix == TEMPLATE and not path.name.startswith(PARTIAL) and (updates or not is_of_updates(path))
     ]
 
 
@@ -52,17 +57,21 @@ def is_of_trust(path: PurePosixPath) -> bool:
     return path.name.partition(".")[0] in OF_TRUST
 
 
+def is_of_updates(path: PurePosixPath) -> bool:
+    return UPDATING in path.parts or path.name.partition(".")[0] in OF_UPDATES
+
+
 def rendered(root: PurePosixPath, path: PurePosixPath, view: Any) -> str:
     return render(str(root / path), view)
 
 
-def copies(own: PurePosixPath) -> dict[PurePosixPath, Path]:
-    """Files that every package contains unmodified."""
+def copies(own: PurePosixPath, *, updates: bool = False) -> dict[PurePosixPath, Path]:
+    """Files that every package contains unmodified. With `updates` it has a channel."""
     return {
         path: templates_folder() / root / path
         for root in (SHARED, own)
         for path in _found(root)
-        if path.suffix != TEMPLATE and path.parent.name != TYPED
+        if path.suffix != TEMPLATE and path.parent.name != TYPED and (updates or not is_of_updates(path))
     }
 
 

@@ -158,6 +158,8 @@ class ModelView:
     """method of a model with a contract"""
     is_signed: bool
     """whether only signed files are opened"""
+    is_updated: bool
+    """whether a channel delivers newer files"""
     example: tuple[str, ...]
     """lines of TypeScript that load the model and run it, for the documentation"""
 

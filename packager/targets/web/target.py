@@ -18,6 +18,7 @@ from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import signed_list
+from packager.targets.delivery import delivery_view
 from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact
 from packager.targets.typescript import naming, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
@@ -47,7 +48,7 @@ class Web:
     NAME: ClassVar[str] = "web"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
-    UPDATES: ClassVar[bool] = False
+    UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -132,7 +133,16 @@ class Web:
         script, binary = (environment.runtime_file(part, self.runtime) for part in ("script", "binary"))
         return WebView(
             package=package,
-            names=_names(package, npm_name, models, plans, self.providers, script=script, binary=binary),
+            names=_names(
+                package,
+                npm_name,
+                models,
+                plans,
+                self.providers,
+                runtime=self.published_runtime(),
+                script=script,
+                binary=binary,
+            ),
             files=layout.placed(),
             licenses=tuple(
                 License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
@@ -240,6 +250,7 @@ def _names(
     plans: tuple[Plan, ...],
     providers: tuple[str, ...],
     *,
+    runtime: str,
     script: Path,
     binary: Path,
 ) -> NamesView:
@@ -250,6 +261,8 @@ def _names(
         description=package.description or f"Models for the web: {', '.join(each.name for each in models)}",
         license=package.license or UNLICENSED,
         trust=signed_list.trust_view(package),
+        delivery=delivery_view(package),
+        runtime=runtime,
         npm_registry=package.npm_registry,
         tarball=naming.tarball_name(npm_name, package.version),
         runtime_version=environment.version(),

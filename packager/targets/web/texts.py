@@ -21,7 +21,7 @@ def texts(view: WebView) -> dict[PurePosixPath, str]:
     """Rendered templates by path in the package."""
     printed = {
         path.with_name(path.name.removesuffix(shared.TEMPLATE)): shared.rendered(root, path, view.names)
-        for root, path in shared.templates(ROOT)
+        for root, path in shared.templates(ROOT, updates=view.names.delivery is not None)
         if not shared.is_of_model(path) and _ships(path, view)
     }
     models = shared.model_texts(view.names.models)
@@ -30,7 +30,10 @@ def texts(view: WebView) -> dict[PurePosixPath, str]:
 
 def copies(view: WebView) -> dict[PurePosixPath, Path]:
     """Files that the package contains unmodified."""
-    found = {**shared.copies(ROOT), **shared.typed_copies({each.module for each in view.names.exports})}
+    found = {
+        **shared.copies(ROOT, updates=view.names.delivery is not None),
+        **shared.typed_copies({each.module for each in view.names.exports}),
+    }
     return {path: file for path, file in found.items() if _ships(path, view)}
 
 

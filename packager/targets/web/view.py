@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.values import Package
+from packager.targets.delivery import DeliveryView
 from packager.targets.signed_list import TrustView
 from packager.targets.typescript.typed_view import ExportView
 from packager.targets.typescript.view import License, ModelView, PlacedFile, PlatformProvidersView
@@ -20,6 +21,10 @@ class NamesView:
     """licence for package.json"""
     trust: TrustView | None
     """what files are verified with; None for a package that opens them unsigned"""
+    delivery: DeliveryView | None
+    """the channel of the models; None for a package without one"""
+    runtime: str
+    """ONNX Runtime as documents of channels name it"""
     npm_registry: str
     """where `npm publish` sends the package; empty for npm's own registry"""
     tarball: str

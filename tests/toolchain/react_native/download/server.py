@@ -197,10 +197,10 @@ class Address:
 
 
 @contextmanager
-def serving(pair: Certificate | None = None) -> Iterator[Address]:
-    """A server on this machine; it serves https: if there is a certificate."""
+def serving(pair: Certificate | None = None, *, port: int = 0) -> Iterator[Address]:
+    """A server on this machine; it serves https: if there is a certificate. `port` 0 is any that is free."""
     files = Files()
-    server = _Server(("127.0.0.1", 0), type("FilesHandler", (Handler,), {"files": files}))
+    server = _Server(("127.0.0.1", port), type("FilesHandler", (Handler,), {"files": files}))
     if pair:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pair.certificate, pair.key)

@@ -14,9 +14,17 @@ __attribute__((objc_root_class))
 + (instancetype)stringWithUTF8String:(const char *)text;
 @end
 
+@interface NSNumber : NSObject
++ (NSNumber *)numberWithBool:(bool)value;
+@end
+
+@class NSError;
+extern NSString *const NSURLIsExcludedFromBackupKey;
+
 @interface NSURL : NSObject
 + (instancetype)URLWithString:(NSString *)text;
 + (NSURL *)fileURLWithPath:(NSString *)path;
+- (bool)setResourceValue:(id)value forKey:(NSString *)key error:(NSError **)error;
 @end
 
 typedef enum : long {

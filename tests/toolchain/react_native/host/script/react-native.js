@@ -13,14 +13,18 @@ const android = {
     if (uri !== globalThis.plan.uri || maxSize !== (globalThis.plan.options?.maxSize ?? 0)) throw new Error('changed');
     return error === undefined ? Promise.resolve(decoded) : Promise.reject(new Error(error));
   },
+  deviceState: () => globalThis.plan.device ?? { unmetered: -1, charging: -1 },
   isSigned: (key, message, signature) => globalThis.__turboModuleProxy('ModelsCxx').isSigned(key, message, signature),
 };
 
 export const TurboModuleRegistry = {
   get: (name) => {
     if (name.endsWith('FilesAndroid')) return globalThis.plan.os === 'android' ? android : null;
-    return globalThis.__turboModuleProxy(name);
+    const module = TurboModuleRegistry.plain(name);
+    return globalThis.watch === undefined ? module : globalThis.watch(module);
   },
+  /** The module itself, where a test looks at what others call. */
+  plain: (name) => globalThis.__turboModuleProxy(name),
 };
 
 /** Warnings that memory is short: a case gives them. */

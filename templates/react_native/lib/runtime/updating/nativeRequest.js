@@ -1,0 +1,72 @@
+// Asks for the document of a channel, by XMLHttpRequest: React Native's fetch does not say how much has come.
+import { isSecure } from '../downloadRequest.js';
+import { ModelError } from '../errors.js';
+const STALL_MS = 30_000;
+const OK = 200;
+/** `UpdatePlatform.ask`. The system follows redirects; their last address must be an `https:` one, too. */
+export async function ask(url, etag, limitBytes, signal) {
+    const request = new XMLHttpRequest();
+    request.open('GET', url);
+    request.responseType = 'arraybuffer';
+    // Kept answers are the updater's own.
+    request.setRequestHeader('Cache-Control', 'no-cache');
+    if (etag !== '')
+        request.setRequestHeader('If-None-Match', etag);
+    try {
+        await answer(request, url, limitBytes, signal);
+    }
+    catch (reason) {
+        request.abort();
+        throw reason;
+    }
+    const { status, responseURL } = request;
+    if (!isSecure(responseURL))
+        throw insecure(url, responseURL);
+    const bytes = status === OK ? new Uint8Array(request.response ?? new ArrayBuffer(0)) : new Uint8Array(0);
+    if (bytes.byteLength > limitBytes)
+        throw tooLong(url, limitBytes);
+    return { status, etag: request.getResponseHeader('ETag') ?? '', bytes };
+}
+function answer(request, url, limitBytes, signal) {
+    let stall;
+    let cancel = () => undefined;
+    const ended = new Promise((resolve, reject) => {
+        const fail = (words) => () => {
+            reject(new ModelError('network', `${url} ${words}`));
+        };
+        const watch = () => {
+            clearTimeout(stall);
+            stall = setTimeout(fail(`sent nothing for ${String(STALL_MS)} ms`), STALL_MS);
+        };
+        cancel = () => {
+            reject(new ModelError('cancelled', 'the update was cancelled'));
+        };
+        signal?.addEventListener('abort', cancel);
+        if (signal?.aborted === true)
+            cancel();
+        request.onload = () => {
+            resolve();
+        };
+        request.onerror = fail('cannot be reached');
+        request.ontimeout = request.onerror;
+        request.onabort = request.onerror;
+        request.onprogress = (event) => {
+            watch();
+            if (event.loaded > limitBytes)
+                reject(tooLong(url, limitBytes));
+        };
+        watch();
+        if (signal?.aborted !== true)
+            request.send();
+    });
+    return ended.finally(() => {
+        clearTimeout(stall);
+        signal?.removeEventListener('abort', cancel);
+    });
+}
+function tooLong(url, limitBytes) {
+    return new ModelError('corrupted', `${url} has more than ${String(limitBytes)} bytes`);
+}
+function insecure(url, target) {
+    return new ModelError('network', `${url} leads to ${target || 'an unknown address'}, which is not an https: address`);
+}

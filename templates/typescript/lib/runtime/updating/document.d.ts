@@ -1,0 +1,67 @@
+import type { Settings, Tolerance } from '../descriptor.js';
+import type { Blob } from './platform.js';
+/** A blob that makes a file of another one. */
+export interface ChannelDelta extends Blob {
+    /** SHA-256 of what it is applied to. */
+    readonly source: string;
+}
+/** A file of a release. */
+export interface ChannelBlob extends Blob {
+    /** In the package; of data, what the model's file calls it. */
+    readonly name: string;
+    readonly deltas: readonly ChannelDelta[];
+}
+/** What a provider opens on a target. */
+export interface ChannelFile {
+    readonly target: string;
+    readonly inside: string;
+    readonly provider: string;
+    /** Empty for any. */
+    readonly chips: readonly string[];
+    readonly runtime: string;
+    /** ONNX Runtimes that may open it, beside `runtime`; empty for none. */
+    readonly runtimeRange: string;
+    readonly file: ChannelBlob;
+    /** Files with weights. */
+    readonly data: readonly ChannelBlob[];
+    readonly settings: Settings;
+    /** Samples; null for a release without a self-test. */
+    readonly golden: ChannelBlob | null;
+    readonly allowed: readonly Tolerance[];
+}
+/** What a device must have to download a release. */
+export interface ChannelConditions {
+    readonly wifi: boolean;
+    readonly charging: boolean;
+    readonly freeBytes: number;
+}
+/** A version of a model. */
+export interface ChannelRelease {
+    readonly version: string;
+    readonly number: number;
+    readonly contract: string;
+    /** The oldest version of the package that may take it; empty for any. */
+    readonly minApp: string;
+    readonly rollout: {
+        readonly percent: number;
+        readonly salt: string;
+    };
+    readonly conditions: ChannelConditions;
+    readonly files: readonly ChannelFile[];
+}
+/** All that a channel says. */
+export interface ChannelDocument {
+    readonly packageName: string;
+    readonly channel: string;
+    readonly number: number;
+    /** Milliseconds since 1970. */
+    readonly expires: number;
+    /** By the models' names; the newest release is the first. */
+    readonly models: ReadonlyMap<string, readonly ChannelRelease[]>;
+}
+/**
+ * Reads a document.
+ *
+ * @throws FormError; SyntaxError for what is no JSON
+ */
+export declare function readDocument(text: string): ChannelDocument;

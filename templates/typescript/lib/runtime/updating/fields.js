@@ -1,0 +1,114 @@
+// Reads JSON whose form is known: what is missing or of another type is refused, what is unknown is passed over.
+/** Something is not as it should be; the message names it. */
+export class FormError extends Error {
+}
+const SHA256 = /^[0-9a-f]{64}$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+/** The members of an object. */
+export class Fields {
+    members;
+    where;
+    /** @throws FormError for what is no object */
+    constructor(value, where) {
+        if (typeof value !== 'object' || value === null || Array.isArray(value))
+            throw new FormError(`${where} is no object`);
+        this.members = value;
+        this.where = where;
+    }
+    text(name) {
+        const value = this.member(name);
+        if (typeof value !== 'string')
+            throw this.wrong(name, 'text');
+        return value;
+    }
+    /** A SHA-256 in hexadecimal. */
+    sha256(name) {
+        return this.matching(name, SHA256, 'sha256');
+    }
+    /** A name without a slash. */
+    name(name) {
+        return this.matching(name, NAME, 'name');
+    }
+    flag(name) {
+        const value = this.member(name);
+        if (typeof value !== 'boolean')
+            throw this.wrong(name, 'boolean');
+        return value;
+    }
+    /** A whole number from 0 on that a double has exactly. */
+    whole(name) {
+        const value = this.member(name);
+        if (!Number.isSafeInteger(value) || value < 0)
+            throw this.wrong(name, 'whole number');
+        return value;
+    }
+    /** A number that is not negative. */
+    amount(name) {
+        const value = this.member(name);
+        if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+            throw this.wrong(name, 'number');
+        return value;
+    }
+    /** Milliseconds since 1970, of a time as in `2026-01-31T23:59:59Z`. */
+    time(name) {
+        const text = this.matching(name, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, 'time');
+        const time = Date.parse(text);
+        if (Number.isNaN(time))
+            throw this.wrong(name, 'time');
+        return time;
+    }
+    object(name) {
+        return new Fields(this.member(name), `${this.where}.${name}`);
+    }
+    /** Null where the member is null or missing. */
+    optional(name, read) {
+        const value = this.member(name) ?? null;
+        return value === null ? null : read(this.object(name));
+    }
+    list(name, read) {
+        return this.array(name).map((each, index) => read(new Fields(each, `${this.where}.${name}[${String(index)}]`)));
+    }
+    texts(name) {
+        return this.array(name).map((each) => {
+            if (typeof each !== 'string')
+                throw this.wrong(name, 'list of texts');
+            return each;
+        });
+    }
+    numbers(name) {
+        return this.array(name).map((each) => {
+            if (typeof each !== 'number')
+                throw this.wrong(name, 'list of numbers');
+            return each;
+        });
+    }
+    /** The members of an object whose names are not known before, in a map. */
+    map(name, read) {
+        const fields = this.object(name);
+        return new Map(Object.keys(fields.members).map((key) => [key, read(fields, key)]));
+    }
+    array(name) {
+        const value = this.member(name);
+        if (!Array.isArray(value))
+            throw this.wrong(name, 'list');
+        return value;
+    }
+    matching(name, pattern, kind) {
+        const text = this.text(name);
+        if (!pattern.test(text))
+            throw this.wrong(name, kind);
+        return text;
+    }
+    member(name) {
+        return Object.prototype.hasOwnProperty.call(this.members, name) ? this.members[name] : undefined;
+    }
+    wrong(name, kind) {
+        return new FormError(`${this.where}.${name} is no ${kind}`);
+    }
+}
+/** Refuses a list in which a key is twice. */
+export function distinct(values, key, what) {
+    if (new Set(values.map(key)).size < values.length)
+        throw new FormError(`a ${what} is there twice`);
+    return values;
+}

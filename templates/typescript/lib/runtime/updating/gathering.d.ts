@@ -1,0 +1,47 @@
+import type { PackagedFile } from '../descriptor.js';
+import type { ChannelBlob, ChannelDelta } from './document.js';
+import type { Blob, UpdatePlatform } from './platform.js';
+/** Where files come from, and who is told. */
+export interface Gathering {
+    readonly platform: UpdatePlatform;
+    /** Of the folder of all channels, with a / at its end. */
+    readonly address: string;
+    /** The package's own files, by their SHA-256. */
+    readonly packaged: ReadonlyMap<string, PackagedFile>;
+    readonly signal: AbortSignal | undefined;
+    readonly tell: (phase: 'downloading' | 'patching', loadedBytes: number, totalBytes: number) => void;
+}
+/** A file that is not there yet, and how it is got. */
+interface Missing {
+    readonly blob: ChannelBlob;
+    readonly delta: ChannelDelta | null;
+}
+/** What has to be got. */
+export declare class Shopping {
+    readonly missing: readonly Missing[];
+    private readonly gathering;
+    private readonly loaded;
+    constructor(gathering: Gathering, missing: readonly Missing[]);
+    /** Of the files that are not there yet. */
+    get newBytes(): number;
+    /** Bytes that are downloaded if all deltas can be applied. */
+    get downloadBytes(): number;
+    /** @throws ModelError */
+    get(): Promise<void>;
+    private patch;
+    private download;
+    private tell;
+    /** Whatever goes wrong has another way out, unless nobody wants it any more. */
+    private succeeds;
+}
+/** What is missing of `blobs`, and the smallest delta of each whose source is there. */
+export declare function shoppingFor(blobs: readonly ChannelBlob[], gathering: Gathering): Promise<Shopping>;
+/** By content: no path comes from a document. */
+export declare function blobAddress(address: string, sha256: string): string;
+/**
+ * Whether there is room: `inUse` are the files that stay.
+ *
+ * @throws ModelError `no-space`
+ */
+export declare function checkRoom(shopping: Shopping, inUse: readonly Blob[], limitBytes: number | undefined, platform: UpdatePlatform): Promise<void>;
+export {};

@@ -1,0 +1,63 @@
+import type { Blob } from './platform.js';
+/** A release that was tried on this device. */
+export interface StoredRelease {
+    /** SHA-256 of the document that it came with. */
+    readonly document: string;
+    readonly version: string;
+    readonly number: number;
+    readonly files: readonly Blob[];
+}
+/** How often something was begun that has not ended. */
+export interface Attempts {
+    readonly version: string;
+    readonly count: number;
+}
+/** A version that is not opened again. */
+export interface Ban {
+    readonly version: string;
+    readonly reason: string;
+}
+/** What is known of a model. */
+export interface StoredModel {
+    /** What the next load opens; null for the app's own. */
+    readonly active: StoredRelease | null;
+    readonly previous: StoredRelease | null;
+    readonly trying: Attempts | null;
+    readonly opening: Attempts | null;
+    readonly banned: readonly Ban[];
+}
+/** The newest document that was seen. */
+export interface Seen {
+    readonly number: number;
+    readonly sha256: string;
+}
+/** All that an updater remembers. */
+export interface StoredState {
+    /** Made once: which devices take part in a rollout. */
+    readonly device: string;
+    readonly seen: Seen;
+    readonly etag: string;
+    /** Milliseconds since 1970. */
+    readonly notBefore: number;
+    /** One after the other. */
+    readonly failures: number;
+    readonly isFrozen: boolean;
+    /** Versions by the models' names. */
+    readonly pins: ReadonlyMap<string, string>;
+    readonly models: ReadonlyMap<string, StoredModel>;
+}
+export declare function emptyState(device: string, seen?: Seen): StoredState;
+export declare function storedModel(state: StoredState, name: string): StoredModel;
+/** The state with another one of a model. */
+export declare function withModel(state: StoredState, name: string, change: Partial<StoredModel>): StoredState;
+/** A model whose active version is no longer opened; `ban` is empty for one that may be downloaded again. */
+export declare function withoutActive({ active, previous, banned }: StoredModel, ban: string): Partial<StoredModel>;
+/** Files of the releases that may be opened. */
+export declare function filesInUse(state: StoredState): readonly Blob[];
+/** Documents that are read again: those of releases that may be opened, and the newest one. */
+export declare function documentsInUse(state: StoredState): ReadonlySet<string>;
+export declare function writeState(state: StoredState): string;
+/** @throws FormError, or SyntaxError for what is no JSON */
+export declare function readState(text: string): StoredState;
+/** What a damaged state still says of documents that were seen: older ones stay refused. */
+export declare function seenIn(text: string): Seen;

@@ -1,0 +1,2 @@
+// What an app says to an updater, and what it is told.
+export {};

@@ -1,0 +1,23 @@
+import type { Backend } from '../backend.js';
+import type { ModelDescriptor, Provider } from '../descriptor.js';
+import type { Source } from '../options.js';
+import type { Fitting } from './choosing.js';
+import type { UpdatePlatform } from './platform.js';
+/** What a release is tried with. */
+export interface Trial {
+    readonly model: ModelDescriptor;
+    /** Runs the app's own models. */
+    readonly backend: Backend;
+    readonly platform: UpdatePlatform;
+    readonly providers: readonly Provider[];
+    /** Where the app's own samples are. */
+    readonly fallback: Source;
+}
+/** A release is at fault, not the device. */
+export declare const FAULTS: ReadonlySet<string>;
+/**
+ * Opens a release and runs it: on its samples, whose outputs are compared, or else on the package's, or on zeros.
+ *
+ * @throws ModelError: one of FAULTS for a release that is not to be tried again
+ */
+export declare function tryRelease(trial: Trial, fitting: Fitting): Promise<void>;

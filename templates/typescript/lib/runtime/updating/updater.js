@@ -1,0 +1,226 @@
+// Keeps the models of a package up to date from a channel. Whatever happens, a verified model can be opened.
+import { currentBackend } from '../backend.js';
+import { platformFiles } from '../descriptor.js';
+import { ModelError, toModelError } from '../errors.js';
+import { checkOptions } from '../permitting.js';
+import { askFor, countFailure, forgetFailures, isExpired } from './asking.js';
+import { isSafe } from './delivery.js';
+import { Ledger } from './ledger.js';
+import { Opener } from './opening.js';
+import { prune } from './pruning.js';
+import { sourceFor } from './source.js';
+import { storedModel, withModel } from './state.js';
+import { Telling } from './telling.js';
+import { updateModel } from './updating.js';
+/** The updater of a package, for one channel and all models. Generated code gives it its name, `ModelUpdater`. */
+export class Updater {
+    /** What `load` opens: what was downloaded, or else `options.fallback`. */
+    source;
+    delivery;
+    models;
+    address;
+    options;
+    telling;
+    started = null;
+    running = null;
+    /**
+     * @param address - of the folder that `mobpack channel publish` writes to: an `https:` address with a / at its end
+     * @throws ModelError `bad-options`
+     */
+    constructor(delivery, models, address, options = {}) {
+        if (typeof address !== 'string' || !isSafe(address) || !/^[^?#]+\/$/.test(address)) {
+            throw new ModelError('bad-options', `'${address}' is not the https: address of a folder, with a / at its end`);
+        }
+        this.delivery = delivery;
+        this.models = models;
+        this.address = address;
+        this.options = options;
+        this.source = sourceFor({ open: (loadable) => this.open(loadable) }, address);
+        this.telling = new Telling(models, delivery.version);
+    }
+    /** The latest states, by the models' names. */
+    get states() {
+        return this.telling.states;
+    }
+    /** Has `listener` called with all states whenever one has changed, until the function that this returns is called. */
+    subscribe(listener) {
+        return this.telling.subscribe(listener);
+    }
+    /**
+     * Asks the channel, downloads what is new, and tries it. Models that are open stay as they are; the next load opens the new
+     * ones. Whatever fails is a state. Calls at the same time are one.
+     *
+     * @throws ModelError `cancelled`
+     */
+    update(request = {}) {
+        this.running ??= this.updateOnce(request).finally(() => {
+            this.running = null;
+        });
+        return this.running;
+    }
+    /** Stops updates, on this device, until `unfreeze`. What was downloaded is opened as before. */
+    async freeze() {
+        await this.change((state) => ({ ...state, isFrozen: true }));
+    }
+    async unfreeze() {
+        await this.change((state) => ({ ...state, isFrozen: false }));
+    }
+    /**
+     * Has the next updates take that version of a model, and no other.
+     *
+     * @throws ModelError `bad-options` for a model that there is not
+     */
+    async pin(model, version) {
+        this.descriptorOf(model);
+        await this.change((state) => ({ ...state, pins: new Map([...state.pins, [model, version]]) }));
+    }
+    /** @throws ModelError `bad-options` for a model that there is not */
+    async unpin(model) {
+        this.descriptorOf(model);
+        await this.change((state) => ({ ...state, pins: new Map([...state.pins].filter(([name]) => name !== model)) }));
+    }
+    /** Removes all downloads: the next load opens the app's own models. What was seen and what is banned is remembered. */
+    async remove() {
+        const { channel } = this.start();
+        await channel.platform.alone('update', async () => {
+            await this.change((state) => [...state.models.keys()].reduce((changed, name) => withModel(changed, name, { active: null, previous: null, trying: null, opening: null }), state));
+            await prune(channel, [], this.start().opener.opened);
+        });
+    }
+    async updateOnce({ force = false, signal }) {
+        try {
+            const { channel } = this.start();
+            await channel.platform.alone('update', () => this.updateAll(force, signal));
+        }
+        catch (reason) {
+            const error = toModelError(reason);
+            const isCancelled = error.code === 'cancelled';
+            this.telling.tellAll({ phase: isCancelled ? 'waiting' : 'failed', reason: error.message });
+            if (isCancelled)
+                throw error;
+        }
+        return this.states;
+    }
+    async updateAll(force, signal) {
+        const { channel, opener } = this.start();
+        const state = await channel.ledger.read();
+        this.telling.showVersions(state);
+        if (state.isFrozen) {
+            this.telling.tellAll({ phase: 'frozen', reason: '' });
+            return;
+        }
+        if (!force && Date.now() < state.notBefore) {
+            const seconds = Math.ceil((state.notBefore - Date.now()) / 1000);
+            this.telling.tellAll({ phase: 'waiting', reason: `after a failure, for ${String(seconds)} s more` });
+            return;
+        }
+        this.telling.tellAll({ phase: 'checking', reason: '' });
+        const verified = await this.ask(signal);
+        if (isExpired(verified)) {
+            const when = new Date(verified.document.expires).toISOString();
+            this.telling.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
+            return;
+        }
+        const outcomes = [];
+        for (const model of this.models)
+            outcomes.push(await this.updateOne(model, verified, signal));
+        if (outcomes.some(({ isFailure }) => isFailure))
+            await countFailure(channel.ledger);
+        else
+            await forgetFailures(channel.ledger);
+        await prune(channel, outcomes.flatMap(({ wanted }) => wanted), opener.opened);
+    }
+    /** The next attempt after a failure is later. */
+    async ask(signal) {
+        const { channel } = this.start();
+        try {
+            return await askFor(channel, signal);
+        }
+        catch (reason) {
+            const error = toModelError(reason);
+            if (error.code !== 'cancelled')
+                await countFailure(channel.ledger);
+            throw error;
+        }
+    }
+    async updateOne(model, verified, signal) {
+        const { channel, backend } = this.start();
+        const { name } = model;
+        const outcome = await updateModel({
+            channel,
+            backend,
+            model,
+            taker: this.takerOf(name, await channel.ledger.read()),
+            options: this.options,
+            signal,
+            tell: (state) => {
+                this.telling.tell(name, state);
+            },
+        }, verified);
+        this.telling.showVersions(await channel.ledger.read());
+        this.telling.tell(name, { phase: outcome.phase, reason: outcome.reason });
+        return outcome;
+    }
+    async open(loadable) {
+        const { fallback = 'bundled' } = this.options;
+        checkOptions(loadable.options);
+        const found = await this.openDownloaded(loadable);
+        return found ?? loadable.load({ ...loadable.options, source: fallback });
+    }
+    /** Null where the app's own model is opened: nothing of the updater keeps it from that. */
+    async openDownloaded(loadable) {
+        try {
+            const { opener, channel } = this.start();
+            const model = await opener.open(loadable);
+            this.telling.showVersions(await channel.ledger.read());
+            return model;
+        }
+        catch (reason) {
+            const error = toModelError(reason);
+            if (error.code === 'cancelled' || error.code === 'bad-options')
+                throw error;
+            this.telling.tell(loadable.descriptor.name, { reason: error.message });
+            return null;
+        }
+    }
+    start() {
+        if (this.started !== null)
+            return this.started;
+        const { delivery, address } = this;
+        const backend = currentBackend();
+        const platform = delivery.open(backend);
+        const channel = { delivery, address, platform, ledger: new Ledger(platform) };
+        const opener = new Opener(channel, backend, (name) => this.takerOf(name, null), (name, reason) => {
+            this.telling.tell(name, { phase: 'failed', reason });
+        });
+        this.started = { channel, backend, opener };
+        return this.started;
+    }
+    takerOf(name, state) {
+        const { delivery, options } = this;
+        const { platform, device } = this.started?.backend ?? currentBackend();
+        const build = delivery.builds[platform];
+        if (build === undefined)
+            throw new ModelError('unsupported', `this package has no channel on ${platform}`);
+        const packaged = platformFiles(this.descriptorOf(name), platform).providers.map(({ provider }) => provider);
+        return {
+            number: delivery.number,
+            contract: delivery.contracts[name] ?? '',
+            build,
+            chip: device.chip,
+            providers: [...(options.providers ?? packaged).filter((provider) => provider !== 'cpu'), 'cpu'],
+            banned: new Set(state === null ? [] : storedModel(state, name).banned.map(({ version }) => version)),
+            pin: state?.pins.get(name),
+        };
+    }
+    descriptorOf(name) {
+        const found = this.models.find((model) => model.name === name);
+        if (found !== undefined)
+            return found;
+        const names = this.models.map((model) => model.name).join(', ');
+        throw new ModelError('bad-options', `there is no model '${name}': there are ${names}`);
+    }
+    async change(change) {
+        this.telling.showVersions(await this.start().channel.ledger.change(change));
+    }
+}

@@ -1,0 +1,121 @@
+// The update of one model: chosen, downloaded, tried, and then the next to be opened.
+import { toModelError } from '../errors.js';
+import { choose } from './choosing.js';
+import { checkRoom, shoppingFor } from './gathering.js';
+import { MOST_ATTEMPTS } from './opening.js';
+import { blobsOf, packagedFiles } from './releases.js';
+import { filesInUse, storedModel, withModel } from './state.js';
+import { FAULTS, tryRelease } from './trying.js';
+import { reasonToWait } from './waiting.js';
+/** @throws ModelError `cancelled` */
+export async function updateModel(updated, verified) {
+    const { channel, model, taker } = updated;
+    const releases = verified.document.models.get(model.name) ?? [];
+    const state = await channel.ledger.read();
+    const choice = await choose(releases, { ...taker, takesPart: (percent, salt) => takesPart(channel, state, percent, salt) });
+    if (choice === null)
+        return ended('up-to-date');
+    if (choice === 'own') {
+        await channel.ledger.changeModel(model.name, (stored) => stored.active === null && stored.previous === null ? {} : { active: null, previous: null, opening: null });
+        return ended('up-to-date');
+    }
+    const { active } = storedModel(state, model.name);
+    if (active !== null && isSame(active, choice))
+        return ended('up-to-date');
+    try {
+        return await takeRelease(updated, choice, verified.sha256, state);
+    }
+    catch (reason) {
+        const error = toModelError(reason);
+        if (error.code === 'cancelled')
+            throw error;
+        // A full disk is not empty sooner because nobody asks.
+        return { ...ended('failed', error.message), wanted: wantedOf(choice), isFailure: error.code !== 'no-space' };
+    }
+}
+async function takeRelease(updated, fitting, document, state) {
+    const { channel, backend, model, options, signal, tell } = updated;
+    const { platform, address } = channel;
+    const { release, files } = fitting;
+    const gathering = {
+        platform,
+        address,
+        packaged: packagedFiles(model, backend),
+        signal,
+        tell: (phase, loadedBytes, totalBytes) => {
+            tell({ phase, loadedBytes, totalBytes, reason: '' });
+        },
+    };
+    const blobs = blobsOf(files);
+    const shopping = await shoppingFor(blobs, gathering);
+    if (shopping.missing.length > 0) {
+        const reason = await reasonToWait(release.conditions, options, platform);
+        if (reason !== '')
+            return { ...ended('waiting', reason), wanted: wantedOf(fitting) };
+        const present = blobs.filter((blob) => shopping.missing.every((each) => each.blob !== blob));
+        await checkRoom(shopping, [...filesInUse(state), ...present], options.limitBytes, platform);
+        await shopping.get();
+    }
+    const stored = {
+        document,
+        version: release.version,
+        number: release.number,
+        files: blobs.map(({ sha256, sizeBytes }) => ({ sha256, sizeBytes })),
+    };
+    return activate(updated, fitting, stored);
+}
+/** Counts the attempt before it is made: whoever is killed by it twice does not try a third time. */
+async function activate(updated, fitting, stored) {
+    const { channel, backend, model, taker, options, tell } = updated;
+    const { ledger, platform } = channel;
+    const { name } = model;
+    const { version } = stored;
+    const { trying } = storedModel(await ledger.read(), name);
+    const count = trying?.version === version ? trying.count : 0;
+    if (count >= MOST_ATTEMPTS)
+        return ban(updated, version, 'the app ended twice while it was tried');
+    await ledger.changeModel(name, () => ({ trying: { version, count: count + 1 } }));
+    tell({ phase: 'trying', reason: '' });
+    const { fallback = 'bundled' } = options;
+    try {
+        await tryRelease({ model, backend, platform, providers: taker.providers, fallback }, fitting);
+    }
+    catch (reason) {
+        const error = toModelError(reason);
+        if (FAULTS.has(error.code))
+            return ban(updated, version, error.message);
+        await ledger.changeModel(name, () => ({ trying: null }));
+        throw error;
+    }
+    await ledger.change((state) => {
+        const { active } = storedModel(state, name);
+        return withModel(state, name, { active: stored, previous: active, trying: null, opening: null });
+    });
+    return ended('ready');
+}
+async function ban({ channel, model }, version, reason) {
+    await channel.ledger.changeModel(model.name, ({ banned }) => ({ trying: null, banned: [...banned, { version, reason }] }));
+    return ended('failed', `version ${version} is not used: ${reason}`);
+}
+function isSame(active, { release, files }) {
+    const found = active.files.map(({ sha256 }) => sha256);
+    return active.version === release.version && blobsOf(files).every(({ sha256 }) => found.includes(sha256));
+}
+function wantedOf({ files }) {
+    return blobsOf(files).flatMap(({ sha256, deltas }) => [sha256, ...deltas.map((delta) => delta.sha256)]);
+}
+function ended(phase, reason = '') {
+    return { phase, reason, wanted: [], isFailure: false };
+}
+/** Whether the device is among the first `percent` of 100 that a salt makes. */
+async function takesPart({ platform }, { device }, percent, salt) {
+    if (percent >= 100)
+        return true;
+    const digest = await platform.sha256(utf8Bytes(salt + device));
+    return Math.floor((Number.parseInt(digest.slice(0, 8), 16) * 100) / 2 ** 32) < percent;
+}
+/** Not every engine has a TextEncoder. */
+function utf8Bytes(text) {
+    const escaped = encodeURIComponent(text).match(/%..|[^%]/g) ?? [];
+    return Uint8Array.from(escaped, (each) => (each.length > 1 ? Number.parseInt(each.slice(1), 16) : each.charCodeAt(0)));
+}

@@ -1,0 +1,23 @@
+// Removes what no release needs any more.
+
+import { documentOf, type Channel } from './asking.js';
+import { documentsInUse, filesInUse } from './state.js';
+
+/**
+ * Removes files and documents but those of releases that may be opened.
+ *
+ * @param wanted - SHA-256 of files that an update will go on with
+ * @param opened - SHA-256 of files that models of this process may open again
+ */
+export async function prune({ platform, ledger }: Channel, wanted: readonly string[], opened: ReadonlySet<string>): Promise<void> {
+  const state = await ledger.read();
+  const files = new Set([...filesInUse(state).map(({ sha256 }) => sha256), ...wanted, ...opened]);
+  for (const sha256 of await platform.fileNames()) {
+    if (!files.has(sha256)) await platform.removeFile(sha256);
+  }
+  const documents = documentsInUse(state);
+  for (const name of await platform.textNames()) {
+    const sha256 = documentOf(name);
+    if (sha256 !== '' && !documents.has(sha256)) await platform.removeText(name);
+  }
+}

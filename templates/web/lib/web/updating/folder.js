@@ -1,0 +1,163 @@
+// Where a browser keeps what an updater downloads: texts in IndexedDB, files in Cache Storage.
+import { fetchOnce, sha256Of } from '../../runtime/downloadMemory.js';
+import { isSecure } from '../../runtime/downloadRequest.js';
+import { ModelError, toModelError } from '../../runtime/errors.js';
+import { ask } from './asking.js';
+import { keptBackend } from './keptBackend.js';
+import { applyDelta } from './patching.js';
+import { BytesInMemory, KeptFile, piecesOf, Pieces, PieceWriter } from './pieces.js';
+import { Texts } from './texts.js';
+const NO_BYTES = () => undefined;
+const UNMETERED = new Set(['wifi', 'ethernet']);
+const METERED = new Set(['cellular', 'bluetooth', 'wimax']);
+/** The folder of a package's channel, in the storage of the page's origin. */
+export class WebFolder {
+    name;
+    backend;
+    texts;
+    pieces;
+    constructor(name, backend, caches) {
+        this.name = name;
+        this.backend = backend;
+        this.texts = new Texts(`mobpack ${name}`);
+        this.pieces = new Pieces(name, caches);
+    }
+    readText(name) {
+        return this.texts.read(name);
+    }
+    writeText(name, text) {
+        return this.texts.write(name, text);
+    }
+    removeText(name) {
+        return this.texts.remove(name);
+    }
+    textNames() {
+        return this.texts.names();
+    }
+    async hasFile({ sha256, sizeBytes }) {
+        const found = await this.pieces.file(sha256);
+        if (found?.sizeBytes !== sizeBytes)
+            return false;
+        return this.content(sha256, sizeBytes).then(() => true, () => false);
+    }
+    fileNames() {
+        return this.pieces.names();
+    }
+    removeFile(sha256) {
+        return this.pieces.kept.remove(sha256);
+    }
+    async download({ url, sizeBytes, sha256 }, { signal, onBytes }) {
+        const wanted = { url, sizeBytes, sha256, mustBeSecure: isSecure(url) };
+        await fetchOnce(wanted, { signal, onBytes }, this.pieces.kept, this.backend.checksum);
+        await this.refuseLost(sha256, sizeBytes);
+    }
+    async adopt(file) {
+        const source = await this.packaged(file, undefined);
+        const writer = new PieceWriter(this.pieces.kept, file.sha256);
+        for await (const piece of piecesOf(source, undefined))
+            await writer.write(piece);
+        await writer.flush();
+        if (!(await this.hasFile(file)))
+            throw await this.lost(file.sha256);
+    }
+    async patch(patch, signal) {
+        const { source, packaged } = patch;
+        if (packaged === null) {
+            await this.patchFrom(await this.pieces.file(source), patch, signal);
+            return;
+        }
+        const { kept } = this.backend;
+        try {
+            // As earlier loads have kept it: piece by piece.
+            const found = kept === null ? null : new KeptFile(kept, source, packaged.sizeBytes);
+            await this.patchFrom(found, patch, signal);
+        }
+        catch (reason) {
+            if (toModelError(reason).code !== 'missing')
+                throw reason;
+            await this.patchFrom(await this.packaged(packaged, signal), patch, signal);
+        }
+    }
+    async patchFrom(from, { source, delta, result }, signal) {
+        const difference = await this.pieces.file(delta.sha256);
+        if (from === null || difference === null)
+            throw new ModelError('missing', `the browser has not kept ${source} or its delta`);
+        const writer = new PieceWriter(this.pieces.kept, result.sha256);
+        const wanted = { source, result: result.sha256, resultBytes: result.sizeBytes };
+        try {
+            await applyDelta(piecesOf(difference, signal), from, wanted, writer);
+            await writer.flush();
+        }
+        catch (reason) {
+            await this.removeFile(result.sha256);
+            throw reason;
+        }
+        await this.refuseLost(result.sha256, result.sizeBytes);
+    }
+    opening() {
+        const read = (sha256, sizeBytes) => this.content(sha256, sizeBytes);
+        return { backend: keptBackend(this.backend, read), source: 'bundled' };
+    }
+    ask(url, _etag, limitBytes, signal) {
+        return ask(url, limitBytes, signal);
+    }
+    async freeBytes() {
+        const { quota, usage } = await navigator.storage.estimate();
+        return quota === undefined || usage === undefined ? -1 : quota - usage;
+    }
+    sha256(bytes) {
+        return sha256Of(bytes);
+    }
+    randomId() {
+        return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    }
+    /** Chromium knows the network on phones alone; no browser tells about the charger without being asked for a while. */
+    deviceState() {
+        const { connection } = navigator;
+        const type = connection?.type ?? '';
+        const isMetered = connection?.saveData === true || METERED.has(type);
+        const isUnmetered = isMetered ? false : UNMETERED.has(type) ? true : null;
+        return Promise.resolve({ isUnmetered, isCharging: null });
+    }
+    alone(name, work) {
+        return navigator.locks.request(`mobpack ${this.name} ${name}`, work);
+    }
+    /** All of a file, checked. */
+    async content(sha256, sizeBytes) {
+        const bytes = new ArrayBuffer(sizeBytes);
+        await new KeptFile(this.pieces.kept, sha256, sizeBytes).read(0, new Uint8Array(bytes));
+        const found = (await this.backend.checksum?.(bytes)) ?? { sha256: await sha256Of(new Uint8Array(bytes)), bytes };
+        if (found.sha256 === sha256)
+            return found.bytes;
+        throw new ModelError('corrupted', `the browser has damaged the file ${sha256}`);
+    }
+    /** A file of the package: the pieces that earlier loads have kept, or else what its address gives. */
+    async packaged(file, signal) {
+        const { sha256, sizeBytes, path } = file;
+        const place = await this.backend.locate(path, sizeBytes, file.url?.());
+        const wanted = { url: place.path, sizeBytes, sha256, mustBeSecure: false };
+        const { kept, checksum } = this.backend;
+        return new BytesInMemory(await fetchOnce(wanted, { signal, onBytes: NO_BYTES }, kept, checksum));
+    }
+    /** What a browser has no room for is not kept, and nobody is told when it is written. */
+    async refuseLost(sha256, sizeBytes) {
+        if (sizeBytes > 0 && (await this.pieces.file(sha256))?.sizeBytes !== sizeBytes)
+            throw await this.lost(sha256);
+    }
+    async lost(sha256) {
+        await this.removeFile(sha256);
+        return new ModelError('no-space', `the browser has not kept the file ${sha256}: this site may have no room left`);
+    }
+}
+/**
+ * The folder of a channel.
+ *
+ * @throws ModelError `unsupported` in Node, and in pages that are not secure
+ */
+export function openFolder(name, backend) {
+    const { caches, indexedDB, navigator } = globalThis;
+    if (caches === undefined || indexedDB === undefined || navigator?.locks === undefined) {
+        throw new ModelError('unsupported', 'models are updated in pages from https: addresses or from localhost only');
+    }
+    return new WebFolder(name, backend, caches);
+}

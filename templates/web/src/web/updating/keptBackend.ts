@@ -1,0 +1,37 @@
+// Opens models from the files that an updater has kept, on what runs all others.
+
+import type { Backend, Opened, OpenRequest, Part } from '../../runtime/backend.js';
+import { keepInMemory } from '../../runtime/downloadMemory.js';
+
+/** Gives a file that is kept, checked, by its SHA-256 and its size in bytes. */
+type Read = (sha256: string, sizeBytes: number) => Promise<ArrayBuffer>;
+
+/** `inner`, which finds all files among those that are kept. */
+export function keptBackend(inner: Backend, read: Read): Backend {
+  const placed = async (part: Part): Promise<Part> => {
+    const inMemory = { ...part };
+    keepInMemory(inMemory, await read(part.sha256, part.size));
+    return inMemory;
+  };
+  const own: Pick<Backend, 'locate' | 'open' | 'readFile'> = {
+    // No address: what has none is not fetched.
+    locate: (path) => Promise.resolve({ path: `kept/${path}`, offset: 0 }),
+    open: async (request: OpenRequest): Promise<Opened> => {
+      const file = await placed(request.file);
+      const weights: Part[] = [];
+      for (const part of request.weights) weights.push(await placed(part));
+      return inner.open({ ...request, file, weights }, null);
+    },
+    readFile: async (_path, _offset, into, sha256) => {
+      new Uint8Array(into).set(new Uint8Array(await read(sha256, into.byteLength)));
+    },
+  };
+  return new Proxy(inner, {
+    get: (target, name): unknown => {
+      const replaced: unknown = Reflect.get(own, name);
+      if (replaced !== undefined) return replaced;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}

@@ -1,0 +1,185 @@
+"""The program for React Native: tests/toolchain/react_native/host/script/delivery.js, in JavaScriptCore with the package's C++.
+
+Beside the commands of all programs, it takes these: `limit BYTES` of storage; `metered yes|no|unknown` and `charging
+yes|no|unknown` are what the app says of the device; `die N` ends the process after the Nth durable write from then on, and
+`die-opening` where a model is open and nobody has written that down; `load always` reads files whole; `run` gives the
+outputs of what `load` opened once more, and `test` its self-test.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from packager.render import write_sources
+from packager.targets.react_native import ReactNative
+from tests.toolchain import delivered, jsc, node
+from tests.toolchain.react_native import codegen, native
+from tests.toolchain.react_native.network import Network
+from tests.toolchain.react_native.verifier import add_verifier
+from tests.trust_vectors import signed
+
+NAME = "react-native-models"
+SECONDS = 60
+
+
+@dataclass(kw_only=True)
+class Driver:
+    """A program that runs."""
+
+    process: "subprocess.Popen[str]"
+    network: Network
+    count: int = 0
+    said: list[str] = field(default_factory=list)
+    """lines that are no answers"""
+
+    def ask(self, command: str) -> Mapping[str, Any]:
+        """The answer to a line. Raises AssertionError when the program ends instead."""
+        found = self.send(command)
+        assert found is not None, f"the program ended with {self.process.wait()} at `{command}`: {self.said}"
+        return found
+
+    def send(self, command: str) -> Mapping[str, Any] | None:
+        """The answer to a line; None when the program ends instead."""
+        self.begin(command)
+        return self.answer()
+
+    def begin(self, command: str) -> None:
+        self.count += 1
+        self.network.write(f"{self.count}.command", command)
+
+    def answer(self) -> Mapping[str, Any] | None:
+        assert self.process.stdout is not None
+        watch = Timer(SECONDS, self.process.kill)
+        watch.start()
+        try:
+            for line in self.process.stdout:
+                kind, _, rest = line.partition(" ")
+                if kind == "ANSWER":
+                    found: Mapping[str, Any] = json.loads(rest)
+                    return found
+                self._follow(kind.strip(), rest)
+        finally:
+            watch.cancel()
+        self.process.wait()
+        return None
+
+    def _follow(self, kind: str, rest: str) -> None:
+        if kind == "FETCH":
+            self.network.begin(json.loads(rest))
+        elif kind == "ABORT":
+            self.network.aborted.add(int(rest))
+        elif kind == "DIE":
+            self.process.kill()
+        else:
+            self.said.append(f"{kind} {rest}".strip())
+
+    def kill(self) -> None:
+        """Ends the program as a phone does that needs memory."""
+        self.process.kill()
+        self.process.wait()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """The package, its C++ with the host, and its JavaScript with that of the program."""
+
+    package: Path
+    specs: Path
+    code: native.Code
+    signatures: str
+    """models.sig of the app"""
+
+
+def program(folder: Path) -> Made:
+    """Makes a package `models` with a model `scorer`, and compiles what runs it."""
+    view = delivered.view(_made(folder / "models"))
+    app = folder / "app"
+    package = node.link(node.project(jsc.NEWEST), app) / NAME
+    write_sources(ReactNative().render(view), package)
+    text = json.dumps({"name": "app", "private": True, "dependencies": {NAME: delivered.PACKAGE.version}})
+    (app / "package.json").write_text(text, encoding="utf-8", newline="\n")
+    specs = codegen.for_ios(app, folder / "codegen", project=jsc.NEWEST)
+    copy = folder / "native" / NAME
+    shutil.copytree(package, copy)
+    add_verifier(copy)
+    native.bundle(app, folder / "script.js", "delivery.js")
+    code = native.Code(jsc.program(copy, specs, native.MODULE), folder / "script.js", copy / "models")
+    files = {each.content.path: each.content.sha256 for each in view.files}
+    return Made(package=package, specs=specs, code=code, signatures=signed(files, delivered.PACKAGE))
+
+
+@contextmanager
+def driver(
+    made: Made | None,
+    address: str,
+    folder: Path,
+    trusted: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    platform: str = "ios",
+) -> Iterator[Driver]:
+    """Starts the program as the app that has `made`, whose private files lie in `folder`; it may have run there before.
+
+    `trusted` is the certificate of a server that it trusts, in PEM; `environment` has more variables.
+    """
+    made = made or program(_made(folder / "made"))
+    if not (folder / "app").is_dir():
+        app = made.code.app(folder)
+        (app.bundle / "models.sig").write_text(made.signatures, encoding="utf-8", newline="\n")
+    bundle = folder / "app" / f"{native.MODULE}Models.bundle"
+    places = {f"{native.ASSETS}/{path.name}": {"path": str(path), "offset": 0} for path in bundle.iterdir()}
+    mail = Path(tempfile.mkdtemp(dir=folder))
+    plan = {
+        "case": "delivery",
+        "os": platform,
+        "cache": str(folder / "caches" / "android"),
+        "places": places,
+        "address": address,
+        "mail": str(mail),
+        "version": delivered.PACKAGE.version,
+    }
+    (mail / "plan.json").write_text(json.dumps(plan), encoding="utf-8", newline="\n")
+    process = subprocess.Popen(
+        [folder / "app" / "app", made.code.script, mail / "plan.json"],
+        env={
+            "PATH": os.environ.get("PATH", ""),
+            "LD_LIBRARY_PATH": os.pathsep.join(map(str, jsc.libraries(jsc.onnxruntime()))),
+            "XDG_CACHE_HOME": str(folder / "caches"),
+            "XDG_DATA_HOME": str(folder / "data"),
+            **(environment or {}),
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    try:
+        yield Driver(process=process, network=Network(folder=mail, trusted=trusted))
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def storage(folder: Path, platform: str = "ios") -> Path:
+    """Where the program keeps what its updater writes."""
+    base = folder / "data" / "mobpack" / native.MODULE if platform == "ios" else folder / "caches" / "android"
+    return base / "channels" / delivered.CHANNEL
+
+
+kept = storage
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
