@@ -56,7 +56,7 @@ async function fetchFrom(start, wanted, store, watcher) {
 /** Ends an answer that has more bytes than the whole file. */
 async function fetchPiece({ offset, tag, length }, { url, sizeBytes }, { signal, onBytes }) {
     const stop = new AbortController();
-    let isTooLong = false;
+    const answer = { isTooLong: false };
     const cancel = () => {
         stop.abort();
     };
@@ -68,8 +68,8 @@ async function fetchPiece({ offset, tag, length }, { url, sizeBytes }, { signal,
             signal: stop.signal,
             stallMs: STALL_MS,
             onBytes: (received) => {
-                isTooLong ||= received > sizeBytes;
-                if (isTooLong)
+                answer.isTooLong ||= received > sizeBytes;
+                if (answer.isTooLong)
                     cancel();
                 else
                     onBytes(offset + Math.min(received, length));
@@ -77,7 +77,7 @@ async function fetchPiece({ offset, tag, length }, { url, sizeBytes }, { signal,
         });
     }
     catch (reason) {
-        throw isTooLong ? new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes that were signed`) : reason;
+        throw answer.isTooLong ? new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes that were signed`) : reason;
     }
     finally {
         signal?.removeEventListener('abort', cancel);

@@ -67,7 +67,7 @@ async function fetchPiece(
   { signal, onBytes }: BlobWatcher,
 ): Promise<Piece> {
   const stop = new AbortController();
-  let isTooLong = false;
+  const answer = { isTooLong: false };
   const cancel = (): void => {
     stop.abort();
   };
@@ -80,14 +80,14 @@ async function fetchPiece(
         signal: stop.signal,
         stallMs: STALL_MS,
         onBytes: (received) => {
-          isTooLong ||= received > sizeBytes;
-          if (isTooLong) cancel();
+          answer.isTooLong ||= received > sizeBytes;
+          if (answer.isTooLong) cancel();
           else onBytes(offset + Math.min(received, length));
         },
       },
     );
   } catch (reason) {
-    throw isTooLong ? new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes that were signed`) : reason;
+    throw answer.isTooLong ? new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes that were signed`) : reason;
   } finally {
     signal?.removeEventListener('abort', cancel);
   }
