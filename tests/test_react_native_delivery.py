@@ -1,5 +1,5 @@
-"""React Native packages with a channel: a ModelUpdater delivers, tries and opens newer models, in JavaScript and C++ as an
-app has them; whatever happens, a verified model is opened."""
+"""React Native packages with a channel: a ModelUpdater delivers, tries and opens newer models, in JavaScript and C++ as
+an app has them; whatever happens, a verified model is opened."""
 
 import hashlib
 import json
@@ -316,7 +316,9 @@ def test_a_full_folder_and_conditions_make_it_wait(app: App) -> None:
     assert app.update()["phase"] == "failed"
     app.ask("limit 10000000")
     assert app.update()["phase"] == "ready"
-    app.shelf.publish(changed(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=1 << 52)))
+    app.shelf.publish(
+        changed(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=1 << 52))
+    )
     found = app.update()
     assert (found["phase"], "free bytes" in found["reason"]) == ("waiting", True)
     assert app.loaded() == updated(1)

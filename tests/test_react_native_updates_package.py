@@ -18,11 +18,19 @@ from tests.toolchain.typescript import ROOTS
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 MADE = {
-    *(f"cpp/{name}.{kind}" for name in ("Delivery", "Delta", "FreshFile", "Inflated", "Storage") for kind in ("cpp", "h")),
+    *(
+        f"cpp/{name}.{kind}"
+        for name in ("Delivery", "Delta", "FreshFile", "Inflated", "Storage")
+        for kind in ("cpp", "h")
+    ),
     "android/src/main/kotlin/com/example/vision/reactnative/DeviceState.kt",
     "cpp/VisionModelsDelivery.cpp",
     "ios/Delivery.mm",
-    *(f"{folder}/{stem}.{kind}" for stem in ("delivery", "updates") for folder, kind in (("lib", "js"), ("lib", "d.ts"), ("src", "ts"))),
+    *(
+        f"{folder}/{stem}.{kind}"
+        for stem in ("delivery", "updates")
+        for folder, kind in (("lib", "js"), ("lib", "d.ts"), ("src", "ts"))
+    ),
 }
 """files that packages with a channel have beside their shared TypeScript"""
 

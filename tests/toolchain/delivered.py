@@ -1,4 +1,4 @@
-"""A tiny package for React Native whose model a channel updates, releases of the model, and what a server has of them."""
+"""A tiny package for React Native whose model a channel updates, releases of the model, and a server's files of them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -116,7 +116,13 @@ class Shelf:
     """compiled models by version"""
 
     def release(
-        self, number: int, *, is_wrong: bool = False, has_golden: bool = True, delta_to: Sequence[int] = (), **changes: Any
+        self,
+        number: int,
+        *,
+        is_wrong: bool = False,
+        has_golden: bool = True,
+        delta_to: Sequence[int] = (),
+        **changes: Any,
     ) -> ModelRelease:
         """Version 1.3.`number` of the model, with its files on the server. `is_wrong` has samples with other outputs;
         `delta_to` are older versions to whose files there are deltas."""
@@ -202,4 +208,6 @@ def blob(digest: str) -> str:
 def bundle(document: Document) -> bytes:
     """The document in its signed envelope."""
     content = payload(plain(document))
-    return written(Bundle(payload=content, payload_type=PAYLOAD_TYPE, signature=sign(pae(PAYLOAD_TYPE, content), IN_USE)))
+    return written(
+        Bundle(payload=content, payload_type=PAYLOAD_TYPE, signature=sign(pae(PAYLOAD_TYPE, content), IN_USE))
+    )
