@@ -3,6 +3,7 @@ an app has them; whatever happens, a verified model is opened."""
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -249,7 +250,7 @@ def test_a_model_opens_whatever_the_last_durable_write_was(app: App) -> None:
 def test_a_download_goes_on_where_a_process_was_killed(app: App) -> None:
     release = app.shelf.release(1)
     path = model_blob(app, 1)
-    app.shelf.files.faults_by_path[path] = servers.deque([servers.slow(0.2)])
+    app.shelf.files.faults_by_path[path] = deque([servers.slow(0.2)])
     app.shelf.publish(release)
     app.running.begin("update force")
     part = app.kept / "files" / f"{path.rpartition('/')[2]}.part"
@@ -281,7 +282,7 @@ def test_answers_without_end_are_ended(app: App, is_document: bool) -> None:
     release = app.shelf.release(1)
     path = f"/{delivered.CHANNEL}/channel.json" if is_document else model_blob(app, 1)
     app.shelf.publish(release)
-    app.shelf.files.faults_by_path[path] = servers.deque([endless])
+    app.shelf.files.faults_by_path[path] = deque([endless])
     found = app.update()
     assert (found["phase"], "bytes" in found["reason"]) == ("failed", True), found
     assert app.loaded() == BUNDLED
