@@ -12,13 +12,12 @@ import pytest
 
 from packager import deltas
 from packager.core.errors import ToolError
+from packager.files.installed import templates_folder
 from packager.render import write_sources
 from packager.targets.react_native import ReactNative
 from tests.delta_vectors import PATH
-from tests.toolchain import delivered, jsc, jvm, node
+from tests.toolchain import delivered, jsc, jvm, node, react_native_api
 from tests.toolchain.kept import kept
-from packager.files.installed import templates_folder
-from tests.toolchain import react_native_api
 from tests.toolchain.react_native import codegen
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.kotlin]
@@ -42,7 +41,18 @@ CHECKED = (
     "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
 )
 """Ends the program if a number overflows, or an index is out of bounds."""
-PATCHER = ("Delta", "Inflated", "FreshFile", "Storage", "Sha256", "Failure", "OpenFile", "Files", "Checked", "MappedFile")
+PATCHER = (
+    "Delta",
+    "Inflated",
+    "FreshFile",
+    "Storage",
+    "Sha256",
+    "Failure",
+    "OpenFile",
+    "Files",
+    "Checked",
+    "MappedFile",
+)
 VECTORS = json.loads(PATH.read_text(encoding="utf-8"))
 SOURCE = base64.b64decode(VECTORS["source"])
 MIB = 1 << 20
@@ -66,12 +76,15 @@ def patch(package: Path) -> Patch:
 
     def make(folder: Path) -> None:
         flags = [each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")]
-        options = ["-isystem", jsc.zlib_headers(), "-I", package / "cpp", f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
+        options: list[str | Path] = ["-isystem", jsc.zlib_headers(), "-I", package / "cpp", f"-DPACKAGE={NAMESPACE}"]
         target = ("-target", jsc.TARGET, *flags, *CHECKED)
-        jsc.compiler([*target, *options, *sources, *jsc.zlib(), "-o", folder / "delta"], what="compiling delta.cpp")
+        jsc.compiler(
+            [*target, *jsc.WARNINGS, *options, *sources, *jsc.zlib(), "-o", folder / "delta"],
+            what="compiling delta.cpp",
+        )
 
     headers = sorted((package / "cpp").glob("*.h"))
-    program = kept("react-native-delta", make, *sources, *headers, Path(__file__).read_text(encoding="utf-8")) / "delta"
+    program = kept("react-native-delta", make, *sources, *headers, str(CHECKED)) / "delta"
 
     def run(*words: str | Path) -> tuple[int, str]:
         libraries = {"LD_LIBRARY_PATH": str(jsc.libraries(jsc.onnxruntime())[1])}
@@ -174,12 +187,15 @@ import android.net.ConnectivityManager
 import android.os.BatteryManager
 import device.report
 
+const val NETWORK = "connectivity"
+const val BATTERY = "batterymanager"
+
 fun state(services: Map<String, Any>): String = DeviceState(Context(services)).run { "${unmetered()} ${charging()}" }
 
 fun main() {
-    report("wifi", state(mapOf("connectivity" to ConnectivityManager(false), "batterymanager" to BatteryManager(true))))
-    report("mobile", state(mapOf("connectivity" to ConnectivityManager(true), "batterymanager" to BatteryManager(false))))
-    report("forbidden", state(mapOf("connectivity" to ConnectivityManager(null))))
+    report("wifi", state(mapOf(NETWORK to ConnectivityManager(false), BATTERY to BatteryManager(true))))
+    report("mobile", state(mapOf(NETWORK to ConnectivityManager(true), BATTERY to BatteryManager(false))))
+    report("forbidden", state(mapOf(NETWORK to ConnectivityManager(null))))
 }
 """
 

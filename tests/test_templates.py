@@ -121,12 +121,15 @@ SHARED = [
     )
 ]
 SHARED_SWIFT = [
+    "ios/c/inflate.h.j2",
     "ios/c/module.modulemap.j2",
     "ios/c/shim.c.j2",
     *(f"ios/swift/{name}.swift.j2" for name in swift_texts.FILES),
 ]
 SHARED_REACT_NATIVE = [
-    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True) if not is_of_model(path)
+    str(root / path)
+    for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True)
+    if not is_of_model(path)
 ]
 """the files that all models of a package share: together they print the view of their target"""
 SHARED_WEB = [
@@ -135,7 +138,9 @@ SHARED_WEB = [
     if not is_of_model(path) and path.parts[0] != web_texts.SOURCES
 ]
 MODELS_NPM = [
-    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True) if is_of_model(path)
+    str(root / path)
+    for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True)
+    if is_of_model(path)
 ]
 """the same for the files of one model: its types are not where its values are"""
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")

@@ -229,7 +229,9 @@ class Ios:
         home = package.sources(view.runtime.module)
         printed = {
             package.MANIFEST: package.manifest(view),
-            home / package.RESOURCES / PRIVACY: privacy.manifest(view.own.accesses if view.own else None),
+            home / package.RESOURCES / PRIVACY: privacy.manifest(
+                view.own.accesses if view.own else None, has_updates=view.runtime.delivery is not None
+            ),
             **texts.texts(view),
         }
         if view.package.trust:
