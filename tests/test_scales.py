@@ -218,8 +218,10 @@ def test_other_settings_another_quantizer_and_another_model_are_refused(tmp_path
     with pytest.raises(ConfigError, match="is of quantizer 'static-qdq', not 'dynamic'"):
         made(tmp_path / "b", net(), Dynamic(), path)
     found = scales.read(path)
-    with pytest.raises(ConfigError, match="has no tensor of this model"):
-        found.kept((ScaleChoice(kind="weight", name="nobody", count=1),))
+    assert "activation:x" in found.scales
+    others = (ScaleChoice(kind="weight", name="nobody", count=1), ScaleChoice(kind="activation", name="x", count=1))
+    with pytest.raises(ConfigError, match="has no weight of this model"):
+        found.kept(others)
 
 
 @pytest.mark.parametrize(

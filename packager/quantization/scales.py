@@ -19,7 +19,7 @@ from packager.core.values import KeptScales, ScaleChoice
 from packager.files.hashes import known_sha256
 from packager.graph.weights.keeping import Scaling
 from packager.quantizers import Quantizer, Recipe
-from packager.rewriting.scales import Scales
+from packager.rewriting.scales import ACTIVATION, Scales
 from packager.vectors import safetensors
 
 if TYPE_CHECKING:
@@ -64,15 +64,16 @@ class Earlier:
                 )
 
     def kept(self, choices: tuple[ScaleChoice, ...]) -> KeptScales | None:
-        """The scales that were kept of these; None if none were to be. Raises ConfigError if no tensor is the same."""
+        """The scales that were kept of these; None if none were to be. Raises ConfigError if no weight is the same."""
         if not self.sha256:
             return None
         found = KeptScales(sha256=self.sha256, choices=choices)
-        names = {f"{each.kind}:{each.name}" for each in choices}
+        # Inputs have the same names in many models; weights decide.
+        names = {f"{each.kind}:{each.name}" for each in choices if each.kind != ACTIVATION}
         if names and not names & set(self.scales):
             raise ConfigError(
-                f"scales-from: {self.path} has no tensor of this model",
-                hint=f"it is of another model, or the tensors have other names now: {FIRST}",
+                f"scales-from: {self.path} has no weight of this model",
+                hint=f"it is of another model, or the weights have other names now: {FIRST}",
             )
         return found
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from packager.graph.weights.rounding import Parameters, range_parameters
 from packager.rewriting.draft import MICROSOFT, Draft
 from packager.rewriting.layers import Layer
+from packager.rewriting.scales import ACTIVATION
 from packager.rewriting.schemes import Scheme
 from packager.rewriting.selection import Selection, Unit
 from packager.rewriting.weights import Quantized, WeightQuantizer
@@ -128,7 +129,7 @@ class _Inserter:
             own = range_parameters(
                 measured.low, measured.high, scheme.activations, is_symmetric=scheme.is_symmetric, name=root
             )
-            found = self.draft.scales.settled(f"activation:{root}", own)
+            found = self.draft.scales.settled(f"{ACTIVATION}:{root}", own)
             self.parameters[root] = (*self._add(root, found), found)
         return self.parameters[root]
 

@@ -11,6 +11,8 @@ from packager.graph.weights.rounding import Parameters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+ACTIVATION = "activation"
+"""Kind of the values of a graph that are computed, or inputs."""
 NEW = "not in the earlier scales"
 OTHER_FORM = "another number of scales, or another kind of zero point"
 
