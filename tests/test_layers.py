@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("cli",),
     ("workflows",),
-    ("channel", "publishing"),
+    ("channel", "packs", "publishing"),
     ("differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),
