@@ -99,6 +99,7 @@ SHARED = [
         "Options",
         "Orientation",
         "OwnFile",
+        "Pack",
         "Picture",
         "PixelFormat",
         "Plane",

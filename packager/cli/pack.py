@@ -56,12 +56,12 @@ def pack(
     devices with that chip alone; --group says which devices get the files of other providers.
     """
     from packager.core.console import Console, size
-    from packager.packs import packing
+    from packager.packs import packing, play
 
     request = packing.Request(kind=kind, delivery=delivery, name=name, app=app, groups=groups, targeting=targeting)
     made = packing.pack(release, folder, request)
     warning = ""
-    if made.most_bytes > packing.MOST_BYTES and kind in packing.play.KINDS:
+    if made.most_bytes > packing.MOST_BYTES and kind in play.KINDS:
         warning = f"a device may get {size(made.most_bytes)}; Play takes packs up to 1.5 GB, compressed"
     if as_json:
         print_json(

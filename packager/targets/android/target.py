@@ -76,6 +76,7 @@ RUNTIME_FILES = (
     "ModelSession",
     "Options",
     "OwnFile",
+    "Pack",
     "Policies",
     "Provider",
     "Reopening",

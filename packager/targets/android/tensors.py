@@ -39,8 +39,8 @@ RESERVED_CLASSES = frozenset(
     ModelCorruptedException ModelDownloadException ModelException ModelFile ModelFiles ModelMetrics ModelObserver
     ModelOpener ModelRun ModelSession ModelSnapshot ModelStorageException MutableMap NativeAssignment NNAPIFlags
     NodeInfo NonCancellable NoSuchFieldException OnnxJavaType OnnxTensor Opened Options OrtEnvironment OrtException
-    OrtLoggingLevel OrtSession OrtUtil Os Output OutputTest Own OwnBytes OwnFile OwnPart Pair ParcelFileDescriptor
-    Policies PowerManager Progress Provider ProviderAssignment RandomAccessFile Reader ReentrantLock
+    OrtLoggingLevel OrtSession OrtUtil Os Output OutputTest Own OwnBytes OwnFile OwnPart Pack Pair
+    ParcelFileDescriptor Policies PowerManager Progress Provider ProviderAssignment RandomAccessFile Reader ReentrantLock
     ReentrantReadWriteLock Regex RejectedExecutionException ReleaseEvent ReleaseReason Reopening Result RunEvent
     Runnable Running RunOptions Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short
     ShortBuffer Source Start String StructStat StructTimespec Summary Synchronized System TensorInfo Tensors
