@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from packager.channel.contracts import contract_hash
 from packager.channel.document import (
     MAX_DOCUMENT_BYTES,
+    Allowed,
     Conditions,
     Delta,
     Document,
@@ -20,6 +21,7 @@ from packager.channel.document import (
     ModelFile,
     ModelRelease,
     Rollout,
+    Setting,
     canonical,
     is_in_rollout,
     parsed,
@@ -42,8 +44,11 @@ MODEL_FILE = ModelFile(
     format="ort",
     runtime="1.29.0",
     runtime_range="",
+    settings=(Setting(key="session.disable_prepacking", value="1"),),
     file=FILE,
     data=(),
+    golden=(File(name="a.golden.safetensors", sha256=B, size_bytes=9, deltas=()),),
+    allowed=(Allowed(output="scores", rtol=0.001, atol=1e-06, scale=4.0, mismatches=0),),
 )
 RELEASE = ModelRelease(
     version="1.0.0",
@@ -88,6 +93,14 @@ def with_value(*path: str | int, value: object) -> bytes:
 
 RELEASE_PATH = ("models", 0, "releases", 0)
 FILE_PATH = (*RELEASE_PATH, "files", 0, "file")
+ALLOWED_PATH = (*RELEASE_PATH, "files", 0, "allowed", 0)
+
+
+def plain_file() -> dict[str, Any]:
+    found: dict[str, Any] = plain()["models"][0]["releases"][0]["files"][0]["file"]
+    return found
+
+
 HOSTILE: dict[str, bytes] = {
     "empty": b"",
     "not utf-8": b'{"a":"\xff"}',
@@ -126,6 +139,12 @@ HOSTILE: dict[str, bytes] = {
     "a model twice": with_value("models", value=plain()["models"] * 2),
     "a version twice": with_value("models", 0, "releases", value=plain()["models"][0]["releases"] * 2),
     "delta from a path": with_value(*FILE_PATH, "deltas", 0, "source", value="x"),
+    "no tolerance": with_value(*ALLOWED_PATH, "rtol", value="0.1"),
+    "an infinite tolerance": with_value(*ALLOWED_PATH, "rtol", value=0).replace(b'"rtol":0', b'"rtol":1e999'),
+    "a negative tolerance": with_value(*ALLOWED_PATH, "rtol", value=-0.5),
+    "a tolerance of another form": canonical(DOCUMENT).replace(b'"rtol":0.001', b'"rtol":1e-3', 1),
+    "a self-test without tolerances": with_value(*RELEASE_PATH, "files", 0, "allowed", value=[]),
+    "two self-tests": with_value(*RELEASE_PATH, "files", 0, "golden", value=[plain_file()] * 2),
     "a newer schema": with_value("schema-version", value=2),
     "schema 0": with_value("schema-version", value=0),
 }

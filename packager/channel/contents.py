@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.channel.contracts import contract_hash
-from packager.channel.document import File, ModelFile
+from packager.channel.document import Allowed, File, ModelFile, Setting
 from packager.core.errors import ConfigError
 from packager.files.hashes import sha256_of
 from packager.release.contents import AGAIN, manifest_of, model_name, unpack
@@ -94,9 +94,24 @@ def _file(
         format=str(choice["format"]),
         runtime=str(document["runtimes"].get(target, "")),
         runtime_range=str(table.get("runtime-range", "")),
+        settings=tuple(Setting(key=key, value=value) for key, value in compiled.get("settings", {}).items()),
         file=_packed_file(str(choice["sha256"]), packed),
         data=tuple(_packed_file(str(sha256), packed, str(name)) for name, sha256 in zip(names, digests, strict=True)),
+        **_self_test(str(plan["model"]), str(choice["sha256"]), document, packed),
     )
+
+
+def _self_test(
+    model: str, sha256: str, document: Mapping[str, Any], packed: Mapping[str, _Packed]
+) -> Mapping[str, tuple[Any, ...]]:
+    """The samples that a file of a model is tried with, where the packages have some."""
+    for each in document.get("golden", ()):
+        if each["model"] != model or sha256 not in each["for"] or each["sha256"] not in packed:
+            continue
+        tolerances = each["allowed"][sha256].items()
+        if allowed := tuple(Allowed(output=output, **tolerance) for output, tolerance in tolerances):
+            return {"golden": (_packed_file(each["sha256"], packed),), "allowed": allowed}
+    return {"golden": (), "allowed": ()}
 
 
 def _packed_file(sha256: str, packed: Mapping[str, _Packed], name: str = "") -> File:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -48,6 +49,26 @@ class File:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Setting:
+    """An entry of ONNX Runtime's session configuration, which a file needs to be opened."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowed:
+    """Tolerance of an output of a self-test: the largest error may be `atol + rtol * scale`."""
+
+    output: str
+    rtol: float
+    atol: float
+    scale: float
+    mismatches: int
+    """values that may differ in any way"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelFile:
     """The files that a provider opens on a target."""
 
@@ -61,12 +82,17 @@ class ModelFile:
     """ONNX Runtime that the files were proved to load in"""
     runtime_range: str
     """runtimes that an app may bring; empty: only the one above"""
+    settings: tuple[Setting, ...]
     file: File
     data: tuple[File, ...]
+    golden: tuple[File, ...]
+    """inputs, and outputs that this file gives; one file or none"""
+    allowed: tuple[Allowed, ...]
 
     @property
     def files(self) -> tuple[File, ...]:
-        return (self.file, *self.data)
+        """All that a device needs: the model, its weights, and the self-test."""
+        return (self.file, *self.data, *self.golden)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +200,7 @@ def _refuse_constant(text: str) -> None:
 
 
 def _read(kind: Any, found: Any, where: str) -> Any:
-    """`found` as a value of the type `kind`: a dataclass, a tuple of one type, str, int or bool."""
+    """`found` as a value of the type `kind`: a dataclass, a tuple of one type, str, int, float or bool."""
     if get_origin(kind) is tuple:
         if not isinstance(found, list):
             raise TypeError(f"{where} is no list")
@@ -184,6 +210,10 @@ def _read(kind: Any, found: Any, where: str) -> Any:
             raise TypeError(f"{where} is no {kind.__name__}")
         if kind is int and not 0 <= found <= MAX_INTEGER:
             raise ValueError(f"{where} is out of range")
+        return found
+    if kind is float:
+        if type(found) is not float or not 0 <= found < math.inf:
+            raise ValueError(f"{where} is no finite number with a decimal point")
         return found
     if not isinstance(found, dict):
         raise TypeError(f"{where or 'it'} is no object")
@@ -211,6 +241,8 @@ def _refuse_impossible(document: Document) -> None:
 def _refuse_impossible_release(release: ModelRelease) -> None:
     if release.rollout.percent > 100:
         raise ValueError("a rollout has more than 100 %")
+    if any(len(each.golden) > 1 or bool(each.golden) != bool(each.allowed) for each in release.files):
+        raise ValueError("a file has several self-tests, or one without tolerances")
     files = [file for each in release.files for file in each.files]
     deltas = [delta for file in files for delta in file.deltas]
     _all_match(NAME, [release.version, *([release.min_app] if release.min_app else []), *(each.name for each in files)])

@@ -27,6 +27,7 @@ SOURCE = "source"
 """variant with the model's own numbers; it needs no table"""
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 ADDRESS = re.compile(r"(https://[^\s\"<>]+)?")
+CHANNEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 
 
@@ -60,6 +61,9 @@ class PackageTable(Strict):
     trust: Path | tuple[Path, ...] = ()
     """public key (PEM, ECDSA P-256) of releases: generated code then opens only files that `mobpack sign` has signed
     with its private key. Two of them for a change of keys: `["release.pub", "next.pub"]`. See docs/trust.md"""
+    channel: Annotated[str, matches(CHANNEL, "use letters, digits, dots and hyphens, for example stable")] = ""
+    """channel from which apps update their models, as `mobpack channel` names it; needs `trust`. See
+    docs/delivery.md"""
 
     @property
     def trusted(self) -> tuple[Path, ...]:

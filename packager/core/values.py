@@ -313,6 +313,15 @@ class Trust:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """Channel from which generated code updates its models, and the APIs that it can take."""
+
+    channel: str
+    contracts: Mapping[str, str]
+    """name of a model -> hex sha256 of its API; models with another one are for other code"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Package:
     """Properties that all targets of a build share."""
 
@@ -330,6 +339,8 @@ class Package:
     """where `npm publish` sends it; empty for npm's own registry"""
     trust: Trust | None = None
     """None for a package that opens its files unsigned"""
+    delivery: Delivery | None = None
+    """None for a package whose models come with the app alone"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,8 @@ from packager.core.to_json import plain
 from packager.core.values import Artifact, Compiled, Contract, Model, Package, Plan, TensorSpec, Variant, distinct_files
 from packager.files.hashes import sha256_of
 from packager.targets import OwnRuntime, PackagedRuntime
-from packager.vectors import NO_VECTORS, Golden
+from packager.targets.golden import tolerances
+from packager.vectors import NO_VECTORS, Golden, Vectors
 from packager.xcframework.packaged import PackagedFramework
 
 SCHEMA_VERSION = 1
@@ -53,7 +54,7 @@ def manifest(
         "schema-version": SCHEMA_VERSION,
         "mobpack": __version__,
         "package": {"name": package.name, "version": package.version, "license": package.license},
-        "models": [_model(models[name]) for name in sorted(models)],
+        "models": [model_entry(models[name]) for name in sorted(models)],
         "compiled": [_compiled(each) for each in distinct_files(plans)],
         "plans": [plan_entry(plan) for plan in plans],
         "converter": {name: version(name) for name in ("onnxruntime", "onnx")},
@@ -80,7 +81,7 @@ def manifest(
     return to_json(document, indent=2) + "\n"
 
 
-def _model(model: Model) -> dict[str, object]:
+def model_entry(model: Model) -> dict[str, object]:
     return {
         "name": model.name,
         "file": model.path.name,
@@ -170,13 +171,14 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "size-bytes": compiled.size_bytes,
         "operators": sorted(compiled.operators),
         "disabled-optimizers": list(compiled.disabled_optimizers),
+        **({"settings": dict(sorted(compiled.settings.items()))} if compiled.settings else {}),
     }
 
 
 def golden_entries(golden: Golden) -> list[dict[str, object]]:
-    """The files of golden vectors, and the model files that each applies to."""
+    """The files of golden vectors, and the model files that each applies to, with the tolerances of their outputs."""
     found: dict[tuple[str, str], dict[str, object]] = {}
-    files: dict[tuple[str, str], list[str]] = {}
+    files: dict[tuple[str, str], dict[str, object]] = {}
     for (model, sha256), vectors in sorted(golden.items()):
         file = vectors.golden
         found[model, file.sha256] = {
@@ -186,8 +188,20 @@ def golden_entries(golden: Golden) -> list[dict[str, object]]:
             "samples": file.about["samples"],
             "sample-count": len(file.samples),
         }
-        files.setdefault((model, file.sha256), []).append(sha256)
-    return [{**entry, "for": files[key]} for key, entry in found.items()]
+        files.setdefault((model, file.sha256), {})[sha256] = _allowed(vectors)
+    return [{**entry, "for": list(files[key]), "allowed": files[key]} for key, entry in found.items()]
+
+
+def _allowed(vectors: Vectors) -> dict[str, object]:
+    return {
+        each.output: {
+            "rtol": float(each.rtol),
+            "atol": float(each.atol),
+            "scale": float(each.scale),
+            "mismatches": each.mismatches,
+        }
+        for each in tolerances(vectors)
+    }
 
 
 def _kept_in_float(variant: Variant) -> list[dict[str, str]]:

@@ -46,12 +46,14 @@ class GoldenSampleView:
 
 def tested_file(path: str, vectors: Vectors) -> TestedFileView:
     """Tolerances of the file at `path` of a package."""
+    return TestedFileView(path=path, tolerances=tolerances(vectors))
+
+
+def tolerances(vectors: Vectors) -> tuple[ToleranceView, ...]:
+    """Tolerance of every output that golden vectors have, by name."""
     elements = {name: place.element for sample in vectors.golden.samples for name, place in sample.outputs.items()}
-    return TestedFileView(
-        path=path,
-        tolerances=tuple(
-            _tolerance(name, vectors.allowed[name], is_measured=elements[name] in MEASURED) for name in sorted(elements)
-        ),
+    return tuple(
+        _tolerance(name, vectors.allowed[name], is_measured=elements[name] in MEASURED) for name in sorted(elements)
     )
 
 

@@ -20,6 +20,7 @@ from packager.verification.golden import golden_vectors
 from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
 from packager.verification.parity import References
+from packager.workflows.delivering import delivered, refuse_undelivered
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
 from packager.workflows.options import options_of
 from packager.workflows.origins import Origins, write_provenance
@@ -50,6 +51,7 @@ def build(
     With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's.
     """
     refuse_unverified(config, request.targets)
+    refuse_undelivered(config, request.targets)
     package_of(config)  # keys that cannot be trusted are refused before anything is made
     judge_licenses(config, request, console)
     if request.emit_spdx:
@@ -83,7 +85,8 @@ def proven(
         report = examine(planned, config, request, references, store, console, runtimes)
         judge(report, request.rules, console)
         golden = vectors_for(planned.plans, config, request, references, store, console)
-    return Contents(package=package_of(config), plans=planned.plans, report=report, golden=golden, runtimes=runtimes)
+    package = delivered(package_of(config), config, planned.plans)
+    return Contents(package=package, plans=planned.plans, report=report, golden=golden, runtimes=runtimes)
 
 
 def examine(

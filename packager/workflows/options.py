@@ -25,6 +25,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
         "rename": {name: table.rename for name, table in config.model.items() if table.rename},
         **contracts_of(config),
         **trust_in(config),
+        **({"channel": config.package.channel} if config.package.channel else {}),
         "parity": {
             "runners": list(config.parity.runners),
             "require": list(config.parity.require),

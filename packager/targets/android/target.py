@@ -105,6 +105,7 @@ class Android:
     NAME: ClassVar[str] = "android"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     VERIFIES: ClassVar[bool] = True
+    UPDATES: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"
