@@ -200,11 +200,11 @@ def test_all_that_is_unsafe_is_in_files_that_one_of_them_names() -> None:
 
 
 def test_coreml_starts_with_the_packages_own_settings_and_only_where_it_is_asked_for() -> None:
-    view = runtime_view("VisionModels", ("coreml", "xnnpack"))
+    view = runtime_view("VisionModels", "vision", ("coreml", "xnnpack"))
     assert (view.c_module, [each.case for each in view.providers]) == ("CVisionModels", ["coreML", "xnnpack"])
     assert view.coreml
     assert (view.coreml.model_format, view.coreml.compute_units) == (".mlProgram", ".all")
-    assert runtime_view("VisionModels", ("xnnpack",)).coreml is None
+    assert runtime_view("VisionModels", "vision", ("xnnpack",)).coreml is None
 
 
 def test_a_package_without_coreml_does_not_mention_it() -> None:

@@ -22,6 +22,7 @@ SWITCHES = {"0": "false", "1": "true"}
 
 def runtime_view(
     module: str,
+    package: str,
     providers: tuple[str, ...],
     contracts: Sequence[Contract] = (),
     class_names: Sequence[str] = (),
@@ -31,6 +32,7 @@ def runtime_view(
     return RuntimeView(
         module=module,
         c_module=f"C{module}",
+        package=package,
         providers=tuple(
             ProviderView(name=name, case=CASES[name], hides_nodes=PROVIDERS[name].HIDES_NODES) for name in providers
         ),

@@ -146,7 +146,12 @@ class Ios:
         )
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
         shared = runtime_view(
-            module, self.providers, contracts, tuple(class_names.values()), signed_list.trust_view(package)
+            module,
+            package.name,
+            self.providers,
+            contracts,
+            tuple(class_names.values()),
+            signed_list.trust_view(package),
         )
         _refuse_double(shared)
         laid_out = files.lay_out(plans)

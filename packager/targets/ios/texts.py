@@ -40,6 +40,7 @@ SHARED = (
     "Observer",
     "OnnxRuntime",
     "Options",
+    "Pack",
     "Policies",
     "Provider",
     "Reopening",

@@ -50,6 +50,8 @@ class RuntimeView:
     """Swift module of the package: `OrientationKit`"""
     c_module: str
     """module of ONNX Runtime's C header: `COrientationKit`; one per package, because an app may contain two packages"""
+    package: str
+    """name of the package: `page-orientation`"""
     providers: tuple[ProviderView, ...]
     coreml: CoremlView | None
     """None for a package without CoreML"""
