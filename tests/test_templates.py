@@ -115,6 +115,7 @@ SHARED = [
         "Source",
         "Tensors",
         "Json",
+        "Decryption",
         "Trust",
         "TextLists",
         "Values",

@@ -86,6 +86,8 @@ RUNTIME_FILES = (
 )
 SELF_TEST = "SelfTest"
 """file that only packages with golden vectors have"""
+DECRYPTION = "Decryption"
+"""file that only packages with `encryption` have"""
 TRUST = ("Json", "Trust")
 """files that only packages with `trust` have"""
 
@@ -105,6 +107,7 @@ class Android:
     NAME: ClassVar[str] = "android"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -200,8 +203,10 @@ class Android:
         class_names = tensors.class_names(
             contracts,
             taken=(typed.RESERVED_CLASSES if any(contracts.values()) else frozenset())
-            | (tensors.RESERVED_BY_TRUST if package.trust else frozenset()),
+            | (tensors.RESERVED_BY_TRUST if package.trust else frozenset())
+            | (tensors.RESERVED_BY_ENCRYPTION if package.encryption else frozenset()),
         )
+        files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
         java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
@@ -215,6 +220,7 @@ class Android:
                 self.providers,
                 has_assignment=_has_assignment(laid_out.values()),
                 trust=signed_list.trust_view(package, str(files.models_folder(package))),
+                is_encrypted=bool(package.encryption),
             ),
             models=tuple(
                 typed.with_contract(
@@ -273,7 +279,8 @@ class Android:
         texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
         tested = [SELF_TEST] if any(model.golden for model in view.models) else []
         verified = TRUST if view.package.trust else ()
-        for name in (*RUNTIME_FILES, *view.typed_files, *tested, *verified):
+        decrypted = (DECRYPTION,) if view.package.encryption else ()
+        for name in (*RUNTIME_FILES, *view.typed_files, *tested, *verified, *decrypted):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
         texts |= {ASSETS_ROOT / path: text for path, text in _signed_list(view).items()}
         inside = _inside(view)
@@ -488,6 +495,7 @@ def _runtime_view(
     *,
     has_assignment: bool,
     trust: signed_list.TrustView | None,
+    is_encrypted: bool,
 ) -> RuntimeView:
     views = tuple(
         ProviderView(
@@ -506,6 +514,7 @@ def _runtime_view(
         uses_nnapi="nnapi" in providers,
         library=native.library_name(namespace) if has_assignment else "",
         trust=trust,
+        is_encrypted=is_encrypted,
     )
 
 

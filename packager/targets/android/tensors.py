@@ -58,6 +58,13 @@ RESERVED_BY_TRUST = frozenset(
 )
 """the same in packages that verify signatures"""
 
+RESERVED_BY_ENCRYPTION = frozenset(
+    """
+    Cipher Decrypted GCMParameterSpec GeneralSecurityException Mac ModelKeyException ModelKeys SealedFile SecretKeySpec
+    """.split()
+)
+"""the same in packages that decrypt models"""
+
 
 @dataclass(frozen=True)
 class Storage:
@@ -161,6 +168,7 @@ def model_view(
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
         is_signed=package.trust is not None,
+        is_encrypted=bool(package.encryption),
     )
 
 

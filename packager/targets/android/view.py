@@ -40,6 +40,8 @@ class RuntimeView:
     library: str
     """name of the library in C, which tells the assignment; empty where ONNX Runtime cannot tell it"""
     trust: TrustView | None = None
+    is_encrypted: bool = False
+    """whether files are decrypted when they are opened"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,6 +287,8 @@ class ModelView:
     """description of the self-test's samples"""
     is_signed: bool = False
     """whether only signed files are opened"""
+    is_encrypted: bool = False
+    """whether files are decrypted when they are opened"""
     typed: TypedView | None = None
 
 

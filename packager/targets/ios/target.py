@@ -41,6 +41,7 @@ class Ios:
     NAME: ClassVar[str] = "ios"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
