@@ -124,7 +124,7 @@ def read_header(file: IO[bytes], path: Path) -> Header:
 
 
 def file_key(key: bytes, sha256: bytes) -> bytes:
-    """The key of one file: HKDF-SHA256 of `key`, with the SHA-256 of the file as salt. Two files never share it: a nonce
+    """The key of one file: HKDF-SHA256 of `key`, with the SHA-256 of the file as salt. Two files never share it: nonces
     need only count chunks."""
     if len(key) != KEY_BYTES:
         raise ValueError(f"a key has {KEY_BYTES} bytes, not {len(key)}")

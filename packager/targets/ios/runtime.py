@@ -27,6 +27,8 @@ def runtime_view(
     contracts: Sequence[Contract] = (),
     class_names: Sequence[str] = (),
     trust: TrustView | None = None,
+    *,
+    is_encrypted: bool = False,
 ) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(
@@ -41,6 +43,7 @@ def runtime_view(
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
         class_names=tuple(class_names),
         trust=trust,
+        is_encrypted=is_encrypted,
     )
 
 

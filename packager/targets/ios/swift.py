@@ -59,6 +59,11 @@ RESERVED_BY_TRUST = frozenset(
 )
 """the same in packages that verify signatures"""
 
+RESERVED_BY_ENCRYPTION = frozenset(
+    {"Crypto", "CryptoKit", "NSMutableData", "Nonce", "SealedBox", "SealedFile", "SymmetricKey"}
+)
+"""the same in packages that decrypt models"""
+
 
 def module_name(package: str, given: str = "") -> str:
     """Name of the Swift module: `page-orientation` -> `PageOrientationKit`, or the name `given`.

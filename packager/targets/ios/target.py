@@ -144,6 +144,7 @@ class Ios:
             *texts.ALWAYS,
             *(swift.RESERVED_BY_CONTRACTS if contracts else ()),
             *(swift.RESERVED_BY_TRUST if package.trust else ()),
+            *(swift.RESERVED_BY_ENCRYPTION if package.encryption else ()),
         )
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
         shared = runtime_view(
@@ -153,6 +154,7 @@ class Ios:
             contracts,
             tuple(class_names.values()),
             signed_list.trust_view(package),
+            is_encrypted=bool(package.encryption),
         )
         _refuse_double(shared)
         laid_out = files.lay_out(plans)

@@ -62,6 +62,8 @@ class RuntimeView:
     """classes of the models"""
     trust: TrustView | None = None
     """what files are verified with; None for a package that opens them unsigned"""
+    is_encrypted: bool = False
+    """whether files are decrypted when they are opened"""
 
     @property
     def uses_coreml(self) -> bool:
