@@ -63,9 +63,9 @@ CHANGES: Mapping[str, Change] = {
 """What may be done to an encrypted file of three chunks or more."""
 
 
-def contents(folder: Path, store: Store, target: str) -> tuple[Contents, Plan]:
+def contents(folder: Path, store: Store, target: str, provider: str = "") -> tuple[Contents, Plan]:
     """What goes into an encrypted package, and the plan with the files as they were."""
-    plan = trusted.plan(folder, store, target)
+    plan = trusted.plan(folder, store, target, provider)
     plain = Contents(package=PACKAGE, plans=(plan,), report=Report(parities=()), golden={}, runtimes={})
     request = Request(targets=(target,), out=folder, model_key=ModelKey(value=KEY))
     return encrypted(plain, request, folder / "encrypted"), plan
