@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from packager.core.findings import Report
@@ -60,12 +61,17 @@ CHANGES: Mapping[str, Change] = {
     "half a header": lambda file: file[:30],
     "nothing": lambda _: b"",
 }
-"""What may be done to an encrypted file of three chunks or more."""
+"""Changes to an encrypted file of three chunks or more."""
 
 
-def contents(folder: Path, store: Store, target: str, provider: str = "") -> tuple[Contents, Plan]:
-    """What goes into an encrypted package, and the plan with the files as they were."""
-    plan = trusted.plan(folder, store, target, provider)
+def contents(folder: Path, store: Store, target: str, *, is_apart: bool = False) -> tuple[Contents, Plan]:
+    """Contents of an encrypted package, and the plan with the files as they were: in one file, or, where `is_apart`, in
+    a graph and a file with its weights, before the same in one file."""
+    plan = trusted.plan(folder, store, target, "xnnpack")
+    plan = replace(plan, choices=plan.choices[-1:])
+    if is_apart:
+        graph, _ = trusted.plan(folder, store, target, "xnnpack").choices
+        plan = replace(plan, choices=(replace(graph, provider="cpu"), *plan.choices))
     plain = Contents(package=PACKAGE, plans=(plan,), report=Report(parities=()), golden={}, runtimes={})
     request = Request(targets=(target,), out=folder, model_key=ModelKey(value=KEY))
     return encrypted(plain, request, folder / "encrypted"), plan

@@ -138,7 +138,7 @@ def nonce(index: int) -> bytes:
 
 
 def associated(header: bytes, index: int, chunks: int) -> bytes:
-    """What a chunk vouches for beside its content: the header, its place, and whether it is the last."""
+    """Bytes that a chunk vouches for beside its content: the header, its place, and whether it is the last."""
     return header + struct.pack(">IB", index, index == chunks - 1)
 
 

@@ -36,7 +36,7 @@ Placed = Mapping[str, tuple[PackedFile, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """What a release has for one target."""
+    """The model files of a release for one target."""
 
     package: str
     version: str

@@ -26,7 +26,7 @@ MOST_BYTES = 1_500_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What kind of pack to make of a release."""
+    """Kind and contents of the pack to make of a release."""
 
     kind: str
     delivery: str

@@ -18,11 +18,11 @@ struct NoKey: Error, CustomStringConvertible {
 
 func tell(_ name: String, _ source: Source, _ keys: Keys?) {
     do {
-        let model = try Scorer(from: source, options: Options(providers: [.xnnpack], keys: keys))
+        let model = try Scorer(from: source, options: Options(providers: [], keys: keys))
         var input = Scorer.Input()
         for index in input.x.indices { input.x[index] = Float(index) / 64 }
         let sum = try model.run(input).y.reduce(0, +)
-        show(["case": name, "found": "opened", "sum": sum, "provider": "\(model.provider)"])
+        show(["case": name, "found": "opened", "sum": sum, "file": model.info.file])
     } catch {
         show(["case": name, "found": Mirror(reflecting: error).children.first?.label ?? "", "words": "\(error)"])
     }

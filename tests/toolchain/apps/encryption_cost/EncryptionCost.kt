@@ -9,7 +9,7 @@ import device.InstalledApp
 import device.report
 import java.io.File
 
-private const val TIMES = 5
+private const val TIMES = 15
 
 /** Loads a large model, readable or encrypted: how long that takes, and how much memory of its own the process has more. */
 fun main(arguments: Array<String>) {
