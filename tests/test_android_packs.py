@@ -28,7 +28,7 @@ def packed(built_aar: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with zipfile.ZipFile(built_aar) as aar:
         names = [name for name in aar.namelist() if name.startswith(MODELS) and not name.endswith("/")]
         digests = {name.removeprefix(MODELS): sha256(aar.read(name)).hexdigest() for name in names}
-    choices = [
+    choices: list[dict[str, object]] = [
         {
             "provider": "xnnpack" if "unfused" in name or name.endswith(".weights.tflite") else "cpu",
             "sha256": digest,
