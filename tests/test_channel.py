@@ -24,6 +24,8 @@ from packager.signing.envelope import written as bundled
 from tests.channel_cases import NOW, KilledError, Release, Watched, later, make_release, place_of, signing_of
 from tests.signing_cases import Key, digest, make_key
 
+pytestmark = pytest.mark.by_content
+
 ONE, TWO = Release(), Release(version="1.1.0", weights=b"other weights")
 THREE = Release(version="1.2.0", weights=b"third weights")
 

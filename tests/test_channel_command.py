@@ -12,6 +12,8 @@ from packager.cli import main
 from tests.channel_cases import Release, make_release
 from tests.signing_cases import Key, make_key
 
+pytestmark = pytest.mark.by_content
+
 
 @pytest.fixture
 def key(tmp_path: Path) -> Key:

@@ -34,6 +34,8 @@ from packager.signing.statements import payload
 from tests.channel_cases import SETTINGS, model_entry
 from tests.differences_cases import CHANGED, TENSORS, TYPED, Changed
 
+pytestmark = pytest.mark.by_content
+
 A, B = "a" * 64, "b" * 64
 FILE = File(name="a.ort", sha256=A, size_bytes=7, deltas=(Delta(source=B, sha256=B, size_bytes=3),))
 MODEL_FILE = ModelFile(

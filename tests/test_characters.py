@@ -21,6 +21,8 @@ from packager.core.toml import DEEPEST
 from packager.workflows.confinement import refuse_outside
 from tests.test_cli import Mobpack, mobpack
 
+pytestmark = pytest.mark.by_content
+
 __all__ = ["mobpack"]
 
 PERSIAN, FAMILY, ENGLAND, HEART = (

@@ -29,6 +29,8 @@ from tests.contract_graphs import Ran
 from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import WORDS, bert, changed, points, vocabulary
 
+pytestmark = pytest.mark.by_content
+
 NET = """(int64[batch, n] input_ids, float[ids, count] scores) => (float[batch, n, count] logits)
     { logits = Gather <axis = 0> (scores, input_ids) }"""
 """the scores of a token are its row"""

@@ -24,6 +24,8 @@ from tests.differences_cases import TYPED
 from tests.signing_cases import digest
 from tests.trust_vectors import IN_USE
 
+pytestmark = pytest.mark.by_content
+
 PUBLIC = IN_USE.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 PROJECT = """[package]
 name = "vision"

@@ -25,6 +25,8 @@ from packager.deltas.tensors import paired, tensors_of
 from tests import delta_vectors
 from tests.onnx_text import compiled, onnx_model
 
+pytestmark = pytest.mark.by_content
+
 FAST = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )

@@ -19,6 +19,8 @@ from packager.tokenization import detokenizing
 from packager.tokenization.byte_level import CHARACTERS
 from packager.tokenization.detokenizing import Ends, Progress
 
+pytestmark = pytest.mark.by_content
+
 WORDS = (
     *("\u2581the", "\u2581fox", "\u2581", "\u2581\u2581", "s", "##s", "##", "n't", ".", " ", "", "\u00e9", "\u6771"),
     *("\ufffd", "<0x", "<0xZZ>", "<0x4>", "<0xe2>", "<0x+4>", "a\u2581b", "\U0001f600", " do not", "'", "Ab"),

@@ -28,6 +28,8 @@ from tests.generation import DTYPES
 from tests.onnx_text import saved
 from tests.toolchain import generation_models
 
+pytestmark = pytest.mark.by_content
+
 MOST = 12
 START = ("a", "d")
 PAIR = ("decoder_model.onnx", "decoder_with_past_model.onnx")

@@ -20,6 +20,8 @@ from packager.files.replaced_folder import interrupts_deferred
 from packager.release import MANIFEST, staged
 from tests.disks import tiny_disk
 
+pytestmark = pytest.mark.by_content
+
 
 def files(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}

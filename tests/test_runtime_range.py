@@ -21,6 +21,8 @@ from packager.targets.target import Built, RuntimeRange
 from packager.verification.ranges import prove_ranges
 from tests.onnx_text import linear, loaded, onnx_model
 
+pytestmark = pytest.mark.by_content
+
 RELU = "(float[1, 64] x) => (float[1, 64] y) { y = Relu (x) }"
 PREFERRED = pins()["android"]["onnxruntime"].rpartition(":")[2]
 

@@ -27,6 +27,8 @@ from packager.targets.ios import Ios
 from tests.golden.cases import CASES, IOS_CASES, REACT_NATIVE_CASES, WEB_CASES, Case
 from tests.onnx_text import linear, saved
 
+pytestmark = pytest.mark.by_content
+
 CARD = Card(
     license="Apache-2.0",
     version="2.1",

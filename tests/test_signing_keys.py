@@ -22,6 +22,8 @@ from packager.signing.verifying import trusted, verify
 from packager.workflows import signing
 from tests.signing_cases import SECRET, Key, certificate, make_key
 
+pytestmark = pytest.mark.by_content
+
 RFC_6979_KEY = 0xC9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721
 """the private key of RFC 6979, A.2.5"""
 

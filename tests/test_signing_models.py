@@ -26,6 +26,8 @@ from packager.signing.statements import Release
 from packager.workflows import signing
 from tests.signing_cases import Key, make_key
 
+pytestmark = pytest.mark.by_content
+
 SPECIFICATION = Path(__file__).parent / "data" / "model_signing"
 VECTORS = SPECIFICATION / "test-vectors" / "v1.0"
 BUNDLE = "model.sig"

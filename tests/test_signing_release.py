@@ -27,6 +27,8 @@ from packager.signing.verifying import trusted, verify
 from packager.workflows import signing
 from tests.signing_cases import Key, make_key, make_release
 
+pytestmark = pytest.mark.by_content
+
 AAR = "android/vision-1.2.3.aar"
 IN_MAVEN = "maven/com/example/vision/1.2.3/vision-1.2.3.aar"
 NPM = "npm/vision-1.2.3.tgz"

@@ -25,6 +25,8 @@ from packager.workflows import signing
 from tests.signing_cases import Key, make_key
 from tests.toolchain.signing_tools import PIN, TOKEN, Token, soft_token, with_sigstore
 
+pytestmark = pytest.mark.by_content
+
 Answer = Callable[[str, Mapping[str, str], dict[str, Any]], dict[str, Any] | None]
 """Path, headers and JSON of a request -> JSON of the answer, or None for an error."""
 

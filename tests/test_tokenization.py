@@ -14,6 +14,8 @@ from packager import tokenization
 from packager.core.errors import ConfigError
 from tests.tokenizer_graphs import CLS, SEP, WORDS, Graph, bert, changed, same, scalars
 
+pytestmark = pytest.mark.by_content
+
 TEXTS = (
     "",
     " ",

@@ -17,6 +17,8 @@ from tests.onnx_text import loaded, onnx_model
 from tests.test_contract_text import run
 from tests.tokenizer_graphs import Graph, scalars
 
+pytestmark = pytest.mark.by_content
+
 BLANKS = "".join(each for each in scalars() if each.isspace() and not "\x1c" <= each <= "\x1f")
 """Unicode's, of which Python has four more"""
 SPECIAL = ("<pad>", "</s>", "<unk>")

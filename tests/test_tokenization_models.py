@@ -17,6 +17,8 @@ from packager import tokenization
 from packager.core.errors import ConfigError
 from tests.tokenizer_graphs import Graph, changed, same, scalars, vocabulary
 
+pytestmark = pytest.mark.by_content
+
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 LETTERS = "abc\u2581\u00e9\u6771"
 TEXTS = st.text(st.sampled_from([*"abcd  \u00e9\u6771\u4eac\U0001f600"]), max_size=40)

@@ -15,6 +15,8 @@ from packager.tokenization.reading import charsmaps
 from tests.tokenizer_graphs import Graph, changed, of_bytes, same
 from tests.toolchain.charsmaps import charsmap
 
+pytestmark = pytest.mark.by_content
+
 TABLE = {
     "a": "xyz",
     "b": "",

@@ -18,6 +18,8 @@ from packager.tokenization.reading import sentencepiece as reading
 from packager.tokenization.reading import sentencepiece_proto
 from tests.tokenizer_graphs import Graph
 
+pytestmark = pytest.mark.by_content
+
 SENTENCES = (
     "the quick brown fox jumps over the lazy dog",
     "the dog and the fox are friends, and the fox is quick",

@@ -8,6 +8,8 @@ from tokenizers import normalizers, pre_tokenizers
 from packager.tokenization import unicode
 from tests.toolchain import unicode_tables
 
+pytestmark = pytest.mark.by_content
+
 
 @pytest.mark.parametrize(
     "name",

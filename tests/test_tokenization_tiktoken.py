@@ -14,6 +14,8 @@ from packager.core.errors import ConfigError
 from packager.tokenization.reading import tiktoken
 from tests.tokenizer_graphs import Graph
 
+pytestmark = pytest.mark.by_content
+
 WORDS = [
     b"the",
     b" the",

@@ -57,27 +57,11 @@ def trie(*trees: Iterable[tuple[str, int]]) -> Trie:
     alphabet, symbols = numpy.unique(nodes.points[nodes.roots :], return_inverse=True)
     symbols = numpy.concatenate([numpy.zeros(nodes.roots, numpy.int64), symbols.reshape(-1) + 1])
     size = 2 * (len(symbols) + len(alphabet) + LARGEST_WINDOW) + nodes.roots  # more than first fit needs
+    states = _states(nodes, symbols, size)
+    children, parents = states[nodes.roots :], states[nodes.parents[nodes.roots :]]
     base, check = numpy.zeros(size, numpy.int32), numpy.full(size, -1, numpy.int32)
-    is_free = numpy.ones(size, bool)
-    check[: nodes.roots], is_free[: nodes.roots] = -2, False
-    states = numpy.arange(len(symbols))
-    free, lowest = nodes.roots, nodes.roots + len(alphabet)
-    for begin, end in pairwise(nodes.levels):
-        # children of one parent stand side by side; many of them find room before few do
-        parents, first, counts = numpy.unique(nodes.parents[begin:end], return_index=True, return_counts=True)
-        order = numpy.argsort(-counts, kind="stable")
-        families = (each[order[counts[order] > 1]].tolist() for each in (parents, first + begin, counts))
-        for parent, start, count in zip(*families, strict=True):
-            while not is_free[free]:
-                free += 1
-            wanted = symbols[start : start + count]
-            base[states[parent]] = room(is_free, free, wanted)
-            places = base[states[parent]] + wanted
-            states[start : start + count], check[places], is_free[places] = places, states[parent], False
-        alone = (first + begin)[counts == 1]
-        places = numpy.nonzero(is_free[lowest:])[0][: len(alone)] + lowest
-        parent = states[nodes.parents[alone]]
-        base[parent], check[places], states[alone], is_free[places] = places - symbols[alone], parent, places, False
+    base[parents] = children - symbols[nodes.roots :]
+    check[children], check[: nodes.roots] = parents, -2
     number = numpy.full(size, -1, numpy.int32)
     number[states] = nodes.numbers
     used = int(numpy.nonzero(check != -1)[0].max()) + len(alphabet) + 2
@@ -93,6 +77,50 @@ def trie(*trees: Iterable[tuple[str, int]]) -> Trie:
         symbols=known,
         longest=len(nodes.levels) - 1,
     )
+
+
+def _states(nodes: "_Nodes", symbols: "numpy.ndarray", size: int) -> "numpy.ndarray":
+    """int64 [nodes]: the state of each, below `size`.
+
+    Children of one parent have room for all of their symbols. Only children follow their parents where places are free:
+    a walk stays among few bytes.
+    """
+    import numpy
+
+    is_free = numpy.ones(size, bool)
+    is_free[: nodes.roots] = False
+    states, is_only = numpy.arange(len(symbols)), numpy.zeros(len(symbols), bool)
+    lowest = nodes.roots
+    for begin, end in pairwise(nodes.levels):
+        first, counts = numpy.unique(nodes.parents[begin:end], return_index=True, return_counts=True)[1:]
+        first += begin
+        is_only[first[counts == 1]] = True
+        order = numpy.argsort(-counts, kind="stable")  # many children of one parent find room before few do
+        families = order[counts[order] > 1]
+        for start, count in zip(first[families].tolist(), counts[families].tolist(), strict=True):
+            while not is_free[lowest]:
+                lowest += 1
+            wanted = symbols[start : start + count]
+            places = room(is_free, lowest, wanted) + wanted
+            states[start : start + count], is_free[places] = places, False
+    only = _in_walks(nodes, is_only, states)
+    least = nodes.roots + int(symbols.max(initial=0))
+    states[only] = least + numpy.nonzero(is_free[least:])[0][: len(only)]
+    return states
+
+
+def _in_walks(nodes: "_Nodes", is_only: "numpy.ndarray", states: "numpy.ndarray") -> "numpy.ndarray":
+    """int64: the nodes with `is_only`, bool [nodes]. Those of one walk follow each other, walks in the order of the
+    `states` from which they begin."""
+    import numpy
+
+    heads = numpy.arange(len(is_only))
+    for begin, end in pairwise(nodes.levels):
+        parents = nodes.parents[begin:end]
+        heads[begin:end] = numpy.where(is_only[begin:end] & is_only[parents], heads[parents], heads[begin:end])
+    only = numpy.nonzero(is_only)[0]
+    heads = heads[only]
+    return only[numpy.lexsort((only, heads, states[nodes.parents[heads]]))]
 
 
 def _on_the_way(nodes: "_Nodes") -> "tuple[numpy.ndarray, numpy.ndarray]":
@@ -172,14 +200,14 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
     `group` (int64), if there are groups. All have one dimension. 0 is the symbol of no word. Walks from all positions
     at once, one symbol per step, while any goes on.
     """
-    walk = _Walk.of(writer, trie, symbol)
-    end = None if group is None else _ends(writer, group, walk)
+    walk = _Walk.of(writer, trie)
+    places, end = _ends(writer, group) if group else ("", "")
 
     def step(inner: Writer, depth: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         state, alive, symbol = carried
         after, is_known = walk.step(inner, state, symbol)
-        if end is not None:
-            ahead = inner.node("Add", walk.places, depth)
+        if end:
+            ahead = inner.node("Add", places, depth)
             is_known = inner.node("And", is_known, inner.node("LessOrEqual", ahead, end))
         alive = inner.node("And", alive, is_known)
         return any_of(inner, alive), [inner.node("Where", alive, after, state), alive, _ahead(inner, symbol)]
@@ -193,12 +221,14 @@ def longest_match(writer: Writer, trie: Trie, symbol: str, root: str, is_alive: 
     )
 
 
-def _ends(writer: Writer, group: str, walk: "_Walk") -> str:
-    """int64 [n]: the last position of each one's group."""
-    none = writer.node("Range", 0, writer.node("Add", writer.node("Squeeze", writer.node("Shape", group)), 1), 1)
+def _ends(writer: Writer, group: str) -> tuple[str, str]:
+    """int64 [n]: all positions, and the last one of each one's group."""
+    size = writer.node("Squeeze", writer.node("Shape", group))
+    places = writer.node("Range", 0, size, 1)
+    none = writer.node("Range", 0, writer.node("Add", size, 1), 1)
     none = writer.node("Sub", none, none)
-    ends = writer.node("ScatterElements", none, group, walk.places, axis=0, reduction="max")
-    return writer.node("Gather", ends, group)
+    ends = writer.node("ScatterElements", none, group, places, axis=0, reduction="max")
+    return places, writer.node("Gather", ends, group)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,38 +236,55 @@ class Matches:
     """Names of values."""
 
     numbers: str
-    """int32 [longest, n]: the words of length 1, 2 and so on that end at each position; -1 for none"""
+    """int32 [longest, n]: 1 + the number of the words of length 1, 2 and so on that end at each position; 0 for none"""
     length: str
     """int64 [n]: length of the longest word that begins at each position; 0 for none"""
 
 
 def all_matches(writer: Writer, trie: Trie, symbol: str) -> Matches:
     """As `longest_match`, all words of the first tree that `symbol`, int32 [n], spells; 0 is the symbol of no word."""
-    walk = _Walk.of(writer, trie, symbol)
+    walk = _Walk.of(writer, trie)
 
-    def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
-        state, symbol = carried
+    def one(inner: Writer, state: str, symbol: str) -> str:
         after, is_known = walk.step(inner, state, symbol)
-        state = inner.node("Where", is_known, after, inner.int32(trie.dead))
-        goes_on = inner.node("Less", inner.node("ReduceMin", state, keepdims=0), inner.int32(trie.dead))
-        return goes_on, [state, _ahead(inner, symbol), inner.node("Identity", state)]
+        return inner.node("Where", is_known, after, inner.int32(trie.dead))
 
-    root = writer.node("Sub", symbol, symbol)
+    def two(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
+        state, symbol = carried
+        following = _ahead(inner, symbol)
+        first = one(inner, state, symbol)
+        second = one(inner, first, following)
+        goes_on = inner.node("Less", inner.node("ReduceMin", second, keepdims=0), inner.int32(trie.dead))
+        both = inner.node("Concat", *(inner.node("Unsqueeze", each, [0]) for each in (first, second)), axis=0)
+        return goes_on, [second, _ahead(inner, following), both]
+
     integer = ElementType.INT32
-    carried = [(root, integer), (symbol, integer)]
-    _, _, states = writer.loop(max(trie.longest, 1), carried, step, scanned=[integer])
-    words = writer.node("Gather", writer.constant(trie.number), states)
-    size = writer.node("Squeeze", writer.node("Shape", writer.node("Gather", words, 0, axis=1)))
-    depths = writer.node("Unsqueeze", writer.flattened(writer.node("Range", 0, size, 1)), [1])
-    is_word = writer.node("GreaterOrEqual", words, writer.int32(0))
-    lengths = writer.node("Where", is_word, writer.node("Add", depths, 1), 0)
-    begins = writer.node("Sub", walk.places, depths)
-    none = writer.node("Less", begins, 0)
-    ending = writer.node("GatherElements", words, writer.node("Max", begins, 0), axis=1)
-    return Matches(
-        numbers=writer.node("Where", none, writer.int32(-1), ending),
-        length=writer.node("ReduceMax", lengths, [0], keepdims=0),
-    )
+    padded = writer.node("Pad", symbol, [0, 1])
+    carried = [(writer.node("Sub", padded, padded), integer), (padded, integer)]
+    _, _, pairs = writer.loop((max(trie.longest, 1) + 1) // 2, carried, two, scanned=[integer])
+    count = writer.node("Mul", writer.node("Shape", pairs, end=1), 2)
+    size = writer.node("Shape", symbol)
+    states = writer.node("Reshape", pairs, writer.node("Concat", count, writer.node("Add", size, 1), axis=0))
+    words = writer.node("Gather", writer.constant(trie.number + 1), states)
+    return Matches(numbers=_ending(writer, words, count, size), length=_longest(writer, words, count, size))
+
+
+def _ending(writer: Writer, words: str, count: str, size: str) -> str:
+    """[count, size]: `words`, [count, size + 1], by the position of their last symbol instead of their first.
+
+    With a column less, row r begins r places later. Before it are ends of rows: no word is so near the end of the text.
+    """
+    same = writer.node("Slice", writer.flattened(words), [0], writer.node("Mul", count, size), [0])
+    return writer.node("Reshape", same, writer.node("Concat", count, size, axis=0), allowzero=1)
+
+
+def _longest(writer: Writer, words: str, count: str, size: str) -> str:
+    """int64 [size]: the length of the longest of `words`, [count, size + 1], at each position; 0 for none."""
+    rows = writer.node("Range", 1, writer.node("Add", writer.node("Squeeze", count), 1), 1)
+    lengths = writer.cast(writer.node("Unsqueeze", rows, [1]), ElementType.INT32)
+    found = writer.node("Mul", writer.node("Min", words, writer.int32(1)), lengths)
+    found = writer.node("ReduceMax", found, [0], keepdims=0)
+    return writer.cast(writer.node("Slice", found, [0], size, [0]), ElementType.INT64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,14 +293,10 @@ class _Walk:
 
     base: str
     check: str
-    places: str
-    """int64 [n]: 0, 1, and so on"""
 
     @classmethod
-    def of(cls, writer: Writer, trie: Trie, symbol: str) -> "_Walk":
-        base, check = (writer.constant(each) for each in (trie.base, trie.check))
-        places = writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", symbol)), 1)
-        return cls(base=base, check=check, places=places)
+    def of(cls, writer: Writer, trie: Trie) -> "_Walk":
+        return cls(base=writer.constant(trie.base), check=writer.constant(trie.check))
 
     def step(self, writer: Writer, state: str, symbol: str) -> tuple[str, str]:
         """The states that symbols, int32 [n], lead to, and whether each of them is one."""

@@ -37,7 +37,7 @@ class _Lattice:
     """Tokens by the character that they end with. Names of values."""
 
     numbers: str
-    """int32 [longest, n]: the token of length 1, 2 and so on; -1 for none"""
+    """int32 [longest, n]: 1 + the token of length 1, 2 and so on; 0 for none"""
     scores: str
     """[n, longest], int64, float or double: of the longest token first"""
     cuts: str
@@ -68,8 +68,9 @@ def write(writer: Writer, model: Unigram, text: Points) -> Flat:
     is_end = writer.node("And", is_text, writer.cast(reached, ElementType.BOOL))
     row = writer.node("Mul", writer.node("Max", writer.node("Sub", length, 1), 0), size)
     number = writer.node("Gather", writer.flattened(lattice.numbers), writer.node("Add", row, places))
+    number = writer.node("Sub", writer.cast(number, ElementType.INT64), 1)
     first = writer.node("Where", is_end, writer.node("Add", earlier, 1), places)
-    return _tokens(writer, model, text, is_end, writer.cast(number, ElementType.INT64), first)
+    return _tokens(writer, model, text, is_end, number, first)
 
 
 def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lattice:
@@ -81,19 +82,12 @@ def _lattice(writer: Writer, model: Unigram, text: Points, is_text: str) -> _Lat
     found = all_matches(writer, known, symbol)
     scores, real = _scores(model)
     table = writer.constant(scores)
-    index = writer.node("Add", writer.cast(found.numbers, ElementType.INT64), 1)
-    numbers = writer.node("Gather", table, index)
     # the first row has single characters: unknown ones have the score at the end
-    is_single = writer.node(
-        "Equal",
-        writer.node(
-            "Unsqueeze", writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", index, end=1)), 1), [1]
-        ),
-        0,
-    )
-    is_unknown = writer.node("And", is_single, writer.node("Equal", index, 0))
-    unknown = writer.constant(scores[-1:])
-    scored = writer.node("Where", is_unknown, unknown, numbers)
+    single = writer.node("Slice", found.numbers, [0], [1], [0])
+    is_unknown = writer.node("Not", writer.cast(single, ElementType.BOOL))
+    single = writer.node("Where", is_unknown, writer.int32(len(scores) - 1), single)
+    longer = writer.node("Slice", found.numbers, [1], [LAST], [0])
+    scored = writer.node("Gather", table, writer.node("Concat", single, longer, axis=0))
     cuts = begins
     if real == ElementType.INT64:
         cuts = writer.node("Or", begins, writer.node("Not", _crossed(writer, found.length)))

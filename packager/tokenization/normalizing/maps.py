@@ -1,12 +1,17 @@
 """Normalizers that change one code point at a time, and what they make of each."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from packager.tokenization.pages import filled, look_up
-from packager.tokenization.stages import Points
+from packager.tokenization.stages import Points, kept_only
+
+if TYPE_CHECKING:
+    import numpy
 
 Map = Mapping[int, tuple[int, ...]]
 """code points that become others, or none; all others stay"""
@@ -38,19 +43,44 @@ SELF = -1
 
 def write(writer: Writer, text: Points, made: Map) -> Points:
     """`text` with what `made` makes of each code point, which comes from the same part of the text."""
-    table = filled({point: [each + 1 for each in points] for point, points in made.items()}, SELF, SELF)
-    width = table.shape[1]
-    rows = look_up(writer, text.points, table)
-    stays = writer.node("Equal", rows, writer.int32(SELF))
-    changed = writer.node("Sub", writer.cast(rows, ElementType.INT64), 1)
-    points = writer.node("Where", stays, writer.node("Unsqueeze", text.points, [1]), changed)
-    points = writer.flattened(points)
+    width = max(map(len, made.values()), default=1)
     if width == 1 and all(made.values()):
-        return Points(points=points, starts=text.starts, ends=text.ends)
+        return _moved(writer, text, made)
+    return _selected(writer, text, made) if width <= 1 else _widened(writer, text, made)
+
+
+def _moved(writer: Writer, text: Points, made: Map) -> Points:
+    """Each code point becomes one other: the table has how far it is from it."""
+    table = filled({point: [other - point] for point, (other,) in made.items()}, 0, 0)
+    distance = writer.cast(look_up(writer, text.points, table.reshape(-1)), ElementType.INT64)
+    return replace(text, points=writer.node("Add", text.points, distance))
+
+
+def _selected(writer: Writer, text: Points, made: Map) -> Points:
+    """Each code point becomes one other, or none."""
+    rows = look_up(writer, text.points, _table(made).reshape(-1))
+    points = _points(writer, text.points, rows)
+    return kept_only(writer, replace(text, points=points), writer.cast(rows, ElementType.BOOL))
+
+
+def _widened(writer: Writer, text: Points, made: Map) -> Points:
+    """Each code point becomes several others, or none."""
+    rows = look_up(writer, text.points, _table(made))
+    points = writer.flattened(_points(writer, writer.node("Unsqueeze", text.points, [1]), rows))
     places = writer.positions(writer.flattened(rows))
-    source = writer.node("Div", places, width) if width > 1 else places
+    source = writer.node("Div", places, max(map(len, made.values())))
     return Points(
         points=writer.node("Gather", points, places),
         starts=writer.node("Gather", text.starts, source),
         ends=writer.node("Gather", text.ends, source),
     )
+
+
+def _table(made: Map) -> "numpy.ndarray":
+    return filled({point: [each + 1 for each in points] for point, points in made.items()}, SELF, SELF)
+
+
+def _points(writer: Writer, points: str, rows: str) -> str:
+    stays = writer.node("Equal", rows, writer.int32(SELF))
+    changed = writer.node("Sub", writer.cast(rows, ElementType.INT64), 1)
+    return writer.node("Where", stays, points, changed)
