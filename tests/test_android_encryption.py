@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,11 @@ def test_a_package_without_encryption_knows_nothing_of_it(tmp_path: Path) -> Non
     texts = target.render(view).texts
     assert "Decryption.kt" not in {path.name for path in texts}
     assert not [path for path, text in texts.items() if "decrypt" in text.lower()]
+
+
+def test_a_signed_package_verifies_before_it_decrypts(tmp_path: Path) -> None:
+    plan = trusted.plan(tmp_path, Store(cache_folder() / "store"), "android", "xnnpack")
+    plan, target = replace(plan, choices=plan.choices[-1:]), Android(providers=())
+    view = target.view(replace(trusted.PACKAGE, encryption=KEY_ID), (plan,), Report(parities=()))
+    [code] = [text for path, text in target.render(view).texts.items() if path.name == "Scorer.kt"]
+    assert "Trusted.of(source.files(app, FILES, options, loading), FILES, app, options).decrypted(options)" in code

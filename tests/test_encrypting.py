@@ -149,3 +149,24 @@ def test_the_same_key_gives_the_same_release_and_another_one_is_a_change(
     monkeypatch.delenv("MODEL_KEY")
     with pytest.raises(MobpackError, match="the variable MODEL_KEY of the environment has no key"):
         raise run("build", "--model-key", "env:MODEL_KEY").exception or AssertionError(os.environ)
+
+
+@pytest.mark.processes
+def test_a_release_is_built_again_with_its_key_and_not_without(key: None, tmp_path: Path) -> None:
+    build(tmp_path)
+    again = ("verify", tmp_path / "dist", "--rebuild", "--cached", "--config", tmp_path)
+    done = run(*again, "--model-key", "env:MODEL_KEY")
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "built again, and all" in done.output
+    with pytest.raises(MobpackError, match=f"package.encryption needs the key {KEY_ID}"):
+        raise run(*again).exception or AssertionError(done.output)
+
+
+@pytest.mark.processes
+def test_a_pack_has_the_encrypted_files(key: None, tmp_path: Path) -> None:
+    manifest = build(tmp_path)
+    packed = run("pack", tmp_path / "dist", "--kind", "on-demand-resources", "--to", tmp_path / "packs")
+    assert packed.exit_code == 0, (packed.output, packed.exception)
+    [compiled] = manifest["compiled"]
+    content = (tmp_path / "packs/vision/mobpack/vision" / compiled["sha256"]).read_bytes()
+    assert content.startswith(b"MPCRYPT\x01")

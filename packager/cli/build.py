@@ -13,6 +13,7 @@ from packager.cli.options import (
     evidence_option,
     fail_on_option,
     json_option,
+    model_key_option,
     no_code_option,
     outside_option,
     parse_gates,
@@ -69,11 +70,7 @@ if TYPE_CHECKING:
     type=MODEL,
     help="Also add the Android library to this Maven repository, a folder, and keep the versions that are there.",
 )
-@click.option(
-    "--model-key",
-    metavar="env:NAME|FILE",
-    help="Key of [package] encryption: 32 bytes, as 64 hexadecimal digits or in Base64.",
-)
+@model_key_option
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--verify", is_flag=True, help="Do every step, even where nothing has changed since the last build.")
 @click.option(
