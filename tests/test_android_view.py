@@ -17,7 +17,7 @@ from packager.files.installed import templates_folder
 from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors, typed
-from packager.targets.android.target import DECRYPTION, TRUST
+from packager.targets.android.target import DECRYPTION, DELIVERY, TRUST, UPDATED_MODELS
 from packager.targets.android.view import FileView
 from tests.golden.cases import CASES, COMPLETE, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, reviewed, specs
 
@@ -140,18 +140,24 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
     of_contracts: set[str] = set()
     of_trust: set[str] = set()
     of_encryption: set[str] = set()
+    of_delivery: set[str] = set()
     contract_files = {name for names in typed.FILES.values() for name in names} | {typed.SHARED_FILE}
     for path in templates_folder().glob("android/*/*.kt.j2"):
         code = re.sub(r"//.*|/?\*.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
         is_of_contract = path.parent.name == "_typed" or path.name.removesuffix(".kt.j2") in contract_files
         is_of_trust = path.name.removesuffix(".kt.j2") in TRUST
-        found = of_contracts if is_of_contract else of_trust if is_of_trust else words
+        is_of_delivery = path.name.removesuffix(".kt.j2") in (*DELIVERY, *UPDATED_MODELS)
+        found = (
+            of_contracts if is_of_contract else of_trust if is_of_trust else of_delivery if is_of_delivery else words
+        )
         if path.name == f"{DECRYPTION}.kt.j2":
             found = of_encryption
         found |= set(re.findall(r"(?<![A-Za-z.])[A-Z][A-Za-z]*[a-z][A-Za-z]*\b", code))
-    assert words <= tensors.RESERVED_CLASSES | {"Trusted", "ModelUntrustedException", "ModelKeys"}
+    conditional = {"Trusted", "ModelUntrustedException", "LoadedModel", "PackagedModels", "ModelKeys"}
+    assert words <= tensors.RESERVED_CLASSES | conditional
     assert of_trust <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TRUST
     assert of_encryption <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_ENCRYPTION
+    assert of_delivery <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TRUST | tensors.RESERVED_BY_DELIVERY
     assert of_contracts <= tensors.RESERVED_CLASSES | typed.RESERVED_CLASSES
     assert not tensors.RESERVED_CLASSES & typed.RESERVED_CLASSES
 

@@ -61,6 +61,7 @@ PLUGIN_FAMILIES = {
         "target",
         "apk",
         "apple",
+        "delivery",
         "dimensions",
         "ends",
         "golden",

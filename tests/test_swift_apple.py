@@ -15,7 +15,7 @@ from tests.toolchain.swift_golden import golden_package
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
-NAMES = ("trusted", "everything", "cpu_alone", "contracts")
+NAMES = ("trusted", "delivered", "everything", "cpu_alone", "contracts")
 LIBRARY = "ios-arm64/onnxruntime.framework/onnxruntime"
 TOO_NEW = "\nimport CoreML\nfunc units() -> MLComputeUnits { .cpuAndNeuralEngine }\n"
 RACE = """

@@ -19,6 +19,7 @@ from packager.runtimes import recipe
 from packager.targets import dimensions, golden, signed_list, swift_runtime
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
+from packager.targets.android import target as android_target
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
@@ -44,6 +45,8 @@ VIEWS: dict[str, type] = {
     "android/gradle/gradle.properties.j2": gradle.PropertiesView,
     "android/gradle/settings.gradle.kts.j2": gradle.SettingsView,
     "android/kotlin/Model.kt.j2": view.ModelView,
+    "android/kotlin/ModelUpdater.kt.j2": view.UpdatedModelsView,
+    "android/kotlin/PackagedModels.kt.j2": view.UpdatedModelsView,
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
@@ -114,9 +117,9 @@ SHARED = [
         "Sound",
         "Source",
         "Tensors",
-        "Json",
         "Decryption",
-        "Trust",
+        *android_target.TRUST,
+        *android_target.DELIVERY,
         "TextLists",
         "Values",
         "Weights",
@@ -241,7 +244,12 @@ def test_every_template_has_a_view() -> None:
         folder = templates_folder() / root
         partials |= {f"{root}/{path.relative_to(folder).as_posix()}" for path in folder.rglob("_*.j2")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"android/_app.md.j2", "android/_application.xml.j2", "ios/_dependency.swift.j2"}
+    assert found == known | partials | {
+        "android/_app.md.j2",
+        "android/_files.kt.j2",
+        "android/_application.xml.j2",
+        "ios/_dependency.swift.j2",
+    }
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

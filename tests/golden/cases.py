@@ -30,6 +30,7 @@ from packager.core.findings import Parity, Report
 from packager.core.values import (
     Choice,
     Compiled,
+    Delivery,
     Dimension,
     ElementType,
     Format,
@@ -347,7 +348,17 @@ EVERYTHING = replace(
 # Packages that open signed files alone have one file more, and other ones that load.
 TRUSTED = replace(IMAGE_CLASSIFIER, package=replace(IMAGE_CLASSIFIER.package, version="1.2.3", trust=TRUST))
 
-CASES = {"image_classifier": IMAGE_CLASSIFIER, "everything": EVERYTHING, "trusted": TRUSTED}
+DELIVERED = replace(
+    TRUSTED,
+    package=replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={"classifier": "c" * 64})),
+)
+
+CASES = {
+    "image_classifier": IMAGE_CLASSIFIER,
+    "everything": EVERYTHING,
+    "trusted": TRUSTED,
+    "delivered": DELIVERED,
+}
 
 
 def on_ios(made: Plan, *choices: Choice, inputs: tuple[TensorSpec, ...] = ()) -> Plan:
@@ -402,6 +413,7 @@ IOS_CASES = {
     ),
     "cpu_alone": IOS_CPU_ALONE,
     "trusted": replace(IOS_IMAGE_CLASSIFIER, package=TRUSTED.package),
+    "delivered": replace(IOS_IMAGE_CLASSIFIER, package=DELIVERED.package),
 }
 
 # An Android app can pass no unsigned integers: the models are Android's.

@@ -30,6 +30,8 @@ IOS_FRAMEWORKS = (
     *("QuartzCore", "CoreMedia", "UIKit", "SwiftUI", "PhotosUI", "AVFoundation"),
     *("ExtensionFoundation", "BackgroundAssets", "StoreKit"),
 )
+FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML", "CoreGraphics", "ImageIO", "Network")
+IOS_FRAMEWORKS = ("QuartzCore", "CoreMedia", "UIKit", "SwiftUI", "PhotosUI", "AVFoundation")
 """Modules that macOS lacks: code compiled for it must not see them."""
 LINUX = "usr/libexec/swift/lib/swift/linux"
 LINUX_TARGET = "x86_64-pc-linux-gnu"

@@ -142,23 +142,7 @@ def run(
 
     Raises AssertionError with the last of what it printed when it does not end with `exit_code`.
     """
-    runtime = android_runtime()
-    libraries = sorted(runtime.libraries.glob("*.so"))
-    stand_ins = bionic.shims(libraries)
-    compiler = kotlin.find_compiler()
-    command = [
-        # JAVA_FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.
-        str(compiler.java),
-        *kotlin.JAVA_FLAGS,
-        "-XX:-CreateCoredumpOnCrash",
-        FILE_NUMBERS,
-        f"-Donnxruntime.native.path={runtime.libraries}",
-        *(f"-D{name}={value}" for name, value in (properties or {}).items()),
-        "-cp",
-        _path([*classpath, fakes(), runtime.classes, coroutines(), compiler.stdlib]),
-        main_class,
-        *(f"{name}={value}" for name, value in arguments.items()),
-    ]
+    command = _command(main_class, arguments, classpath, properties or {})
     with tempfile.TemporaryDirectory() as folder:  # a crash leaves hs_err_pid*.log in the working folder
         done = subprocess.run(
             command,
@@ -167,7 +151,7 @@ def run(
             check=False,
             timeout=timeout_s,
             cwd=folder,
-            env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins), **(variables or {})},
+            env={**os.environ, "LD_LIBRARY_PATH": str(_stand_ins()), **(variables or {})},
         )
     if done.returncode != exit_code:
         raise AssertionError(
@@ -175,6 +159,52 @@ def run(
             f"{commands.last_lines(done.stdout, 40)}\n{commands.last_lines(done.stderr, 80)}"
         )
     return Run(facts=_facts(done.stdout), log=done.stderr)
+
+
+def start(
+    main_class: str,
+    arguments: Mapping[str, object],
+    *,
+    classpath: Sequence[Path],
+    properties: Mapping[str, object],
+    variables: Mapping[str, str],
+    log: Path,
+) -> "subprocess.Popen[str]":
+    """As `run`, for a program that reads lines and answers each with one; its standard error is appended to `log`."""
+    with log.open("a", encoding="utf-8") as errors:
+        return subprocess.Popen(
+            _command(main_class, arguments, classpath, properties),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            cwd=log.parent,
+            env={**os.environ, "LD_LIBRARY_PATH": str(_stand_ins()), **variables},
+        )
+
+
+def _stand_ins() -> Path:
+    return bionic.shims(sorted(android_runtime().libraries.glob("*.so")))
+
+
+def _command(
+    main_class: str, arguments: Mapping[str, object], classpath: Sequence[Path], properties: Mapping[str, object]
+) -> list[str]:
+    runtime = android_runtime()
+    compiler = kotlin.find_compiler()
+    return [
+        # JAVA_FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.
+        str(compiler.java),
+        *kotlin.JAVA_FLAGS,
+        "-XX:-CreateCoredumpOnCrash",
+        FILE_NUMBERS,
+        f"-Donnxruntime.native.path={runtime.libraries}",
+        *(f"-D{name}={value}" for name, value in properties.items()),
+        "-cp",
+        _path([*classpath, fakes(), runtime.classes, coroutines(), compiler.stdlib]),
+        main_class,
+        *(f"{name}={value}" for name, value in arguments.items()),
+    ]
 
 
 def _facts(output: str) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from packager.files.installed import templates_folder
 from packager.targets.ios import Ios
 from tests.golden.cases import IOS_CASES
 from tests.toolchain.swift_packages import write_runtime
+from tests.toolchain.swift_zlib import headers
 
 
 def golden_package(name: str, folder: Path) -> Path:
@@ -20,6 +21,9 @@ def golden_package(name: str, folder: Path) -> Path:
         (package / path).write_text(text, encoding="utf-8", newline="\n")
     [c_sources] = package.glob("Sources/C*/shim.c")
     shutil.copytree(templates_folder() / "ios" / "onnxruntime", c_sources.parent, dirs_exist_ok=True)
+    if (c_sources.parent / "include/inflate.h").exists():
+        for header in headers():
+            shutil.copy(header, c_sources.parent / "include")
     models_folder = package / "Sources" / c_sources.parent.name.removeprefix("C") / "Resources" / "Models"
     models_folder.mkdir(exist_ok=True)
     (models_folder / "model.ort").touch()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import onnx
+
 from packager.compile.compile import compile_plain, compile_variant
 from packager.core.values import Choice, Package, Plan, baseline
 from packager.environments.runtime import Runtime
@@ -13,9 +15,17 @@ MODEL = "scorer"
 PACKAGE = Package(name="models", version="1.2.3", license="", trust=TRUST)
 
 
-def plan(folder: Path, store: Store, target: str, provider: str = "", environment: str = Runtime.NAME) -> Plan:
-    """The model with a file for the CPU, and for `provider` a graph whose weights are in another file."""
-    variant = baseline(loaded(folder, linear(), MODEL), "fp32")
+def plan(
+    folder: Path,
+    store: Store,
+    target: str,
+    provider: str = "",
+    environment: str = Runtime.NAME,
+    graph: onnx.ModelProto | None = None,
+) -> Plan:
+    """The model, or another `graph`, with a file for the CPU, and for `provider` a graph whose weights are in another
+    file."""
+    variant = baseline(loaded(folder, graph or linear(), MODEL), "fp32")
     choices = [Choice(provider="cpu", compiled=compile_variant(variant, store), reason="")]
     if provider:
         choices.insert(0, Choice(provider=provider, compiled=compile_plain(variant, store), reason=""))

@@ -19,11 +19,19 @@ from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.render import render, write_sources
-from packager.targets import signed_list
+from packager.targets import delivery, signed_list
 from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.golden import golden_views
 from packager.targets.android.readme import readme
-from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
+from packager.targets.android.view import (
+    AndroidView,
+    License,
+    ModelView,
+    OptionView,
+    ProviderView,
+    RuntimeView,
+    UpdatedModelsView,
+)
 from packager.targets.apk import without_end
 from packager.targets.target import (
     SBOM,
@@ -88,8 +96,26 @@ SELF_TEST = "SelfTest"
 """file that only packages with golden vectors have"""
 DECRYPTION = "Decryption"
 """file that only packages with `encryption` have"""
-TRUST = ("Json", "Trust")
+TRUST = ("Envelope", "Json", "Trust")
 """files that only packages with `trust` have"""
+DELIVERY = (
+    "ChannelDocument",
+    "ChannelRequest",
+    "Delta",
+    "ReleaseDownload",
+    "Safetensors",
+    "Trial",
+    "Update",
+    "UpdateOptions",
+    "UpdateRecord",
+    "UpdateState",
+    "UpdateStore",
+    "UpdatedRelease",
+    "UpdatedSource",
+)
+"""files that only packages with `channel` have"""
+UPDATED_MODELS = ("ModelUpdater", "PackagedModels")
+"""those of them that name the models"""
 
 # Keywords and literals of Java (JLS 3.9, 3.10) and hard keywords of Kotlin: both languages use the package name.
 KEYWORDS = frozenset(
@@ -108,7 +134,7 @@ class Android:
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
-    UPDATES: ClassVar[bool] = False
+    UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"
@@ -204,7 +230,8 @@ class Android:
             contracts,
             taken=(typed.RESERVED_CLASSES if any(contracts.values()) else frozenset())
             | (tensors.RESERVED_BY_TRUST if package.trust else frozenset())
-            | (tensors.RESERVED_BY_ENCRYPTION if package.encryption else frozenset()),
+            | (tensors.RESERVED_BY_ENCRYPTION if package.encryption else frozenset())
+            | (tensors.RESERVED_BY_DELIVERY if package.delivery else frozenset()),
         )
         files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
@@ -221,6 +248,8 @@ class Android:
                 has_assignment=_has_assignment(laid_out.values()),
                 trust=signed_list.trust_view(package, str(files.models_folder(package))),
                 is_encrypted=bool(package.encryption),
+                delivered=delivery.delivery_view(package),
+                runtime=self._delivered_runtime(runtime),
             ),
             models=tuple(
                 typed.with_contract(
@@ -273,15 +302,24 @@ class Android:
     def _runtime_version(self, own: PackagedRuntime | None) -> str:
         return own.version if own else self.published_runtime().rpartition(":")[2]
 
+    def _delivered_runtime(self, own: PackagedRuntime | None) -> str:
+        if own is None:
+            return self.published_runtime()
+        return own.coordinates or f"ONNX Runtime {own.version}"
+
     def render(self, view: AndroidView) -> Sources:
         """Texts and assets, laid out as a module of a Gradle project."""
         folder = KOTLIN_ROOT / _folder(view)
         texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
-        tested = [SELF_TEST] if any(model.golden for model in view.models) else []
+        updated = DELIVERY if view.runtime.delivery else ()
+        tested = [SELF_TEST] if updated or any(model.golden for model in view.models) else []
         verified = TRUST if view.package.trust else ()
         decrypted = (DECRYPTION,) if view.package.encryption else ()
-        for name in (*RUNTIME_FILES, *view.typed_files, *tested, *verified, *decrypted):
+        for name in (*RUNTIME_FILES, *view.typed_files, *tested, *verified, *decrypted, *updated):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
+        named = UpdatedModelsView(kotlin_package=view.namespace, models=view.models)
+        for name in UPDATED_MODELS if updated else ():
+            texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", named)
         texts |= {ASSETS_ROOT / path: text for path, text in _signed_list(view).items()}
         inside = _inside(view)
         texts[MANIFEST] = aar.manifest(
@@ -496,6 +534,8 @@ def _runtime_view(
     has_assignment: bool,
     trust: signed_list.TrustView | None,
     is_encrypted: bool,
+    delivered: delivery.DeliveryView | None,
+    runtime: str,
 ) -> RuntimeView:
     views = tuple(
         ProviderView(
@@ -515,6 +555,8 @@ def _runtime_view(
         library=native.library_name(namespace) if has_assignment else "",
         trust=trust,
         is_encrypted=is_encrypted,
+        delivery=delivered,
+        delivered_runtime=runtime if delivered else "",
     )
 
 

@@ -52,11 +52,23 @@ RESERVED_CLASSES = frozenset(
 
 RESERVED_BY_TRUST = frozenset(
     """
-    Base64 CharArray Der EncodedKeySpec GeneralSecurityException Json KeyFactory ModelUntrustedException Nothing
-    Signature SignedList StringBuilder Trusted TrustProblem
+    Base64 CharArray Der EncodedKeySpec Envelope EnvelopeException GeneralSecurityException Json KeyFactory
+    ModelUntrustedException Nothing Signature SignedList StringBuilder Trusted TrustProblem
     """.split()
 )
 """the same in packages that verify signatures"""
+RESERVED_BY_DELIVERY = frozenset(
+    """
+    AbstractList AndroidConditions Attempt BatteryManager Blob ChannelAnswer ChannelDocument ChannelFile
+    ChannelRelease ChannelRequest Collections ConnectivityManager DataFormatException Delta DeltaException
+    DeltaHeader DeltaRun DocumentException Fields GregorianCalendar Inflated Inflater InputStream KeptRelease
+    LoadedModel ModelRecord ModelUpdater MutableSet MutableStateFlow Mutex Number OsConstants OutputStream
+    PackagedModel PackagedModels Place ReleaseDownload Safetensors SecurityException Seen StateFlow TimeZone Trial
+    TrialException Update UpdateConditions UpdatedRelease UpdatedSource UpdateOptions UpdatePhase UpdateRecord
+    UpdateState UpdateStore
+    """.split()
+)
+"""the same in packages that update their models"""
 
 RESERVED_BY_ENCRYPTION = frozenset(
     """
@@ -169,6 +181,7 @@ def model_view(
         samples=samples_in_words([each.samples for each in golden]),
         is_signed=package.trust is not None,
         is_encrypted=bool(package.encryption),
+        contract=package.delivery.contracts[model.name] if package.delivery else "",
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.values import Package
+from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.signed_list import TrustView
@@ -42,6 +43,9 @@ class RuntimeView:
     trust: TrustView | None = None
     is_encrypted: bool = False
     """whether files are decrypted when they are opened"""
+    delivery: DeliveryView | None = None
+    delivered_runtime: str = ""
+    """ONNX Runtime of the package, as documents of channels name it"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +293,17 @@ class ModelView:
     """whether only signed files are opened"""
     is_encrypted: bool = False
     """whether files are decrypted when they are opened"""
+    contract: str = ""
+    """hex sha256 of the API, by which releases of a channel fit it; empty in packages without a channel"""
     typed: TypedView | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdatedModelsView:
+    """The files about the models that a channel updates."""
+
+    kotlin_package: str
+    models: tuple[ModelView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

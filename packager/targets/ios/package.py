@@ -25,6 +25,7 @@ class ManifestView:
     min_macos: str
     runtime: DependencyView
     tests: str
+    uses_zlib: bool
 
 
 def sources(module: str) -> PurePosixPath:
@@ -49,6 +50,7 @@ def manifest(view: IosView) -> str:
             min_macos=view.min_macos,
             runtime=view.dependency,
             tests=tests(view.runtime.module).name,
+            uses_zlib=view.runtime.delivery is not None,
         ),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from packager.core.contract import Contract, ImageInput
 from packager.providers import PROVIDERS
+from packager.targets.delivery import DeliveryView
 from packager.targets.ios.files import CASES
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
 from packager.targets.signed_list import TrustView
@@ -27,6 +28,8 @@ def runtime_view(
     contracts: Sequence[Contract] = (),
     class_names: Sequence[str] = (),
     trust: TrustView | None = None,
+    delivery: DeliveryView | None = None,
+    published_runtime: str = "",
     *,
     is_encrypted: bool = False,
 ) -> RuntimeView:
@@ -44,6 +47,8 @@ def runtime_view(
         class_names=tuple(class_names),
         trust=trust,
         is_encrypted=is_encrypted,
+        delivery=delivery,
+        published_runtime=published_runtime,
     )
 
 

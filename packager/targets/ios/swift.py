@@ -64,6 +64,19 @@ RESERVED_BY_ENCRYPTION = frozenset(
 )
 """the same in packages that decrypt models"""
 
+RESERVED_BY_DELIVERY = frozenset(
+    """
+    About AsyncStream Attempt Blob BufferedInput ChannelAnswer ChannelDocument ChannelFile ChannelRelease ChannelRequest
+    Codable Collection Conditions Content Damaged Date Decoder Delta DeltaRefused DeviceConditions
+    DocumentRefused Durable DurableFiles Entry FileLock Header Inflate JSONEncoder Kept Key Lease Made
+    MainActor ModelRecord ModelUpdater Network NSNumber NWPathMonitor OpenFile Patch Phase
+    Receiver ReleaseDownload Rollout SampleFile
+    Schema Seen Setting Stated State Substring Tolerance UIDevice UIKit UInt UnsignedInteger Update UpdatedRelease
+    UpdatedSource UpdateFailure UpdateOptions UpdateRecord UpdateState UpdateStore UUID
+    """.split()
+)
+"""the same in packages that take models from a channel"""
+
 
 def module_name(package: str, given: str = "") -> str:
     """Name of the Swift module: `page-orientation` -> `PageOrientationKit`, or the name `given`.

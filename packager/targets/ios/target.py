@@ -19,6 +19,7 @@ from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import signed_list, swift_runtime
+from packager.targets.delivery import delivery_view
 from packager.targets.ios import files, package, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
@@ -42,7 +43,7 @@ class Ios:
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
-    UPDATES: ClassVar[bool] = False
+    UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
@@ -145,8 +146,10 @@ class Ios:
             *(swift.RESERVED_BY_CONTRACTS if contracts else ()),
             *(swift.RESERVED_BY_TRUST if package.trust else ()),
             *(swift.RESERVED_BY_ENCRYPTION if package.encryption else ()),
+            *(swift.RESERVED_BY_DELIVERY if package.delivery else ()),
         )
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
+        delivered = delivery_view(package)
         shared = runtime_view(
             module,
             package.name,
@@ -154,6 +157,8 @@ class Ios:
             contracts,
             tuple(class_names.values()),
             signed_list.trust_view(package),
+            delivered,
+            self._delivered_runtime(runtime) if delivered else "",
             is_encrypted=bool(package.encryption),
         )
         _refuse_double(shared)
@@ -213,6 +218,12 @@ class Ios:
         runtime = swift_runtime.part(view.dependency, view.framework, view.own, has_runtime=view.has_runtime)
         return Parts(package=swift_runtime.package_part(view.package), libraries=(runtime,))
 
+    def _delivered_runtime(self, own: PackagedFramework | None) -> str:
+        """ONNX Runtime of the package as a manifest names it, up to where its file lies."""
+        if own is None:
+            return self.published_runtime()
+        return own.url or f"ONNX Runtime {own.version}"
+
     def _oldest_runtime(self) -> str:
         allowed = self.allowed_runtimes()
         return allowed.releases[0] if allowed else self.runtime_from
@@ -222,7 +233,9 @@ class Ios:
         home = package.sources(view.runtime.module)
         printed = {
             package.MANIFEST: package.manifest(view),
-            home / package.RESOURCES / PRIVACY: privacy.manifest(view.own.accesses if view.own else None),
+            home / package.RESOURCES / PRIVACY: privacy.manifest(
+                view.own.accesses if view.own else None, has_updates=view.runtime.delivery is not None
+            ),
             **texts.texts(view),
         }
         if view.package.trust:

@@ -80,6 +80,7 @@ def model_view(
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
         typed=typed_view(model.contract, tensors),
+        contract_hash=package.delivery.contracts[model.name] if package.delivery else "",
     )
 
 

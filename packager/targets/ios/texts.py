@@ -64,6 +64,26 @@ ENCRYPTION = ("Decryption",)
 """files of packages that decrypt models"""
 TRUST = ("Trust",)
 """files of packages that verify signatures"""
+DELIVERY = (
+    "ChannelDocument",
+    "ChannelRelease",
+    "ChannelRequest",
+    "Delta",
+    "DeviceConditions",
+    "DurableFiles",
+    "Inflate",
+    "ModelUpdater",
+    "ReleaseDownload",
+    "SampleFile",
+    "Update",
+    "UpdateOptions",
+    "UpdateRecord",
+    "UpdateState",
+    "UpdateStore",
+    "UpdatedRelease",
+    "UpdatedSource",
+)
+"""files of packages that take models from a channel"""
 LABELS = ("Labels",)
 """files of packages with labels"""
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
@@ -84,7 +104,10 @@ OF_LISTS = ("TextLists",)
 """files of packages with a model that takes several texts in a run"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
-FILES = (*ALWAYS, *TRUST, *ENCRYPTION, *OF_LISTS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
+FILES = (
+    *(*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *OF_LISTS),
+    *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
+)
 """names of all files"""
 VALUES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Picture", "PixelFormat", "Orientation", "Region", "YuvConversion"),
@@ -109,6 +132,8 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
     c_home = package.sources(shared.c_module)
     printed[c_home / "shim.c"] = render("ios/c/shim.c.j2", shared)
     printed[c_home / "include" / "module.modulemap"] = render("ios/c/module.modulemap.j2", shared)
+    if shared.delivery:
+        printed[c_home / "include" / "inflate.h"] = render("ios/c/inflate.h.j2", shared)
     tests = TestsView(module=shared.module, models=view.models)
     printed[package.tests(shared.module) / "SelfTests.swift"] = render("ios/SelfTests.swift.j2", tests)
     printed[home / f"{shared.module}.docc" / f"{shared.module}.md"] = _documentation(view)
@@ -117,9 +142,10 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
 
 
 def shared_files(view: IosView) -> tuple[str, ...]:
-    optional = (*(COREML if view.runtime.uses_coreml else ()), *(SELF_TEST if _has_self_test(view) else ()))
-    verified = TRUST if view.runtime.trust else ()
     decrypted = ENCRYPTION if view.runtime.is_encrypted else ()
+    tests = SELF_TEST if view.runtime.delivery or _has_self_test(view) else ()
+    optional = (*(COREML if view.runtime.uses_coreml else ()), *tests)
+    verified = (*(TRUST if view.runtime.trust else ()), *(DELIVERY if view.runtime.delivery else ()))
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
     return (*SHARED, *optional, *verified, *decrypted, *_of_kinds(view, OF_KINDS), *lists)
 

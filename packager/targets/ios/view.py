@@ -5,6 +5,7 @@ from pathlib import Path
 
 from packager.core.contract import Contract
 from packager.core.values import Package
+from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.ios.typed_view import TypedView
@@ -64,6 +65,10 @@ class RuntimeView:
     """what files are verified with; None for a package that opens them unsigned"""
     is_encrypted: bool = False
     """whether files are decrypted when they are opened"""
+    delivery: DeliveryView | None = None
+    """None for a package whose models come with the app alone"""
+    published_runtime: str = ""
+    """ONNX Runtime of the package, as documents of channels name it; empty without `delivery`"""
 
     @property
     def uses_coreml(self) -> bool:
@@ -172,6 +177,8 @@ class ModelView:
     """description of the self-test's samples"""
     typed: TypedView | None
     """None for a model without a contract"""
+    contract_hash: str = ""
+    """of the model's API; empty for a package whose models come with the app alone"""
 
 
 @dataclass(frozen=True, kw_only=True)

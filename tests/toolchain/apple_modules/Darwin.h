@@ -18,4 +18,5 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysctl.h>
+#include <time.h>
 #include <unistd.h>

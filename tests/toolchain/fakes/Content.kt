@@ -9,6 +9,11 @@ import android.content.res.Configuration
 import java.io.File
 
 public abstract class Context {
+    public companion object {
+        public const val BATTERY_SERVICE: String = "batterymanager"
+        public const val CONNECTIVITY_SERVICE: String = "connectivity"
+    }
+
     public abstract fun getApplicationContext(): Context
     public abstract fun getApplicationInfo(): ApplicationInfo
     public abstract fun getAssets(): AssetManager

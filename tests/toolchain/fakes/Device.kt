@@ -7,6 +7,8 @@ import android.content.Context
 import android.content.pm.ApplicationInfo
 import android.content.pm.PackageManager
 import android.content.res.AssetManager
+import android.net.ConnectivityManager
+import android.os.BatteryManager
 import android.os.PowerManager
 import java.io.File
 
@@ -34,7 +36,12 @@ public open class InstalledApp(private val apk: File, private val data: File) : 
 
     override fun getPackageName(): String = "dev.mobpack.device"
 
-    override fun getSystemService(name: String): Any? = PowerManager.takeIf { name == "power" }
+    override fun getSystemService(name: String): Any? = when (name) {
+        "power" -> PowerManager
+        BATTERY_SERVICE -> BatteryManager
+        CONNECTIVITY_SERVICE -> ConnectivityManager
+        else -> null
+    }
 
     override fun registerComponentCallbacks(callback: ComponentCallbacks) {
         callbacks += callback

@@ -27,6 +27,10 @@ public class StructStat(
     @JvmField public val st_ctime: Long = st_ctim.tv_sec
 }
 
+public object OsConstants {
+    public const val O_RDONLY: Int = 0
+}
+
 public object Os {
     /** Java tells a file's number nobody; `--add-opens java.base/java.io=ALL-UNNAMED` lets code look. */
     @JvmStatic
@@ -39,6 +43,51 @@ public object Os {
             timespec(about.getValue("lastModifiedTime") as FileTime),
             timespec(about.getValue("ctime") as FileTime),
         )
+    }
+
+    @JvmStatic
+    public fun open(path: String, flags: Int, @Suppress("UNUSED_PARAMETER") mode: Int): FileDescriptor {
+        check(flags == OsConstants.O_RDONLY) { "other flags are not for tests" }
+        return call("open", path, flags).let { number ->
+            FileDescriptor().also { NUMBER.setInt(it, number) }
+        }
+    }
+
+    @JvmStatic
+    public fun fsync(file: FileDescriptor) {
+        synced += File("/proc/self/fd/${NUMBER.getInt(file)}").canonicalPath
+        call("fsync", null, NUMBER.getInt(file))
+        onSync()
+    }
+
+    /** Is called after [fsync]. */
+    @Volatile
+    public var onSync: () -> Unit = {}
+
+    @JvmStatic
+    public fun close(file: FileDescriptor) {
+        call("close", null, NUMBER.getInt(file))
+    }
+
+    /** Folders of which [fsync] was called, for tests to look at. */
+    public val synced: MutableList<String> = java.util.Collections.synchronizedList(mutableListOf())
+
+    private val NUMBER = FileDescriptor::class.java.getDeclaredField("fd").apply { isAccessible = true }
+
+    /** A function of the C library that takes a path, if there is one, and a number. */
+    private fun call(name: String, path: String?, number: Int): Int {
+        val linker = Linker.nativeLinker()
+        val function = linker.defaultLookup().find(name).get()
+        val result = Arena.ofConfined().use { arena ->
+            if (path == null) {
+                linker.downcallHandle(function, FunctionDescriptor.of(JAVA_INT, JAVA_INT)).invokeWithArguments(number)
+            } else {
+                linker.downcallHandle(function, FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT))
+                    .invokeWithArguments(arena.allocateFrom(path), number)
+            }
+        } as Int
+        if (result < 0) throw ErrnoException(name, result)
+        return result
     }
 
     /** The C library's own, so that native code sees the variable. */

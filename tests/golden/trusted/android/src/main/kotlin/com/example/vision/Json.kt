@@ -102,3 +102,6 @@ internal class Json private constructor(private val text: String) {
         }
     }
 }
+
+/** A member of an object of JSON; null for anything else. */
+internal operator fun Any?.get(name: String): Any? = (this as? Map<*, *>)?.entries?.firstOrNull { it.key == name }?.value

@@ -4,10 +4,6 @@ package com.example.vision
 
 import android.content.Context
 import java.io.IOException
-import java.security.GeneralSecurityException
-import java.security.KeyFactory
-import java.security.Signature
-import java.security.spec.X509EncodedKeySpec
 
 /** Why a file is not trusted. */
 public enum class TrustProblem {
@@ -84,12 +80,6 @@ internal class SignedList private constructor(private val digests: Map<String, S
         private const val STATEMENT = "https://in-toto.io/Statement/v1"
         private const val PREDICATE = "https://model_signing/signature/v1.0"
 
-        /** Public keys: one, or two while one follows the other. */
-        private val KEYS = listOf(
-            "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEN/BZUa2RxQg2V8QFlLTOWF7aRTMe3IAYF5As901vopvfrwc8zB/DONO4rrq+84X47BhKIMr+cGNQGLoO/RmMw==",
-            "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEq+EeRW72X1lgScnnkJXbszhbtKnZH5CG99THTmQZoHpA2elkHHJ6jO1UwTBUxw6aWKKPMtZmPd3TWGE9rlg+IQ==",
-        )
-
         /** The list among the app's assets. Throws ModelUntrustedException for one that is not to be trusted. */
         fun of(context: Context): SignedList {
             val text = try {
@@ -106,37 +96,13 @@ internal class SignedList private constructor(private val digests: Map<String, S
 
         private fun read(text: String): SignedList {
             val statement = try {
-                Json.parse(payloadOf(Json.parse(text)["dsseEnvelope"]).decodeToString())
+                Json.parse(Envelope.payloadOf(text, PAYLOAD_TYPE).decodeToString())
+            } catch (untrusted: EnvelopeException) {
+                throw if (untrusted.isUnsigned) unsigned("$NAME ${untrusted.message}") else wrong("${untrusted.message}")
             } catch (damaged: IllegalArgumentException) {
                 throw wrong("it is damaged: ${damaged.message}", damaged)
             }
             return SignedList(digestsOf(statement))
-        }
-
-        /** What was signed (DSSE 1.0), once a key has vouched for it. */
-        private fun payloadOf(envelope: Any?): ByteArray {
-            val signatures = envelope["signatures"] as? List<*>
-            if (signatures != null && signatures.isEmpty()) throw unsigned("$NAME has no signature")
-            val signature = Base64.decode(signatures?.singleOrNull()["sig"] as? String)
-            val payload = Base64.decode(envelope["payload"] as? String)
-            val type = envelope["payloadType"]
-            if (type != PAYLOAD_TYPE) throw wrong("its payload is $type")
-            val signed = "DSSEv1 ${PAYLOAD_TYPE.length} $PAYLOAD_TYPE ${payload.size} ".encodeToByteArray() + payload
-            if (!Der.isSignature(signature) || KEYS.none { isSigned(signed, signature, it) }) {
-                throw wrong("no key that this app was built with has signed it: sign with the private key of [package] trust")
-            }
-            return payload
-        }
-
-        private fun isSigned(message: ByteArray, signature: ByteArray, key: String): Boolean = try {
-            val spki = X509EncodedKeySpec(Base64.decode(key))
-            with(Signature.getInstance("SHA256withECDSA")) {
-                initVerify(KeyFactory.getInstance("EC").generatePublic(spki))
-                update(message)
-                verify(signature)
-            }
-        } catch (refused: GeneralSecurityException) {
-            false
         }
 
         private fun digestsOf(statement: Any?): Map<String, String> {
@@ -176,10 +142,6 @@ internal class SignedList private constructor(private val digests: Map<String, S
             }
         }
 
-        /** A member of an object of JSON; null for anything else. */
-        private operator fun Any?.get(name: String): Any? =
-            (this as? Map<*, *>)?.entries?.firstOrNull { it.key == name }?.value
-
         private fun unsigned(reason: String, cause: Throwable? = null) = ModelUntrustedException(
             TrustProblem.UNSIGNED,
             "the package is not signed: $reason. Run `mobpack sign` on the release before an app uses it",
@@ -188,54 +150,5 @@ internal class SignedList private constructor(private val digests: Map<String, S
 
         private fun wrong(reason: String, cause: Throwable? = null) =
             ModelUntrustedException(TrustProblem.WRONG_SIGNATURE, "$NAME is not to be trusted: $reason", cause)
-    }
-}
-
-/** Base64 with padding (RFC 4648, 4); Java's own came with Android 8. */
-private object Base64 {
-    private const val DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-    /** Throws IllegalArgumentException for what is none. */
-    fun decode(text: String?): ByteArray {
-        require(text != null && text.length % 4 == 0) { "no Base64" }
-        val digits = text.trimEnd('=')
-        require(text.length - digits.length <= 2) { "no Base64" }
-        val bytes = ByteArray(digits.length * 6 / 8)
-        var bits = 0
-        var count = 0
-        var size = 0
-        for (digit in digits) {
-            val value = DIGITS.indexOf(digit)
-            require(value >= 0) { "no Base64" }
-            bits = ((bits shl 6) or value) and 0xFFFF
-            count += 6
-            if (count >= 8) {
-                count -= 8
-                bytes[size++] = (bits shr count).toByte()
-            }
-        }
-        return bytes
-    }
-}
-
-/** Signatures as X.690's DER has them: one form for one signature, which not every implementation insists on. */
-private object Der {
-    private const val NUMBER_BYTES = 32
-
-    fun isSignature(bytes: ByteArray): Boolean {
-        if (bytes.size < 2 || bytes[0].toInt() != 0x30 || bytes[1].toInt() != bytes.size - 2) return false
-        val second = endOfNumber(bytes, 2)
-        return second > 0 && endOfNumber(bytes, second) == bytes.size
-    }
-
-    /** Where the positive number at [start] ends; -1 for anything else. */
-    private fun endOfNumber(bytes: ByteArray, start: Int): Int {
-        if (start + 2 >= bytes.size || bytes[start].toInt() != 2) return -1
-        val length = bytes[start + 1].toInt()
-        val end = start + 2 + length
-        if (length < 1 || end > bytes.size || bytes[start + 2] < 0) return -1
-        val isPadded = bytes[start + 2].toInt() == 0
-        val isRight = if (isPadded) length in 2..NUMBER_BYTES + 1 && bytes[start + 3] < 0 else length <= NUMBER_BYTES
-        return if (isRight) end else -1
     }
 }

@@ -1,0 +1,1 @@
+"""Programs that update their models, one in each language, as tests tell them to: a line in, a line of JSON out."""

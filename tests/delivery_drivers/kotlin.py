@@ -1,0 +1,112 @@
+"""The program for Android: tests/toolchain/apps/delivery, on a desktop JVM with ONNX Runtime's Android libraries.
+
+Beside the commands of all programs, it takes these:
+
+- `device FOLDER [APK]` goes on with the private files of another app
+- `limit BYTES` of storage; `metered yes|no|unknown` and `charging yes|no` are Android's answers about the device
+- `die N` ends the process at the Nth durable write from then on
+- `die-opening` does so where a model is open, and nobody has written that down
+- `test` is the self-test of the model that `load` opened, and `run` gives its outputs once more
+- `delta SOURCE DELTA LIMIT`, in base64, is what the library's patcher makes of them
+"""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from tests.toolchain import jvm
+from tests.toolchain.device import Library, library, write_apk
+
+APP = "delivery/*"
+KILLED = 137
+"""exit code of a process that a command has ended"""
+PASSWORD = "changeit"
+"""of the store with the certificates that the program trusts"""
+SECONDS = 60
+NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driver:
+    """A program that runs."""
+
+    process: "subprocess.Popen[str]"
+
+    def ask(self, command: str) -> Mapping[str, Any]:
+        """The answer to a line. Raises AssertionError when the program ends instead."""
+        found = self.send(command)
+        assert found is not None, f"the program ended with {self.process.wait()} at `{command}`"
+        return found
+
+    def send(self, command: str) -> Mapping[str, Any] | None:
+        """The answer to a line; None when the program ends instead."""
+        assert self.process.stdin
+        assert self.process.stdout
+        watch = Timer(SECONDS, self.process.kill)
+        watch.start()
+        try:
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        finally:
+            watch.cancel()
+        found: Mapping[str, Any] | None = json.loads(answer) if answer else None
+        return found
+
+    def kill(self) -> None:
+        """Ends the program as a phone does that needs memory."""
+        self.process.kill()
+        self.process.wait()
+
+
+def kept(folder: Path) -> Path:
+    """The folder with what the updater keeps, of an app with its private files in `folder`."""
+    return folder / "no_backup" / "mobpack" / "models" / "channels" / "stable"
+
+
+def program(aar: Path, folder: Path) -> Library:
+    """The classes of a package `models` with a model `scorer`, and the program compiled against them."""
+    return library(aar, folder, apps=APP, has_task=False)
+
+
+@contextmanager
+def driver(
+    package: Path,
+    address: str,
+    folder: Path,
+    trusted: Path | None = None,
+    environment: Mapping[str, str] = NOTHING,
+    *,
+    made: Library | None = None,
+) -> Iterator[Driver]:
+    """Starts the program as the app that has the .aar `package`, with the app's private files in `folder`.
+
+    `trusted` has the certificates of servers that it trusts, as keytool writes them, and `environment` variables of the
+    process. `made` is what `program` gave for the library, if that is at hand.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    compiled = made or program(package, folder / "program")
+    apk = folder / "base.apk"
+    if not apk.exists():
+        write_apk(package, apk, is_stored=True)
+    properties: dict[str, object] = {"java.library.path": compiled.native}
+    if trusted:
+        properties |= {"javax.net.ssl.trustStore": trusted, "javax.net.ssl.trustStorePassword": PASSWORD}
+    started = jvm.start(
+        "apps.DriverKt",
+        {"address": address, "folder": folder, "apk": apk},
+        classpath=[compiled.apps, compiled.classes],
+        properties=properties,
+        variables=environment,
+        log=folder / "log.txt",
+    )
+    with started:
+        try:
+            yield Driver(process=started)
+        finally:
+            started.kill()

@@ -1,0 +1,532 @@
+"""Swift: a ModelUpdater delivers, tries and opens newer models, and whatever happens a verified one is opened."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.channel.document import Conditions, ModelFile, ModelRelease, Rollout, is_in_rollout
+from packager.core.to_json import plain
+from tests.delivery_drivers.swift import Driver, driver, kept
+from tests.delta_vectors import PATH
+from tests.toolchain import delivered_swift
+from tests.toolchain.delivered_android import MODEL, bundle, sum_of
+from tests.toolchain.delivered_swift import SwiftShelf
+from tests.toolchain.react_native.download import server as servers
+from tests.toolchain.react_native.download.running import certificate
+from tests.toolchain.react_native.download.server import serving
+from tests.toolchain.swift import swift
+from tests.toolchain.swift_app import App as Program
+from tests.trust_vectors import NEXT, NUMBER, STRANGER
+
+pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+
+
+@dataclass(kw_only=True)
+class App:
+    """An app on a device, and a channel for it."""
+
+    shelf: SwiftShelf
+    url: str
+    program: Program
+    trusted: Path
+    folder: Path
+    running: Driver
+
+    def ask(self, line: str) -> Mapping[str, Any]:
+        return self.running.ask(line)
+
+    def update(self, line: str = "update force") -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.ask(line)["states"][MODEL]
+        return found
+
+    def phase(self, line: str = "update force") -> str:
+        return str(self.update(line)["phase"])
+
+    def loaded(self) -> tuple[str, str, float]:
+        return said(self.ask("load"))
+
+    def again(self) -> AbstractContextManager[Driver]:
+        """The same app in another process."""
+        return driver(None, self.url, self.folder, self.trusted, made=self.program)
+
+    @property
+    def kept(self) -> Path:
+        return kept(self.folder)
+
+    @property
+    def files(self) -> set[str]:
+        return {path.name for path in (self.kept / "files").iterdir()}
+
+    @property
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.kept / "state.json").read_text(encoding="utf-8"))
+        return found
+
+    @property
+    def model(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.state["models"][MODEL]
+        return found
+
+
+BUNDLED = ("1.2.3", "bundled", sum_of(0))
+
+
+def updated(number: int) -> tuple[str, str, float]:
+    return f"1.3.{number}", "updater", sum_of(number)
+
+
+def said(found: Mapping[str, Any]) -> tuple[str, str, float]:
+    return found["version"], found["source"], round(found["sum"], 2)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    swift()
+    folder = tmp_path_factory.mktemp("program")
+    return delivered_swift.program(delivered_swift.write_package(folder), folder)
+
+
+@pytest.fixture(scope="module")
+def shelved(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, SwiftShelf, Path]]:
+    """The address of a server, what it has, and its certificate."""
+    folder = tmp_path_factory.mktemp("server")
+    pair = certificate(folder)
+    with serving(pair) as server:
+        shelf = SwiftShelf(files=server.files, scratch=folder)
+        shelf.plans[0] = delivered_swift.plan(folder)
+        yield server.url, shelf, pair.certificate
+
+
+@pytest.fixture(scope="module")
+def process(
+    shelved: tuple[str, SwiftShelf, Path], program: Program, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Driver]:
+    """One process for all tales in which none ends."""
+    url, _, trusted = shelved
+    with driver(None, url, tmp_path_factory.mktemp("first"), trusted, made=program) as running:
+        yield running
+
+
+@pytest.fixture
+def app(
+    shelved: tuple[str, SwiftShelf, Path], program: Program, process: Driver, tmp_path_factory: pytest.TempPathFactory
+) -> App:
+    """A device on which the app was installed now."""
+    url, shelf, trusted = shelved
+    shelf.files.by_path.clear()
+    shelf.files.requests.clear()
+    shelf.files.faults.clear()
+    shelf.number = 0
+    folder = tmp_path_factory.mktemp("device")
+    process.ask(f"device {folder}")
+    return App(shelf=shelf, url=url, program=program, trusted=trusted, folder=folder, running=process)
+
+
+def test_deltas_are_applied_or_refused_as_on_every_platform(app: App) -> None:
+    vectors = json.loads(PATH.read_text(encoding="utf-8"))
+    (app.folder / "vectors.json").write_text(json.dumps(vectors), encoding="utf-8", newline="\n")
+    found = app.ask(f"vectors {app.folder / 'vectors.json'}")
+    assert found == {
+        "applied": len(vectors["applied"]),
+        "refused": len(vectors["refused"]),
+        "wrong": [],
+        "taken": [],
+    }
+
+
+def test_an_update_is_tried_then_opened_and_can_be_rolled_back(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert app.loaded() == BUNDLED
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    assert app.ask("test") == {"passed": True, "outputs": 2}
+    app.shelf.publish(app.shelf.release(2), first)
+    assert app.phase() == "ready"
+    assert app.ask("run")["sum"] == pytest.approx(sum_of(1), abs=0.01), "a model that is open stays"
+    assert app.loaded() == updated(2)
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.shelf.publish(replace(first, version="1.2.3", number=NUMBER))
+    assert app.phase() == "ready"
+    assert app.loaded() == BUNDLED
+    app.ask("close")
+    assert app.phase() == "up-to-date"
+    assert app.files == set()
+
+
+def test_nothing_is_downloaded_twice(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert len(app.shelf.asked) > 2
+    assert app.phase() == "up-to-date"
+    [request] = app.shelf.files.requests
+    assert request.headers["if-none-match"]
+    assert app.shelf.asked == ["/stable/channel.json"]
+
+
+def test_a_document_that_is_known_is_read_from_the_device(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("limit 10")
+    assert app.phase() == "failed"
+    app.ask("limit 100000000")
+    app.shelf.files.faults.append(servers.status(304))
+    assert app.phase() == "ready"
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def unsigned(app: App, document: Any) -> bytes:
+    content = json.loads(bundle(document))
+    content["dsseEnvelope"]["signatures"] = []
+    return json.dumps(content).encode()
+
+
+def doubly_signed(app: App, document: Any) -> bytes:
+    content = json.loads(bundle(document))
+    content["dsseEnvelope"]["signatures"] *= 2
+    return json.dumps(content).encode()
+
+
+def with_path(document: Any) -> Any:
+    sha256 = document["models"][0]["releases"][0]["files"][0]["file"]["sha256"]
+    return json.loads(json.dumps(document).replace(sha256, "../" * 21 + "x"))
+
+
+REFUSED: Mapping[str, Callable[[App, Any], bytes]] = {
+    "a stranger's key": lambda app, document: bundle(document, STRANGER),
+    "changed": lambda app, document: bundle(document, change=lambda text: text.replace(b"1.3.1", b"1.3.2")),
+    "unsigned": unsigned,
+    "signed twice": doubly_signed,
+    "of another kind": lambda app, document: bundle(document, kind="application/vnd.in-toto+json"),
+    "no document": lambda app, document: b"{}",
+    "cut": lambda app, document: bundle(document)[:-100],
+    "of another package": lambda app, document: bundle({**document, "package": "others"}),
+    "of another channel": lambda app, document: bundle({**document, "channel": "beta"}),
+    "of another schema": lambda app, document: bundle({**document, "schema-version": 2}),
+    "without an end": lambda app, document: bundle({name: document[name] for name in document if name != "expires"}),
+    "an end of another form": lambda app, document: bundle({**document, "expires": "tomorrow"}),
+    "a number that is a text": lambda app, document: bundle({**document, "number": "7"}),
+    "a path for a sha256": lambda app, document: bundle(with_path(document)),
+    "too large": lambda app, document: bundle({**document, "more": "x" * (2 << 20)}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_wrong_document_changes_nothing(app: App, name: str) -> None:
+    document = app.shelf.publish(app.shelf.release(1))
+    app.shelf.send(REFUSED[name](app, plain(document)))
+    found = app.update()
+    assert found["phase"] == "failed", found
+    assert found["reason"]
+    assert app.state["seen"] == {"number": 0, "sha256": ""}
+    assert app.loaded() == BUNDLED
+    assert app.shelf.asked == ["/stable/channel.json"]
+    app.shelf.send(bundle({**plain(document), "unknown": {"of": "the future"}}, NEXT))
+    assert app.phase() == "ready", "the second key is trusted, and what is unknown is passed over"
+
+
+def test_an_older_and_a_forked_document_are_refused(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1), number=5)
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), number=4)
+    assert "rolled back" in app.update()["reason"]
+    app.shelf.publish(app.shelf.release(2), number=5)
+    assert "forked" in app.update()["reason"]
+    assert app.state["seen"]["number"] == 5
+    assert app.loaded() == updated(1)
+
+
+def test_an_expired_document_leaves_models_as_they_are(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), expires="2026-01-01T00:00:00Z")
+    assert app.phase() == "expired"
+    assert app.loaded() == updated(1)
+
+
+@pytest.mark.parametrize("is_wrong", [True, False], ids=["other outputs", "no model"])
+def test_a_bad_model_is_tried_once(app: App, is_wrong: bool) -> None:
+    good = app.shelf.release(1)
+    bad = app.shelf.release(2, is_wrong=True) if is_wrong else broken(app, app.shelf.release(2))
+    app.shelf.publish(bad, good)
+    found = app.update()
+    assert (found["phase"], found["version"]) == ("failed", "1.2.3"), found
+    assert "1.3.2" in app.model["banned"]
+    assert app.loaded() == BUNDLED
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+
+
+def broken(app: App, release: ModelRelease) -> ModelRelease:
+    """The release with files that ONNX Runtime cannot open."""
+    junk = b"no model" * 100
+    file = replace(release.files[0].file, sha256=app.shelf.put(junk), size_bytes=len(junk))
+    return replace(release, files=tuple(replace(each, file=file) for each in release.files))
+
+
+def test_a_release_without_samples_is_run_once(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1, has_golden=False))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.shelf.publish(broken(app, app.shelf.release(2, has_golden=False)))
+    assert app.phase() == "failed"
+
+
+def test_an_app_that_ends_twice_during_a_load_goes_back(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), first)
+    assert app.phase() == "ready"
+    for count in (1, 2):
+        with app.again() as running:
+            running.ask("die 2")
+            assert running.send("load") is None
+        assert app.model["opening"] == {"version": "1.3.2", "count": count}
+    with app.again() as running:
+        assert said(running.ask("load")) == updated(1)
+        assert "1.3.2" in app.model["banned"]
+        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
+
+
+def test_an_app_that_ends_twice_during_a_trial_keeps_its_model(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    for count in (1, 2):
+        with app.again() as running:
+            running.ask(f"die {first_after_trying(app) if count == 1 else 3}")
+            assert running.send("update force") is None
+        assert app.model["trying"] == {"version": "1.3.1", "count": count}
+    with app.again() as running:
+        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
+        assert said(running.ask("load")) == BUNDLED
+    assert "1.3.1" in app.model["banned"]
+
+
+def first_after_trying(app: App) -> int:
+    """The number of the first durable write after that which says that a release is tried."""
+    files = {each.sha256 for file in app.shelf.release(1).files for each in file.files}
+    return 2 + len(files) + 2
+
+
+def test_an_update_may_end_at_any_write(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    for number in range(1, 12):
+        with app.again() as running:
+            running.ask(f"die {number}")
+            ended = running.send("update force") is None
+        with app.again() as running:
+            version, source, found = said(running.ask("load"))
+            assert (version, source, found) in (BUNDLED, updated(1)), number
+        if not ended:
+            break
+        for file in (app.kept / "state.json",):
+            state = json.loads(file.read_text(encoding="utf-8"))
+            state["models"] = {}
+            file.write_text(json.dumps(state), encoding="utf-8", newline="\n")
+    assert number > 5
+    assert app.phase() in ("ready", "up-to-date")
+    assert app.loaded() == updated(1)
+
+
+def test_a_download_goes_on_where_it_was_cut_off(app: App) -> None:
+    release = app.shelf.release(1)
+    app.shelf.publish(release)
+    largest = max((each for file in release.files for each in file.files), key=lambda each: each.size_bytes)
+    path = f"/blobs/sha256/{largest.sha256[:2]}/{largest.sha256}"
+    app.shelf.files.faults_by_path[path] = servers.deque([servers.cut(6000), *[servers.status(503)] * 5])
+    try:
+        assert app.phase() == "failed"
+    finally:
+        del app.shelf.files.faults_by_path[path]
+    assert f"{largest.sha256}.part" in app.files
+    app.shelf.files.requests.clear()
+    assert app.phase() == "ready"
+    ranges = {request.path: request.range for request in app.shelf.files.requests}
+    assert ranges[path] == f"bytes=6000-{largest.size_bytes - 1}"
+    assert app.loaded() == updated(1)
+
+
+def test_a_delta_makes_a_file_of_the_app_s_own_or_of_a_download(app: App) -> None:
+    first = app.shelf.release(1, delta_to=(0,))
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    asked = app.shelf.asked
+    for file in first.files:
+        for each in (file.file, *file.data):
+            if each.deltas and each.deltas[0].size_bytes < each.size_bytes:
+                assert not any(each.sha256 in path for path in asked)
+                assert any(each.deltas[0].sha256 in path for path in asked)
+    assert app.loaded() == updated(1)
+    second = app.shelf.release(2, delta_to=(1,))
+    app.shelf.publish(second, first)
+    assert app.phase() == "ready"
+    parts = [each for file in second.files for each in (file.file, *file.data)]
+    asked = app.shelf.asked
+    assert any(delta.sha256 in path for path in asked for each in parts for delta in each.deltas)
+    assert app.loaded() == updated(2)
+
+
+def test_a_wrong_delta_costs_a_download(app: App) -> None:
+    release = app.shelf.release(1, delta_to=(0,))
+    app.shelf.publish(replace(release, files=tuple(with_junk(app, each) for each in release.files)))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+
+
+def with_junk(app: App, file: ModelFile) -> ModelFile:
+    deltas = [
+        replace(each, sha256=app.shelf.put(b"junk" + each.source.encode()), size_bytes=68) for each in file.file.deltas
+    ]
+    return replace(file, file=replace(file.file, deltas=tuple(deltas)))
+
+
+def test_there_is_no_room(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("limit 1000")
+    found = app.update()
+    assert (found["phase"], "the limit is 1000" in found["reason"]) == ("failed", True)
+    assert app.files == set()
+    app.ask("limit 100000000")
+    assert app.phase() == "ready"
+
+
+def test_a_release_waits_for_what_it_asks_of_the_device(app: App) -> None:
+    release = app.shelf.release(1)
+    app.shelf.publish(replace(release, conditions=Conditions(wifi=True, charging=True, free_bytes=0)))
+    assert app.phase() == "waiting", "what is unknown is not given"
+    app.ask("metered yes")
+    app.ask("charging yes")
+    assert "metered" in app.update()["reason"]
+    app.ask("metered no")
+    app.ask("charging no")
+    assert "charged" in app.update()["reason"]
+    app.ask("charging yes")
+    assert app.phase() == "ready"
+    app.shelf.publish(
+        replace(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=2**52))
+    )
+    assert "free bytes" in app.update()["reason"]
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"contract": "0" * 64},
+        {"min_app": "1.2.4"},
+        {"rollout": Rollout(percent=0, salt="salt")},
+        {"files": ()},
+    ],
+    ids=["API", "app", "rollout", "files"],
+)
+def test_a_release_for_others_is_passed_over(app: App, terms: Mapping[str, Any]) -> None:
+    app.shelf.publish(replace(app.shelf.release(2), **terms), app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+
+
+def test_who_is_first_is_decided_by_the_device(app: App) -> None:
+    app.shelf.publish(replace(app.shelf.release(1), rollout=Rollout(percent=50, salt="a")))
+    app.ask("state")
+    state = {**app.state, "device": "device-7"}
+    (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
+    expected = is_in_rollout(Rollout(percent=50, salt="a"), "device-7")
+    assert app.phase() == ("ready" if expected else "up-to-date")
+
+
+def test_a_frozen_app_asks_for_nothing(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("freeze")
+    assert app.phase() == "frozen"
+    assert app.shelf.asked == []
+    app.ask("unfreeze")
+    assert app.phase() == "ready"
+
+
+def test_a_pinned_model_is_that_version(app: App) -> None:
+    app.shelf.publish(app.shelf.release(2), app.shelf.release(1))
+    app.ask(f"pin {MODEL} 1.3.1")
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.ask(f"unpin {MODEL}")
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(2)
+
+
+def test_downloads_can_be_removed(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.ask("remove")
+    assert app.ask("run")["sum"] == pytest.approx(sum_of(1), abs=0.01)
+    assert app.loaded() == BUNDLED
+    app.ask("remove")
+    assert app.files == set(), "nobody has them open any more"
+    assert app.phase() == "ready"
+
+
+def test_a_damaged_file_is_not_opened_and_comes_again(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    for path in (app.kept / "files").iterdir():
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+    found = app.ask("load")
+    assert said(found) == BUNDLED
+    assert found["failures"]
+    assert app.model["banned"] == {}
+    for _ in range(3):
+        if app.phase() == "ready":
+            break
+    assert app.loaded() == updated(1)
+
+
+def test_a_damaged_record_is_moved_aside_and_what_was_seen_stays(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1), number=7)
+    assert app.phase() == "ready"
+    text = (app.kept / "state.json").read_text(encoding="utf-8")
+    (app.kept / "state.json").write_text(text[:-20], encoding="utf-8", newline="\n")
+    assert app.loaded() == BUNDLED
+    assert (app.kept / "state.json.damaged").exists()
+    app.shelf.publish(app.shelf.release(1), number=6)
+    assert "rolled back" in app.update()["reason"]
+    app.shelf.publish(app.shelf.release(1), number=8)
+    assert app.phase() == "ready"
+
+
+def test_a_document_of_another_key_vouches_for_nothing_at_a_load(app: App) -> None:
+    document = app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    [place] = (app.kept / "documents").iterdir()
+    place.write_bytes(bundle(plain(document), STRANGER))
+    assert app.loaded() == BUNDLED
+
+
+def test_a_server_that_fails_is_left_alone_for_some_time(app: App) -> None:
+    app.shelf.files.faults.append(servers.status(500))
+    assert app.phase() == "failed"
+    assert (app.state["failures"], app.state["not-before"] > 0) == (1, True)
+    app.shelf.files.requests.clear()
+    assert app.phase("update") == "waiting"
+    assert app.shelf.asked == []
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert (app.state["failures"], app.state["not-before"]) == (0, 0)
+
+
+def test_an_update_can_be_cancelled_and_goes_on(app: App) -> None:
+    release = app.shelf.release(1)
+    app.shelf.publish(release)
+    app.shelf.files.faults.extend([None, servers.slow(0.1)])
+    assert app.ask("cancel")["error"] == "cancelled"
+    assert any(name.endswith(".part") for name in app.files)
+    app.shelf.files.faults.clear()
+    assert app.phase() == "ready"

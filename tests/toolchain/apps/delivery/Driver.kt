@@ -1,0 +1,151 @@
+package apps
+
+import android.net.ConnectivityManager
+import android.os.BatteryManager
+import android.system.Os
+import com.example.models.LoadEvent
+import com.example.models.ModelObserver
+import com.example.models.ModelUpdater
+import com.example.models.Options
+import com.example.models.Scorer
+import com.example.models.UpdateOptions
+import com.example.models.UpdateState
+import device.InstalledApp
+import java.io.ByteArrayOutputStream
+import java.io.File
+import java.io.InputStream
+import java.io.OutputStream
+import java.lang.reflect.InvocationTargetException
+import java.nio.ByteBuffer
+import java.util.Base64
+import java.util.concurrent.atomic.AtomicInteger
+import kotlin.math.roundToLong
+import kotlinx.coroutines.runBlocking
+
+/**
+ * An app that updates its models: does what the lines of its standard input say, and answers each with a line of JSON.
+ *
+ * Arguments: the address of a channel, the folder for the app's private files, and the installed package.
+ */
+fun main(arguments: Array<String>) {
+    val values = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
+    val apk = values.getValue("apk")
+    var driver = Driver(values.getValue("address"), File(values.getValue("folder")), File(apk))
+    for (line in generateSequence(::readLine)) {
+        val words = line.split(' ')
+        val answer = try {
+            if (words[0] == "device") {
+                driver = Driver(driver.address, File(words[1]), File(words.getOrElse(2) { apk }))
+                emptyMap()
+            } else {
+                driver.answer(words[0], words.drop(1))
+            }
+        } catch (failure: Throwable) {
+            mapOf("error" to failure.javaClass.simpleName, "message" to "${failure.message}")
+        }
+        println(jsonOf(answer))
+    }
+}
+
+private class Driver(val address: String, folder: File, apk: File) {
+    private val app = InstalledApp(apk, folder)
+    private var updater = ModelUpdater(app, address)
+    private var loaded: Scorer? = null
+
+    fun answer(command: String, words: List<String>): Map<String, Any?> {
+        when (command) {
+            "update" -> return states(runBlocking { updater.update(force = "force" in words) })
+            "state" -> return states(updater.states.value)
+            "load" -> return load()
+            "run" -> return mapOf("sum" to loaded!!.sum())
+            "test" -> return loaded!!.selfTest().let { mapOf("passed" to it.passed, "outputs" to it.outputs.size) }
+            "freeze" -> runBlocking { updater.freeze() }
+            "unfreeze" -> runBlocking { updater.unfreeze() }
+            "pin" -> runBlocking { updater.pin(words[0], words[1]) }
+            "unpin" -> runBlocking { updater.unpin(words[0]) }
+            "remove" -> runBlocking { updater.remove() }
+            "limit" -> updater = ModelUpdater(app, address, UpdateOptions(storageLimitBytes = words[0].toLong()))
+            "metered" -> ConnectivityManager.isMetered = mapOf("yes" to true, "no" to false)[words[0]]
+            "charging" -> BatteryManager.isOnPower = words[0] == "yes"
+            "die" -> dieAt(words[0].toInt())
+            "die-opening" -> isToDie = true
+            "delta" -> return mapOf("result" to patched(words[0], words[1], words[2].toLong()))
+            else -> throw IllegalArgumentException("no command $command")
+        }
+        return emptyMap()
+    }
+
+    private fun load(): Map<String, Any?> {
+        loaded?.close()
+        var source = ""
+        val observer = object : ModelObserver {
+            override fun onLoad(event: LoadEvent) {
+                // The model is open, and nobody has written that down.
+                if (isToDie) Runtime.getRuntime().halt(KILLED)
+                source = "${event.source}"
+            }
+        }
+        val model = runBlocking { Scorer.load(app, Options(observer = observer), updater.source) }
+        loaded = model
+        return mapOf("version" to model.info.version, "source" to source, "sum" to model.sum())
+    }
+
+    private fun Scorer.sum(): Double {
+        val input = Scorer.Input.allocate()
+        for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
+        val scores = run(input).y
+        return (0 until scores.capacity()).sumOf { scores.get(it).toDouble() }.let { (it * 1000).roundToLong() / 1000.0 }
+    }
+
+    private fun states(states: Map<String, UpdateState>) = mapOf(
+        "states" to states.mapValues { (_, state) ->
+            mapOf(
+                "phase" to state.phase.name.lowercase().replace('_', '-'),
+                "version" to state.version,
+                "reason" to state.reason,
+                "loaded" to state.loadedBytes,
+                "total" to state.totalBytes,
+            )
+        },
+    )
+
+    companion object {
+        /** Exit code of a process that was killed. */
+        const val KILLED = 137
+
+        private var isToDie = false
+
+        /** Ends the process at the durable write [number] from now on, before or after which nothing else happens. */
+        private fun dieAt(number: Int) {
+            val left = AtomicInteger(number)
+            Os.onSync = { if (left.decrementAndGet() == 0) Runtime.getRuntime().halt(KILLED) }
+        }
+    }
+}
+
+/** What the library's own patcher, which apps cannot call, makes of a source and a delta, all in base64. */
+private fun patched(source: String, delta: String, limitBytes: Long): String {
+    val patcher = Class.forName("com.example.models.Delta")
+    val types = arrayOf(ByteBuffer::class.java, InputStream::class.java, OutputStream::class.java, Long::class.java)
+    val result = ByteArrayOutputStream()
+    try {
+        patcher.getMethod("apply", *types).invoke(
+            patcher.getField("INSTANCE").get(null),
+            ByteBuffer.wrap(Base64.getDecoder().decode(source)),
+            Base64.getDecoder().decode(delta).inputStream(),
+            result,
+            limitBytes,
+        )
+    } catch (failure: InvocationTargetException) {
+        throw failure.targetException
+    }
+    return Base64.getEncoder().encodeToString(result.toByteArray())
+}
+
+private fun jsonOf(value: Any?): String = when (value) {
+    is Map<*, *> -> value.entries.joinToString(",", "{", "}") { "${jsonOf("${it.key}")}:${jsonOf(it.value)}" }
+    is String -> value.map(::escaped).joinToString("", "\"", "\"")
+    else -> "$value"
+}
+
+private fun escaped(each: Char) = if (each == '"' || each == '\\') "\\$each" else if (each < ' ') " " else "$each"

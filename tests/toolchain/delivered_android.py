@@ -1,0 +1,250 @@
+"""A tiny package whose models a channel updates, releases of its model, and a server that delivers them."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from packager import deltas, vectors
+from packager.channel.document import (
+    PAYLOAD_TYPE,
+    TIME,
+    Allowed,
+    Conditions,
+    Delta,
+    Document,
+    File,
+    ModelEntry,
+    ModelFile,
+    ModelRelease,
+    Rollout,
+)
+from packager.core.findings import Report
+from packager.core.to_json import plain
+from packager.core.values import Compiled, Delivery, ElementType, Plan
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.signing.envelope import Bundle, pae, written
+from packager.signing.statements import Release, payload
+from packager.targets.android import Android
+from packager.vectors import generated, safetensors
+from tests.onnx_text import linear
+from tests.toolchain import trusted
+from tests.toolchain.react_native.download.server import Files
+from tests.toolchain.trusted_android import with_list
+from tests.trust_vectors import IN_USE, sign, signed
+
+CHANNEL = "stable"
+CONTRACT = hashlib.sha256(b"an API").hexdigest()
+MODEL = trusted.MODEL
+PACKAGE = replace(trusted.PACKAGE, delivery=Delivery(channel=CHANNEL, contracts={MODEL: CONTRACT}))
+TARGET = Android(providers=("xnnpack",))
+INPUT = numpy.arange(64, dtype=numpy.float32).reshape(1, 64) / 64
+"""what the program runs the model on"""
+SAMPLE = numpy.random.default_rng(7).standard_normal((1, 64)).astype(numpy.float32)
+SEED = 0x0123456789ABCDEF
+
+
+def graph(number: int) -> onnx.ModelProto:
+    """Versions of the model: each has a few other weights than the one before."""
+    model = linear()
+    for each in model.graph.initializer:
+        if each.name == "w":
+            values = onnx.numpy_helper.to_array(each).copy()
+            values[:2] += number
+            each.CopyFrom(onnx.numpy_helper.from_array(values, "w"))
+    return model
+
+
+def computed(number: int, x: "numpy.typing.NDArray[Any]") -> "numpy.typing.NDArray[Any]":
+    """The outputs of `graph(number)`."""
+    arrays = {each.name: onnx.numpy_helper.to_array(each) for each in graph(number).graph.initializer}
+    found: numpy.typing.NDArray[Any] = (x.astype(numpy.float64) @ arrays["w"] + arrays["b"]).astype(numpy.float32)
+    return found
+
+
+def sum_of(number: int) -> float:
+    """The sum of the outputs of `graph(number)`, as the program gives it."""
+    return round(float(computed(number, INPUT).astype(numpy.float64).sum()), 2)
+
+
+def plan_of(number: int, folder: Path) -> Plan:
+    store = Store(cache_folder() / "store")
+    return trusted.plan(folder, store, "android", "xnnpack", graph=graph(number) if number else None)
+
+
+def write_library(folder: Path, plan: Plan) -> Path:
+    """The library with the first version of the model, signed."""
+    tested = vectors.Vectors(
+        golden=vectors.read(write_golden(folder, 0)),
+        allowed={"y": vectors.Allowed(rtol=1e-4, atol=1e-5, scale=10.0)},
+    )
+    golden = {(MODEL, each.compiled.sha256): tested for each in plan.choices}
+    view = TARGET.view(PACKAGE, (plan,), Report(parities=()), golden=golden)
+    made = TARGET.assemble(view, TARGET.render(view), Store(cache_folder() / "store"))[0].path
+    digests = {asset.path.removeprefix("mobpack/models/"): asset.sha256 for asset in view.assets}
+    return with_list(made, folder / "models.aar", signed(digests, PACKAGE))
+
+
+def write_golden(folder: Path, number: int) -> Path:
+    """A sample whose input is in the file, and one whose input is made of a recipe."""
+    recipe = generated.Recipe(element=ElementType.FLOAT, shape=(1, 64), seed=SEED, low=-1, high=1, row=0)
+    tensors = {
+        "0.input.x": SAMPLE,
+        "0.output.y": computed(number, SAMPLE),
+        "1.recipe.x": numpy.array([SEED, -1, 1, 0], numpy.int64),
+        "1.output.y": computed(number, generated.values(recipe)),
+    }
+    path = folder / f"golden-{number}.safetensors"
+    safetensors.write(path, tensors, {"generated": json.dumps({"1.input.x": generated.to_json(recipe)})})
+    return path
+
+
+@dataclass(kw_only=True)
+class Shelf:
+    """A channel on a server."""
+
+    files: Files
+    scratch: Path
+    plans: dict[int, Plan] = field(default_factory=dict)
+    number: int = 0
+
+    def release(
+        self,
+        number: int,
+        /,
+        *,
+        is_wrong: bool = False,
+        has_golden: bool = True,
+        delta_to: Sequence[int] = (),
+        **changes: Any,
+    ) -> ModelRelease:
+        """Version 1.3.`number` of the model, with its files on the server. `is_wrong` has samples with other outputs;
+        `delta_to` are older versions to whose files there are deltas."""
+        plan = self.plans.setdefault(number, plan_of(number, self.scratch))
+        name = f"1.3.{number}"
+        golden = (self._golden(number + is_wrong),) if has_golden else ()
+        allowed = (Allowed(output="y", rtol=1e-4, atol=1e-5, scale=10.0, mismatches=0),) if has_golden else ()
+        files = []
+        for each in plan.choices:
+            compiled = each.compiled
+            old = [compiled_for(each.provider, self.plans[version]) for version in delta_to]
+            model = self._file(
+                f"scorer-{each.provider}.{compiled.format}", compiled.path, [other.path for other in old]
+            )
+            data = [
+                self._file(file.name, file, [other.data_files[index] for other in old])
+                for index, file in enumerate(compiled.data_files)
+            ]
+            files.append(
+                ModelFile(
+                    target="android",
+                    inside="",
+                    provider=each.provider,
+                    chips=(),
+                    format=str(compiled.format),
+                    runtime=TARGET.published_runtime(),
+                    runtime_range="",
+                    settings=(),
+                    file=model,
+                    data=tuple(data),
+                    golden=golden,
+                    allowed=allowed,
+                )
+            )
+        made = ModelRelease(
+            version=name,
+            number=Release(package="models", version=name).number,
+            contract=CONTRACT,
+            min_app="",
+            rollout=Rollout(percent=100, salt="salt"),
+            conditions=Conditions(wifi=False, charging=False, free_bytes=0),
+            notes="",
+            files=tuple(files),
+        )
+        return replace(made, **changes)
+
+    def _file(self, name: str, path: Path, old: Sequence[Path]) -> File:
+        made = [(sha256_of(each), deltas.make(each, path)) for each in old]
+        for _, content in made:
+            self.put(content)
+        return File(
+            name=name,
+            sha256=self.put(path.read_bytes()),
+            size_bytes=path.stat().st_size,
+            deltas=tuple(
+                Delta(source=source, sha256=hashlib.sha256(each).hexdigest(), size_bytes=len(each))
+                for source, each in made
+            ),
+        )
+
+    def _golden(self, number: int) -> File:
+        path = write_golden(self.scratch, number)
+        return self._file(path.name, path, [])
+
+    def put(self, content: bytes) -> str:
+        """Adds a blob, and gives its sha256."""
+        digest = hashlib.sha256(content).hexdigest()
+        self.files.by_path[blob(digest)] = content
+        return digest
+
+    def publish(self, *releases: ModelRelease, number: int = 0, **changes: Any) -> Document:
+        """Puts a document with these releases of the model on the server, under the next number unless one is given."""
+        self.number = number or self.number + 1
+        now = datetime.now(UTC)
+        document = Document(
+            schema_version=1,
+            package=PACKAGE.name,
+            channel=CHANNEL,
+            number=self.number,
+            previous="",
+            restores=0,
+            published=now.strftime(TIME),
+            expires=(now + timedelta(days=1)).strftime(TIME),
+            models=(ModelEntry(name=MODEL, releases=releases),),
+        )
+        document = replace(document, **changes)
+        self.send(bundle(plain(document)))
+        return document
+
+    def send(self, content: bytes) -> None:
+        self.files.by_path[f"/{CHANNEL}/channel.json"] = content
+
+    @property
+    def asked(self) -> list[str]:
+        """Paths of all requests since the last look."""
+        found = [request.path for request in self.files.requests]
+        self.files.requests.clear()
+        return found
+
+
+def compiled_for(provider: str, plan: Plan) -> Compiled:
+    return next(each.compiled for each in plan.choices if each.provider == provider)
+
+
+def blob(digest: str) -> str:
+    return f"/blobs/sha256/{digest[:2]}/{digest}"
+
+
+def same(content: bytes) -> bytes:
+    return content
+
+
+def bundle(
+    document: Any,
+    key: ec.EllipticCurvePrivateKey = IN_USE,
+    *,
+    kind: str = PAYLOAD_TYPE,
+    change: Callable[[bytes], bytes] = same,
+) -> bytes:
+    """The document in its signed envelope; `change` is made to what was signed, afterwards."""
+    content = payload(document) if isinstance(document, Mapping) else document
+    return written(Bundle(payload=change(content), payload_type=kind, signature=sign(pae(kind, content), key)))

@@ -1,0 +1,181 @@
+// Updates the models of a package as lines on standard input say, and answers each with a line of JSON.
+
+import Foundation
+
+@testable import ModelsKit
+
+@_silgen_name("mobpack_die_at_rename") func dieAtRename(_ number: Int32)
+
+setvbuf(stdout, nil, _IOLBF, 0)
+
+func show(_ values: [String: Any]) {
+    let text = try? JSONSerialization.data(withJSONObject: values, options: .sortedKeys)
+    print(String(decoding: text ?? Data(), as: UTF8.self))
+}
+
+func tell(_ error: any Error) {
+    let name = error is CancellationError ? "cancelled" : Mirror(reflecting: error).children.first?.label
+    show(["error": name ?? "\(type(of: error))", "message": "\(error)"])
+}
+
+/// What the driver has set, and the load has told.
+struct Setting: Sendable {
+    var conditions = DeviceConditions()
+    var limit: Int?
+    var source = SourceKind.bundled
+    var failures: [String] = []
+}
+
+let setting = Shared(Setting())
+
+struct Watcher: ModelObserver {
+    func onLoad(_ event: LoadEvent) { setting.change { $0.source = event.source } }
+    func onFailure(_ event: FailureEvent) { setting.change { $0.failures.append("\(event.error)") } }
+}
+
+let address = CommandLine.arguments[1]
+let pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 5)
+
+func updater(_ folder: String) throws -> ModelUpdater {
+    let options = UpdateOptions(storageLimit: setting.inTurn { $0.limit }) { setting.inTurn { $0.conditions } }
+    let place = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("channel", isDirectory: true)
+    return try ModelUpdater(address: URL(string: address)!, options: options, folder: place, pace: pace)
+}
+
+func states(_ updater: ModelUpdater) -> [String: Any] {
+    updater.state.mapValues { state in
+        [
+            "phase": state.phase.rawValue, "version": state.version, "reason": state.reason,
+            "loaded": state.loadedBytes, "total": state.totalBytes
+        ] as [String: Any]
+    }
+}
+
+func sum(of model: Scorer) throws -> Double {
+    var input = Scorer.Input()
+    for index in input.x.indices { input.x[index] = Float(index) / 64 }
+    let sum = try model.run(input).y.reduce(0.0) { $0 + Double($1) }
+    return (sum * 1000).rounded() / 1000
+}
+
+func load(_ updater: ModelUpdater) async throws -> Scorer {
+    setting.change { $0.failures = [] }
+    let model = try await Scorer.load(from: updater.source, options: Options(observer: Watcher()))
+    let (source, failures) = setting.inTurn { ($0.source, $0.failures) }
+    show([
+        "version": model.info.version, "source": source == .updater ? "updater" : "bundled",
+        "sum": try sum(of: model), "failures": failures, "state": states(updater)
+    ])
+    return model
+}
+
+/// Applies each delta of `vectors.json` in a folder, and tells which were refused, and with which results.
+func apply(_ path: String, _ folder: URL) throws {
+    struct Vectors: Decodable {
+        struct Applied: Decodable {
+            let name: String
+            let delta: Data
+            let result: Data
+        }
+        struct Refused: Decodable {
+            let reason: String
+            let delta: Data
+        }
+        let source: Data
+        let applied: [Applied]
+        let refused: [Refused]
+    }
+    let vectors = try JSONDecoder().decode(Vectors.self, from: try Data(contentsOf: URL(fileURLWithPath: path)))
+    let (source, delta, result) = (
+        folder.appendingPathComponent("source"), folder.appendingPathComponent("delta"),
+        folder.appendingPathComponent("result")
+    )
+    try vectors.source.write(to: source)
+    var (wrong, taken): ([String], [String]) = ([], [])
+    for each in vectors.applied {
+        try each.delta.write(to: delta)
+        try Delta.apply(delta, to: source, result: result, limit: 1 << 20)
+        if try Data(contentsOf: result) != each.result { wrong.append(each.name) }
+    }
+    for each in vectors.refused {
+        try each.delta.write(to: delta)
+        do {
+            try Delta.apply(delta, to: source, result: result, limit: 1 << 20)
+            taken.append(each.reason)
+        } catch is DeltaRefused {}
+    }
+    show(["applied": vectors.applied.count, "refused": vectors.refused.count, "wrong": wrong, "taken": taken])
+}
+
+func patch(_ words: [String]) throws {
+    let urls = words[1...3].map { URL(fileURLWithPath: $0) }
+    let began = Date()
+    try Delta.apply(urls[1], to: urls[0], result: urls[2], limit: Int(words[4])!)
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    show(["seconds": Date().timeIntervalSince(began), "KiB": usage.ru_maxrss])
+}
+
+var folder = CommandLine.arguments[2]
+var current = try updater(folder)
+var opened: Scorer?
+
+@MainActor
+func answer(_ words: [String]) async throws {
+    switch words[0] {
+    case "update":
+        try await current.update(force: words.count > 1)
+        show(["states": states(current)])
+    case "cancel":
+        let task = Task { [current] in try await current.update(force: true) }
+        for await state in current.states where state.values.contains(where: { $0.loadedBytes > 0 }) { break }
+        task.cancel()
+        _ = try await task.value
+        show(["states": states(current)])
+    case "load":
+        opened = try await load(current)
+    case "test":
+        let test = try opened?.selfTest()
+        show(["passed": test?.passed ?? false, "outputs": test?.outputs.count ?? 0])
+    case "run": show(["sum": try opened.map(sum) ?? 0])
+    case "close":
+        opened?.close()
+        opened = nil
+        show(["closed": true])
+    case "state": show(["states": states(current)])
+    case "freeze": try current.freeze()
+    case "unfreeze": try current.unfreeze()
+    case "pin": try current.pin(words[1], version: words[2])
+    case "unpin": try current.unpin(words[1])
+    case "remove": try current.remove()
+    case "metered": setting.change { $0.conditions.isUnmetered = ["yes": false, "no": true][words[1]] }
+    case "charging": setting.change { $0.conditions.isCharging = ["yes": true, "no": false][words[1]] }
+    case "limit":
+        setting.change { $0.limit = Int(words[1]) }
+        current = try updater(folder)
+    case "device":
+        (folder, opened) = (words[1], nil)
+        setting.change { $0 = Setting() }
+        current = try updater(folder)
+    case "die": dieAtRename(Int32(words[1])!)
+    case "vectors": try apply(words[1], URL(fileURLWithPath: folder))
+    case "patch": try patch(words)
+    case "document":
+        let document = try ChannelDocument(try Data(contentsOf: URL(fileURLWithPath: words[1])))
+        show(["number": document.number, "expired": document.isExpired()])
+    default: show(["error": "unknown", "message": words[0]])
+    }
+    let silent = ["freeze", "unfreeze", "pin", "unpin", "remove", "metered", "charging", "limit", "device", "die"]
+    if silent.contains(words[0]) { show(["states": states(current)]) }
+}
+
+show(["states": states(current)])
+while let line = readLine() {
+    do {
+        try await answer(line.split(separator: " ").map(String.init))
+    } catch let refused as DocumentRefused {
+        show(["error": "refused", "message": refused.reason])
+    } catch {
+        tell(error)
+    }
+}
