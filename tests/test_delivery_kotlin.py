@@ -1,0 +1,42 @@
+"""Kotlin: whatever servers, publishers and disks do, the app opens a verified model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from packager.processes import commands
+from packager.targets.android import kotlin
+from tests import delivery_releases
+from tests.delivery_drivers.kotlin import PASSWORD, driver, program
+from tests.delivery_releases import BUNDLED
+from tests.delivery_tales import Tale
+from tests.delivery_telling import Language, goes_on, serving, told
+from tests.toolchain import jvm
+
+pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+
+
+@pytest.fixture(scope="module")
+def language(
+    kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Language]:
+    folder = tmp_path_factory.mktemp("kotlin")
+    aar = delivery_releases.releases("android")[BUNDLED] / "android" / f"models-{BUNDLED}.aar"
+    made = program(aar, folder / "program")
+    with serving("android", folder) as (channel, pair):
+        trusted = folder / "trusted.p12"
+        keytool = kotlin.find_compiler().java_home / "bin" / "keytool"
+        command: list[str | Path] = [keytool, "-importcert", "-noprompt", "-alias", "server", "-file", pair.certificate]
+        commands.run([*command, "-keystore", trusted, "-storepass", PASSWORD], what="keytool")
+        with driver(aar, channel.url, folder / "device", trusted, made=made) as running:
+            yield Language(
+                channel=channel,
+                start=lambda place: goes_on(running, place),
+                kept=lambda place: place / "no_backup" / "mobpack" / "models" / "channels" / "stable",
+            )
+
+
+@told()
+def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
+    language.tell(tale, tmp_path)
