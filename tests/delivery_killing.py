@@ -2,8 +2,7 @@
 
 import random
 import shutil
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,13 +13,11 @@ from packager.environments import zig
 from packager.processes import commands
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_server import Channel
-from tests.delivery_tales import Running
+from tests.delivery_telling import Dying, Start
 from tests.toolchain.kept import kept
 
 SOURCE = Path(__file__).parent / "toolchain" / "killing.c"
 SEED = 7
-Dying = Callable[[Path, Mapping[str, str]], AbstractContextManager[Running]]
-"""starts the program on the device in a folder, with variables of its environment"""
 
 
 @cache
@@ -39,7 +36,7 @@ class Victim:
     """A program that is killed, and one that is started after it."""
 
     channel: Channel
-    start: Callable[[Path], AbstractContextManager[Running]]
+    start: Start
     dying: Dying
     kept: Callable[[Path], Path]
     """the folder with the state, on the device in a folder"""
@@ -115,17 +112,22 @@ def sampled(changes: list[str], count: int) -> list[int]:
     return sorted({*(chosen.choice(part) for part in parts)})
 
 
-FROM = (BUNDLED, FIRST)
-"""what the app has before: nothing, or a release that deltas are for"""
-
-
 def kill_everywhere(victim: Victim, version: str, count: int) -> int:
     """Kills the program at `count` of its changes, spread over all, or at each of them for 0; gives how many there were.
 
-    A write is sometimes cut in half.
+    A write is cut in half.
     """
     changes = victim.changes(version)
     assert {"write", "rename"} <= set(changes), changes
     for at in sampled(changes, count or len(changes)):
         victim.kill(version, at, is_half=changes[at - 1].endswith("write"))
     return len(changes)
+
+
+SWEEPS = (
+    pytest.param(FIRST, 6, id="from the release before"),
+    pytest.param(BUNDLED, 3, id="from the app's own"),
+    pytest.param(FIRST, 0, id="everywhere, from the release before", marks=pytest.mark.nightly),
+    pytest.param(BUNDLED, 0, id="everywhere, from the app's own", marks=pytest.mark.nightly),
+)
+"""what the app has before, and at how many changes it is killed; 0: at each"""

@@ -1,6 +1,6 @@
 """Tells tales to the program of a language, on a new device each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,10 @@ Start = Callable[[Path], AbstractContextManager[Running]]
 """starts the program on the device whose storage is a folder"""
 
 
+Dying = Callable[[Path, Mapping[str, str]], AbstractContextManager[Running]]
+"""the same, with variables of its environment"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Language:
     """A channel, and a program that updates from it."""
@@ -26,6 +30,8 @@ class Language:
     kept: Callable[[Path], Path] | None = None
     """the folder with the state, on the device in a folder"""
 
+    dying: Dying | None = None
+    """starts the program with variables that end it; None where it has none"""
     follows: bool = False
     """whether the platform follows redirects on its own"""
 

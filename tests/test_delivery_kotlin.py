@@ -8,7 +8,8 @@ import pytest
 from packager.processes import commands
 from packager.targets.android import kotlin
 from tests import delivery_releases
-from tests.delivery_drivers.kotlin import PASSWORD, driver, program
+from tests.delivery_drivers.kotlin import PASSWORD, driver, kept, program
+from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
 from tests.delivery_telling import Language, goes_on, serving, told
@@ -33,10 +34,21 @@ def language(
             yield Language(
                 channel=channel,
                 start=lambda place: goes_on(running, place),
-                kept=lambda place: place / "no_backup" / "mobpack" / "models" / "channels" / "stable",
+                kept=kept,
+                dying=lambda place, variables: driver(aar, channel.url, place, trusted, variables, made=made),
             )
 
 
 @told()
 def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
     language.tell(tale, tmp_path)
+
+
+@pytest.mark.parametrize(("version", "count"), SWEEPS)
+def test_a_verified_model_is_opened_after_a_kill(language: Language, version: str, count: int, tmp_path: Path) -> None:
+    assert language.dying
+    assert language.kept
+    victim = Victim(
+        channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
+    )
+    print(f"{kill_everywhere(victim, version, count)} changes")

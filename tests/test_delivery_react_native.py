@@ -7,6 +7,7 @@ import pytest
 
 from tests import delivery_releases
 from tests.delivery_drivers import react_native
+from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
 from tests.delivery_telling import Language, serving, told
@@ -44,6 +45,7 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
             channel=channel,
             start=lambda place: react_native.driver(made, channel.url, place, pair.certificate),
             kept=react_native.storage,
+            dying=lambda place, variables: react_native.driver(made, channel.url, place, pair.certificate, variables),
             follows=True,
         )
 
@@ -51,3 +53,13 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
 @told()
 def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
     language.tell(tale, tmp_path)
+
+
+@pytest.mark.parametrize(("version", "count"), SWEEPS)
+def test_a_verified_model_is_opened_after_a_kill(language: Language, version: str, count: int, tmp_path: Path) -> None:
+    assert language.dying
+    assert language.kept
+    victim = Victim(
+        channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
+    )
+    print(f"{kill_everywhere(victim, version, count)} changes")

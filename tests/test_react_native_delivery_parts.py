@@ -12,13 +12,12 @@ import pytest
 
 from packager import deltas
 from packager.core.errors import ToolError
+from packager.files.installed import templates_folder
 from packager.render import write_sources
 from packager.targets.react_native import ReactNative
 from tests.delta_vectors import PATH
-from tests.toolchain import delivered, jsc, jvm, node
+from tests.toolchain import delivered, jsc, jvm, node, react_native_api
 from tests.toolchain.kept import kept
-from packager.files.installed import templates_folder
-from tests.toolchain import react_native_api
 from tests.toolchain.react_native import codegen
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.kotlin]
@@ -42,7 +41,18 @@ CHECKED = (
     "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
 )
 """Ends the program if a number overflows, or an index is out of bounds."""
-PATCHER = ("Delta", "Inflated", "FreshFile", "Storage", "Sha256", "Failure", "OpenFile", "Files", "Checked", "MappedFile")
+PATCHER = (
+    "Delta",
+    "Inflated",
+    "FreshFile",
+    "Storage",
+    "Sha256",
+    "Failure",
+    "OpenFile",
+    "Files",
+    "Checked",
+    "MappedFile",
+)
 VECTORS = json.loads(PATH.read_text(encoding="utf-8"))
 SOURCE = base64.b64decode(VECTORS["source"])
 MIB = 1 << 20
