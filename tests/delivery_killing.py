@@ -2,7 +2,7 @@
 
 import random
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -113,7 +113,7 @@ def sampled(changes: list[str], count: int) -> list[int]:
 
 
 def kill_everywhere(victim: Victim, version: str, count: int) -> int:
-    """Kills the program at `count` of its changes, spread over all, or at each of them for 0; gives how many there were.
+    """Kills the program at `count` of its changes, spread over all, or at each for 0; gives how many there were.
 
     A write is cut in half.
     """

@@ -93,7 +93,7 @@ class Stage:
         """An update ends in a phase, with a version in use, which the next load opens."""
         found = self.ask(line)["states"][MODEL]
         assert (found["phase"], found["version"]) == (phase, version), found
-        assert found["reason"] or phase in (LOADS, SAME), f"nobody knows why: {found}"
+        assert found["reason"] or phase in (LOADS, SAME, FROZEN), f"nobody knows why: {found}"
         self.load(version)
 
     def load(self, version: str) -> None:
