@@ -189,8 +189,8 @@ def _files(release: dict[str, Any]) -> list[str]:
 
 
 @contextmanager
-def channel(published: Published, pair: Certificate) -> Iterator[Channel]:
-    """Serves a channel with https, and the same files without."""
+def channel(published: Published, pair: Certificate | None) -> Iterator[Channel]:
+    """Serves a channel with https, if there is a certificate, and the same files without."""
     with serving(pair) as address, serving() as plain:
         yield Channel(address=address, plain=plain, published=published)
 

@@ -124,6 +124,8 @@ class Tale:
     """whether the app has nothing from the channel yet"""
     needs_folder: bool = False
     """whether it changes files of the device"""
+    needs_https: bool = False
+    """whether it is about a server with https"""
 
 
 def tell(tale: Tale, channel: Channel, device: Device) -> None:
@@ -522,7 +524,7 @@ TALES: tuple[Tale, ...] = (
         attack="endless data",
         told=_served(lambda c: c.rewrite(lambda content: content[:1] + b" " * HUGE + content[1:])),
     ),
-    Tale(name="a redirect to http", attack="another server", told=_http),
+    Tale(name="a redirect to http", attack="another server", told=_http, needs_https=True),
     Tale(name="redirects without end", attack="another server", told=_loops),
     Tale(name="everything has moved", attack="", told=_moved),
     Tale(name="an older document", attack="rollback", told=_rolled_back),

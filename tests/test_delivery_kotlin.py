@@ -12,7 +12,7 @@ from tests.delivery_drivers.kotlin import PASSWORD, driver, kept, program
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
-from tests.delivery_telling import Language, goes_on, serving, told
+from tests.delivery_telling import Language, fills_up, goes_on, serving, told
 from tests.toolchain import jvm
 
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
@@ -52,3 +52,7 @@ def test_a_verified_model_is_opened_after_a_kill(language: Language, version: st
         channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
     )
     print(f"{kill_everywhere(victim, version, count)} changes")
+
+
+def test_a_full_disk_is_named_and_the_update_goes_on_when_there_is_room(language: Language, tmp_path: Path) -> None:
+    fills_up(language, tmp_path)

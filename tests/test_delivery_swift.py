@@ -10,8 +10,7 @@ from tests.delivery_drivers.swift import driver, kept
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
-from tests.delivery_telling import Language, serving, told
-from tests.toolchain import swift_packages
+from tests.delivery_telling import Language, fills_up, serving, told
 from tests.toolchain.delivered_swift import program
 from tests.toolchain.swift import swift
 
@@ -22,8 +21,8 @@ pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
     swift()
     folder = tmp_path_factory.mktemp("swift")
-    release = delivery_releases.releases("ios")[BUNDLED]
-    made = program(swift_packages.unpack(release / "swift", folder / "package"), folder / "program")
+    package = delivery_releases.releases("ios")[BUNDLED] / "swift" / "models"
+    made = program(package, folder / "program")
     with serving("ios", folder) as (channel, pair):
         yield Language(
             channel=channel,
@@ -46,3 +45,7 @@ def test_a_verified_model_is_opened_after_a_kill(language: Language, version: st
         channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
     )
     print(f"{kill_everywhere(victim, version, count)} changes")
+
+
+def test_a_full_disk_is_named_and_the_update_goes_on_when_there_is_room(language: Language, tmp_path: Path) -> None:
+    fills_up(language, tmp_path)
