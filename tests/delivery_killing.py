@@ -118,7 +118,8 @@ def kill_everywhere(victim: Victim, version: str, count: int) -> int:
     A write is cut in half.
     """
     changes = victim.changes(version)
-    assert any(each.endswith("write") for each in changes) and "rename" in changes, changes
+    assert {"write", "pwrite"} & set(changes), changes
+    assert "rename" in changes, changes
     for at in sampled(changes, count or len(changes)):
         victim.kill(version, at, is_half=changes[at - 1].endswith("write"))
     return len(changes)

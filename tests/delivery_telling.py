@@ -77,9 +77,10 @@ def told(*, has_folder: bool = True, has_https: bool = True) -> pytest.MarkDecor
 def fills_up(language: Language, folder: Path) -> None:
     """The disk of the updater's folder is full while it updates, and has room afterwards."""
     assert language.kept
+    assert language.dying
     language.channel.reset()
     place, aside = folder / "device", folder / "aside"
-    with language.start(place) as app:
+    with language.dying(place, {}) as app:
         assert app.ask("update force")["states"][MODEL]["version"] == FIRST
     kept = language.kept(place)
     shutil.move(kept, aside)
@@ -91,7 +92,7 @@ def fills_up(language: Language, folder: Path) -> None:
             while file.write(bytes(512)):
                 pass
         language.channel.show(3)
-        with language.start(place) as app:
+        with language.dying(place, {}) as app:
             _is(app, "load", FIRST)
             found = app.ask("update force")["states"][MODEL]
             assert (found["phase"], found["version"]) == ("failed", FIRST), found
