@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import delivery_releases
-from tests.delivery_releases import FIRST, MODEL, SECOND, sum_of
+from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_server import Channel, channel
 from tests.delivery_tales import TALES, Device, Running, Tale, tell
 from tests.disks import tiny_disk
@@ -93,18 +93,19 @@ def fills_up(language: Language, folder: Path) -> None:
                 pass
         language.channel.show(3)
         with language.dying(place, {}) as app:
-            _is(app, "load", FIRST)
+            _is(app, "load", BUNDLED, FIRST)
             found = app.ask("update force")["states"][MODEL]
             assert (found["phase"], found["version"]) == ("failed", FIRST), found
             assert found["reason"], found
-            _is(app, "load", FIRST)
+            _is(app, "load", BUNDLED, FIRST)
             filler.unlink()
             found = app.ask("update force")["states"][MODEL]
             assert (found["phase"], found["version"]) == ("ready", SECOND), found
             _is(app, "load", SECOND)
 
 
-def _is(app: Running, line: str, version: str) -> None:
+def _is(app: Running, line: str, *versions: str) -> None:
+    """A load opens one of the versions: where nothing can be written down, it may be the app's own."""
     found = app.ask(line)
-    assert found.get("version") == version, found
-    assert found["sum"] == pytest.approx(sum_of(version), abs=0.05), found
+    assert found.get("version") in versions, found
+    assert found["sum"] == pytest.approx(sum_of(found["version"]), abs=0.05), found

@@ -41,14 +41,14 @@ def program(folder: Path) -> react_native.Made:
 
 
 WEAKER: Mapping[str, tuple[str, str]] = {
-    "an older document": (r"found\.number < seen\.number", "false"),
-    "another document of the same number": (r"found\.sha256 !== seen\.sha256", "false"),
+    "an older document": (r"found\.number < seen\d*\.number", "false"),
+    "another document of the same number": (r"found\.sha256 !== seen\d*\.sha256", "false"),
     "a stranger's key": (r"await isSigned\([^;]*?\}\)", "true"),
     "two signatures": (r"signatures\.length !== 1", "false"),
     "the document of another channel": (r"document\d*\.channel !== channel\d*", "false"),
     "the document of another package": (r"document\d*\.packageName !== packageName\d*", "false"),
     "an expired document": (r"document\d*\.expires <= Date\.now\(\)", "false"),
-    "a release for other code": (r"contract !== taker\.contract", "false"),
+    "a release for other code": (r"\(contract !== taker\.contract", "(false"),
     "the app pins a version": (r"taker\.pin !== version\d*", "false"),
 }
 """tale -> a check in the package's code that it is about, and what takes its place"""
