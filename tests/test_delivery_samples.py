@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "web")
 OURS, NEWER = "1.0.0", "1.1.0"
 SECONDS = 60
+CHANNEL = "?channel=/channel/"
 STATE = "(document.getElementById('state')?.textContent ?? '')"
 
 
@@ -69,6 +70,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     home = tmp_path_factory.mktemp("chromium")
     with browser(home, seconds=4.0 * SECONDS) as opened, page_of(opened, files_of(site, "/")) as found:
+        files = found.server.files.by_path
+        files[f"/index.html{CHANNEL}"] = files["/index.html"]
         yield found
 
 
@@ -87,7 +90,7 @@ def visited(page: Page, query: str, wanted: str) -> list[str]:
 def test_the_next_visit_has_the_newer_model(page: Page) -> None:
     asked = visited(page, "", "on this device")
     assert not any(path.startswith("/channel/") for path in asked), "without an address there is no channel"
-    asked = visited(page, "?channel=/channel/", f"model {OURS}: the next visit has a newer one")
+    asked = visited(page, CHANNEL, f"model {OURS}: the next visit has a newer one")
     assert "/channel/stable/channel.json" in asked
-    visited(page, "?channel=/channel/", f"model {NEWER}")
+    visited(page, CHANNEL, f"model {NEWER}")
     assert page.value("document.querySelector('#classes span:first-child').textContent") == "espresso"
