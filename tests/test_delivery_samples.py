@@ -17,8 +17,10 @@ from packager.channel.storage import Folder
 from packager.workflows import signing
 from tests import delivery_releases
 from tests.channel_cases import place_of
+from tests.delivery_server import Forever
 from tests.toolchain import vision
 from tests.toolchain.chromium import browser
+from tests.toolchain.react_native.download.server import Handler
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.web.page import Page, files_of, page_of
 
@@ -70,9 +72,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     home = tmp_path_factory.mktemp("chromium")
     with browser(home, seconds=4.0 * SECONDS) as opened, page_of(opened, files_of(site, "/")) as found:
-        files = found.server.files.by_path
-        files[f"/index.html{CHANNEL}"] = files["/index.html"]
+        found.server.files.faults_by_path[f"/index.html{CHANNEL}"] = Forever([with_query])
         yield found
+
+
+def with_query(handler: Handler) -> None:
+    """Answers with the page, whatever is behind its name."""
+    content = handler.files.by_path["/index.html"]
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/html")
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content)
 
 
 def visited(page: Page, query: str, wanted: str) -> list[str]:
