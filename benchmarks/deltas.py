@@ -1,8 +1,10 @@
-"""Sizes of deltas beside those of other tools: `python -m benchmarks.deltas MODEL.onnx...`.
+"""Sizes of deltas beside those of other tools: `python -m benchmarks.deltas [--quantized] MODEL.onnx[,SAMPLES.npz]...`.
 
 The second version of a model has the same graph, and weights moved by noise of a share (`eps`) of each tensor's
-standard deviation; or another node, or another last layer. Other tools run in the same process, if they are installed
-(`pip install bsdiff4 zstandard hdiffpatch`), on files up to LARGEST_BYTES.
+standard deviation; in positive vectors, such as variances, of each number. Or it has another node, or another last
+layer. In int8, mobpack quantizes both, the second one with and without `scales-from`; with `--quantized` alone these.
+Other tools run in the same process if they are installed (`pip install bsdiff4 zstandard hdiffpatch`), on files up to
+LARGEST_BYTES.
 """
 
 import io
@@ -13,15 +15,23 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy
 import onnx
+import onnxruntime
 from onnx import numpy_helper
 
-from packager import deltas
+from packager import deltas, models
+from packager.compile.compile import compile_variant
+from packager.core.console import Console
+from packager.files.store import Store
+from packager.quantization.variants import build_variant
+from packager.quantizers import Calibration, Recipe, StaticQdq
 from packager.quantizers.dynamic import Dynamic
-from packager.rewriting.draft import draft_of
+from packager.workflows.quantize import write
 
 LARGEST_BYTES = 20 << 20
 EPSILONS = (1e-4, 1e-3, 1e-2)
@@ -40,12 +50,24 @@ def zstd(old: bytes, new: bytes) -> bytes:
 
 
 def others() -> Iterator[tuple[str, Make]]:
+    """The other tools that are installed."""
+    for name, make in (("bsdiff4", bsdiff4), ("zstandard", zstd), ("hdiffpatch", hdiffpatch)):
+        if find_spec(name):
+            yield name, make
+
+
+def bsdiff4(old: bytes, new: bytes) -> bytes:
     import bsdiff4
+
+    found: bytes = bsdiff4.diff(old, new)
+    return found
+
+
+def hdiffpatch(old: bytes, new: bytes) -> bytes:
     import hdiffpatch
 
-    yield "bsdiff4", bsdiff4.diff
-    yield "zstd", zstd
-    yield "hdiffpatch", lambda old, new: hdiffpatch.diff(old, new, compression="zlib")
+    found: bytes = hdiffpatch.diff(old, new, compression="zlib")
+    return found
 
 
 def moved(model: bytes, eps: float, dtype: str = "float32", *, only_last: bool = False) -> bytes:
@@ -56,8 +78,9 @@ def moved(model: bytes, eps: float, dtype: str = "float32", *, only_last: bool =
     for index, tensor in enumerate(tensors):
         values = numpy_helper.to_array(tensor)
         if eps and (not only_last or index == last):
-            noise = random.standard_normal(values.shape).astype(numpy.float32)
-            values = values + noise * numpy.float32(eps * (values.std() if values.size > 1 else 0))
+            noise = numpy.float32(eps) * random.standard_normal(values.shape).astype(numpy.float32)
+            is_positive = values.ndim == 1 and bool((values > 0).all())  # a variance: it must stay so
+            values = values + noise * (values if is_positive else values.std() if values.size > 1 else 0)
         tensor.CopyFrom(numpy_helper.from_array(values.astype(dtype), tensor.name))
     return serialized(proto)
 
@@ -84,60 +107,75 @@ def edited(model: bytes) -> bytes:
     return serialized(proto)
 
 
-def quantized(model: bytes) -> bytes:
-    """8-bit weights, a scale for each channel."""
-    draft = draft_of(model, Path())
-    Dynamic(operators=("MatMul", "Gemm", "Conv", "Gather")).quantize(draft)
-    return draft.finish()
+@dataclass(frozen=True)
+class Int8:
+    """A model that mobpack has quantized."""
+
+    onnx: bytes
+    ort: bytes
+    scales: Path
+    words: str
+    """how many scales were kept, and the distance from the float model"""
 
 
-def with_scales_of(old: bytes, old_floats: bytes, floats: bytes) -> bytes | None:
-    """The 8-bit model of `floats` with the scales of `old`, the 8-bit model of `old_floats`: weights that move less
-    than half of a step stay as they are. None if some 8-bit weights have scales of another form, as of blocks."""
-    proto = onnx.ModelProto.FromString(old)
-    held = {each.name: each for each in proto.graph.initializer}
-    done: set[str] = set()
-    before, after = (dict(weights_of(onnx.ModelProto.FromString(each))) for each in (old_floats, floats))
-    for name, tensor in held.items():
-        weight = name.removesuffix("_quantized")
-        if weight == name or weight not in before or f"{weight}_scale" not in held:
-            continue
-        scale = numpy_helper.to_array(held[f"{weight}_scale"])
-        integers, one, two = (numpy_helper.to_array(each) for each in (tensor, before[weight], after[weight]))
-        for shape in ([-1, *[1] * (one.ndim - 1)], [*[1] * (one.ndim - 1), -1]):
-            if integers.shape == one.shape and scale.size in (1, one.shape[shape.index(-1)]):
-                step = scale.reshape(shape)
-                if (numpy.clip(numpy.rint(one / step), -127, 127) == integers).mean() > 0.999:
-                    found = numpy.clip(numpy.rint(two / step), -127, 127).astype(integers.dtype)
-                    tensor.CopyFrom(numpy_helper.from_array(found, name))
-                    done.add(name)
-                    break
-    weights = {name for name, each in held.items() if name.endswith("_quantized") and len(each.raw_data) >= 1000}
-    return None if weights - done else serialized(proto)
+@dataclass(frozen=True, kw_only=True)
+class Quantizing:
+    """Quantizes as `mobpack quantize` does."""
+
+    folder: Path
+    store: Store
+    samples: Path | None
+    """an .npz for static int8; without it, dynamic int8, with convolutions"""
+
+    def __call__(self, floats: bytes, earlier: Path | None = None) -> Int8:
+        path = self.folder / "float.onnx"
+        path.write_bytes(floats)
+        model = models.hashed(models.load(path, "model"))
+        made = build_variant(model, "int8", self.recipe(earlier), self.store, Console(quiet=True))
+        (file,) = write(made.variant, self.folder / "int8.onnx")
+        assert made.variant.scales
+        kept = made.variant.kept_scales
+        words = f"{kept.kept:,} of {kept.count:,} scales, " if kept else ""
+        words += f"{self.decibels(floats, file.read_bytes()):.1f} dB" if self.samples else ""
+        ort = compile_variant(made.variant, self.store).path.read_bytes()
+        return Int8(file.read_bytes(), ort, made.variant.scales, words)
+
+    def recipe(self, earlier: Path | None) -> Recipe:
+        if self.samples:
+            return StaticQdq(calibration=Calibration(samples=str(self.samples)), scales_from=earlier)
+        return Dynamic(operators=("MatMul", "Gemm", "Conv", "LSTM", "Gather"), scales_from=earlier)
+
+    def decibels(self, floats: bytes, quantized: bytes) -> float:
+        """Signal to noise of all outputs on the samples."""
+        assert self.samples
+        one, two = (onnxruntime.InferenceSession(each) for each in (floats, quantized))
+        signal = noise = 0.0
+        with numpy.load(self.samples) as arrays:
+            for index in range(len(next(iter(arrays.values())))):
+                feed = {name: array[index : index + 1] for name, array in arrays.items()}
+                for a, b in zip(one.run(None, feed), two.run(None, feed), strict=True):
+                    signal, noise = signal + float((a**2).sum()), noise + float(((a - b) ** 2).sum())
+        return 10 * float(numpy.log10(signal / noise))
 
 
-def integers_of(model: bytes) -> bytes:
-    """The 8-bit weights of a model, one after the other, without what stays in float, such as batch normalizations."""
-    tensors = onnx.ModelProto.FromString(model).graph.initializer
-    return b"".join(each.raw_data for each in tensors if each.data_type == onnx.TensorProto.INT8)
-
-
-def cases(model: bytes) -> Iterator[tuple[str, bytes, bytes]]:
+def cases(model: bytes, quantizing: Quantizing) -> Iterator[tuple[str, bytes, bytes]]:
     for dtype in ("float32", "float16"):
         old = moved(model, 0, dtype)
         for eps in EPSILONS:
             yield f"{dtype}, eps {eps:g}", old, moved(model, eps, dtype)
-    floats = moved(model, 0)
-    old = quantized(floats)
+    yield "graph edited", moved(model, 0), edited(moved(model, 0))
+    yield "last layer", moved(model, 0), moved(model, 0.1, only_last=True)
+    yield from quantized_cases(model, quantizing)
+
+
+def quantized_cases(model: bytes, quantizing: Quantizing) -> Iterator[tuple[str, bytes, bytes]]:
+    old = quantizing(moved(model, 0))
+    name = "static int8" if quantizing.samples else "dynamic int8"
     for eps in EPSILONS:
-        new = moved(model, eps)
-        for words, made in (("scales kept", with_scales_of(old, floats, new)), ("own scales", quantized(new))):
-            if made is None:
-                continue
-            yield f"int8, {words}, eps {eps:g}", old, made
-            yield f"its 8-bit weights, {words}, eps {eps:g}", integers_of(old), integers_of(made)
-    yield "graph edited", floats, edited(floats)
-    yield "last layer", floats, moved(model, 0.1, only_last=True)
+        for words, earlier in (("scales-from", old.scales), ("own scales", None)):
+            new = quantizing(moved(model, eps), earlier)
+            yield f"{name}, {words}, eps {eps:g} ({new.words})", old.onnx, new.onnx
+            yield f"{name} as .ort, {words}, eps {eps:g}", old.ort, new.ort
 
 
 APPLY = """
@@ -185,14 +223,20 @@ def beside(old: bytes, new: bytes) -> Iterator[str]:
 
 
 def main() -> int:
-    for argument in sys.argv[1:]:
+    only_quantized = "--quantized" in sys.argv
+    for argument in (each for each in sys.argv[1:] if not each.startswith("--")):
+        name, _, samples = argument.partition(",")
         heads = ["", "file", "delta (of the file / of the file compressed)", "make", "apply", "memory"]
         heads += [name for name, _ in others()]
-        print(f"{Path(argument).name}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
-        with tempfile.TemporaryDirectory() as folder:
-            for name, old, new in cases(Path(argument).read_bytes()):
-                row = [name, *measured(Path(folder), old, new), *beside(old, new)]
-                print(f"| {' | '.join(row)} |", flush=True)
+        print(f"{Path(name).name}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+        with tempfile.TemporaryDirectory() as text:
+            folder, model = Path(text), Path(name).read_bytes()
+            store = Store(folder / "store")
+            quantizing = Quantizing(folder=folder, store=store, samples=Path(samples) if samples else None)
+            with store.in_use():
+                for words, old, new in (quantized_cases if only_quantized else cases)(model, quantizing):
+                    row = [words, *measured(folder, old, new), *beside(old, new)]
+                    print(f"| {' | '.join(row)} |", flush=True)
     print(f"\nlargest memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
     return 0
 

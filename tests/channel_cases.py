@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from packager.channel.log import Place, Signing
-from packager.channel.storage import Folder, Storage, Stored
+from packager.channel.storage import Storage, Stored
 from packager.files.zips import write_zip
 from packager.workflows import signing
 from tests.signing_cases import Key, digest
@@ -109,7 +109,7 @@ def nothing() -> None:
 class Watched:
     """A store that calls `before` ahead of every write and fails at one of them."""
 
-    inner: Folder
+    inner: Storage
     fails_at: int = 0
     """number of the write at which the process is killed, from 1; 0: never"""
     is_late: bool = False

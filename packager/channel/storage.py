@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
+from packager.channel.webdav import Moving, is_webdav
 from packager.core import user_files
 from packager.core.errors import ConfigError, ToolError
 from packager.files import host
@@ -16,6 +17,8 @@ from packager.files.atomic import atomic_file
 
 LOCK = ".lock"
 INSTALL = "run: pip install 'mobpack[channel]'"
+CHANGED = ("LastModified", "last_modified", "mtime", "modified", "created")
+"""Names that file systems of fsspec give to the time of a change: a datetime, or seconds since 1970."""
 CHECK = "check the address, its credentials and the network, and run the same command again: it continues"
 
 
@@ -85,7 +88,8 @@ def open_storage(url: str) -> Storage:
         files, root = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise ConfigError(f"{url}: {error}", hint=f"install the package that it names; {INSTALL}") from error
-    return Remote(files=files, root=root.rstrip("/"), url=url)
+    stored = Moving(files=files) if is_webdav(files) else files
+    return Remote(files=stored, root=root.rstrip("/"), url=url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,10 +229,8 @@ class Remote:
             return sorted((self._stored(path, info) for path, info in found.items()), key=lambda each: each.name)
 
     def _stored(self, path: str, info: dict[str, Any]) -> Stored:
-        changed = next(
-            (info[key] for key in ("LastModified", "last_modified", "modified", "created") if key in info), 0
-        )
-        seconds = changed.timestamp() if hasattr(changed, "timestamp") else None
+        changed: Any = next((info[key] for key in CHANGED if info.get(key)), None)
+        seconds = changed.timestamp() if hasattr(changed, "timestamp") else changed
         name = path.strip("/").removeprefix(self.root.strip("/")).strip("/")
         return Stored(name=name, size_bytes=int(info.get("size") or 0), changed_s=seconds)
 

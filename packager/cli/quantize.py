@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report/--no-report", default=True, help="Measure error and speed, and write an HTML report. Default: yes."
 )
+@click.option("--scales", type=MODEL, help="Also write the scales to this file, for scales-from of the next version.")
 @click.option("--integer-io", is_flag=True, help="Make quantized inputs and outputs integers instead of floats.")
 @click.option("--force", is_flag=True, help="Write the model even if it is neither smaller nor faster.")
 @shape_option
@@ -54,6 +55,7 @@ def quantize(
     settings: tuple[str, ...],
     output: Path | None,
     report: bool,
+    scales: Path | None,
     integer_io: bool,
     force: bool,
     shapes: tuple[str, ...],
@@ -98,6 +100,7 @@ def quantize(
         wants_report=report,
         wants_integers=integer_io,
         is_forced=force,
+        scales=scales,
     )
     store = Store(cache_folder() / "store")
     with store.in_use():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from packager.config.runtime import RuntimeTable
 from packager.config.tables import Config
@@ -26,7 +27,7 @@ def absolute(config: Config, folder: Path) -> Config:
     found = {name: _program(folder, text) for name, text in config.parity.interpreters.items()}
     within = {key: folder / path if path else None for key, path in paths.items()}
     parity = config.parity.model_copy(update={**within, "interpreters": found})
-    variants = {name: _with_absolute_samples(table, folder) for name, table in config.variant.items()}
+    variants = {name: _with_absolute_paths(table, folder) for name, table in config.variant.items()}
     keys = tuple(folder / path for path in config.package.trusted)
     package = config.package.model_copy(update={"trust": keys})
     changed = {
@@ -44,9 +45,15 @@ def _program(folder: Path, text: str) -> str:
     return str(folder / text) if "/" in text else text
 
 
-def _with_absolute_samples(quantizer: Recipe, folder: Path) -> Recipe:
-    calibration = getattr(quantizer, "calibration", None)
-    return quantizer if calibration is None else replace(quantizer, calibration=calibration.within(folder))  # type: ignore[type-var]
+def _with_absolute_paths(quantizer: Recipe, folder: Path) -> Recipe:
+    """`quantizer` with absolute paths of its samples and of the earlier scales."""
+    found = {key: getattr(quantizer, key, None) for key in ("calibration", "scales_from")}
+    changes: dict[str, Any] = {key: value for key, value in found.items() if value is not None}
+    if "calibration" in changes:
+        changes["calibration"] = changes["calibration"].within(folder)
+    if "scales_from" in changes:
+        changes["scales_from"] = folder / changes["scales_from"]
+    return replace(quantizer, **changes) if changes else quantizer  # type: ignore[type-var]
 
 
 def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:

@@ -30,7 +30,7 @@ def config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     where, key = ".".join(location[:-1]) or "top level", location[-1]
     if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         keys = plugin.keys(location[plugin.depth : -1]) if plugin else _keys_at(location[:-1])
-        hint = nearest(key, keys, cutoff=0.5)
+        hint = _others_with(key, location, plugin) or nearest(key, keys, cutoff=0.5)
         return ConfigError(f"{where}: unknown key '{key}'", hint=hint)
     if detail["type"] == "union_tag_invalid":
         return _unknown_plugin(location, str(detail["ctx"]["tag"]))
@@ -74,6 +74,15 @@ def _plugin_at(location: Sequence[str]) -> Plugin | None:
     _, family, depth = _family_at(location)
     is_named = family and len(location) > depth and location[depth] in family
     return Plugin(kind=family[location[depth]], depth=depth) if is_named else None
+
+
+def _others_with(key: str, location: Sequence[str], plugin: Plugin | None) -> str:
+    """A hint that names the other plug-ins of a family whose tables have `key`; empty without any."""
+    if plugin is None or len(location) != plugin.depth + 1:
+        return ""
+    what, family, _ = _family_at(location)
+    found = [name for name, kind in family.items() if key in (names.kebab_case(each.name) for each in fields(kind))]
+    return f"these have it: {what} {', '.join(found)}" if found else ""
 
 
 def _unknown_plugin(location: Sequence[str], name: str) -> ConfigError:

@@ -138,6 +138,42 @@ class FloatLayer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScaleChoice:
+    """How many scales of a tensor a quantizer has kept from the version before."""
+
+    kind: str
+    """`weight`, `activation` ..."""
+    name: str
+    count: int
+    """number of its scales"""
+    kept: int = 0
+    reason: str = ""
+    """why the others are its own; empty if there are none"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptScales:
+    """The scales that a quantizer has kept from the version before."""
+
+    sha256: str
+    """of the file with the earlier scales"""
+    choices: tuple[ScaleChoice, ...]
+
+    @property
+    def count(self) -> int:
+        return sum(each.count for each in self.choices)
+
+    @property
+    def kept(self) -> int:
+        return sum(each.kept for each in self.choices)
+
+    @property
+    def own(self) -> tuple[ScaleChoice, ...]:
+        """Tensors with scales of their own."""
+        return tuple(each for each in self.choices if each.reason)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Variant:
     """One ONNX graph for one purpose, and how it was made."""
 
@@ -153,6 +189,10 @@ class Variant:
     """the file with the weights that a quantizer wrote, in the store; None if the variant uses those of the model"""
     left: tuple[FloatLayer, ...] = ()
     """layers that a quantizer left in float"""
+    scales: Path | None = None
+    """the file with the scales that a quantizer chose, in the store; None if it chose none"""
+    kept_scales: KeptScales | None = None
+    """which of them are those of the version before; None if it was not asked to keep any"""
 
     @property
     def data_folder(self) -> Path:

@@ -21,6 +21,7 @@ from packager.quantization.search import Assignment, Search, SearchResult
 from packager.quantizers import Auto, StaticQdq
 from packager.rewriting.draft import draft_of
 from packager.rewriting.layers import fit_layers, names_of
+from packager.rewriting.scales import Scales
 from packager.samples import Samples
 
 SCORE = Step(
@@ -115,6 +116,7 @@ class _Trial:
             samples.fingerprint,
             samples.count,
             version("onnxruntime"),
+            *([self.basis.earlier.sha256] if self.basis.earlier.sha256 else []),
         ]
 
         def make(folder: Path) -> None:
@@ -136,7 +138,8 @@ class _Trial:
         """The graph, and the file with its new weights."""
         quantizer = self.quantizer(assignment)
         weights = self.folder / "trial.weights"
-        draft = replace(draft_of(self.basis.graph, self.folder), weights=WeightFile(weights))
+        scales = Scales(earlier=self.basis.earlier.scales)
+        draft = replace(draft_of(self.basis.graph, self.folder), weights=WeightFile(weights), scales=scales)
         draft.ranges = self._ranges(assignment.method, quantizer)
         quantizer.quantize(draft)
         return draft.finish(), weights

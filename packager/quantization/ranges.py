@@ -10,6 +10,7 @@ from packager.core.errors import ConfigError
 from packager.core.values import Model, Range
 from packager.files.store import Store
 from packager.quantization import calibration
+from packager.quantization.scales import NO_SCALES, Earlier
 from packager.quantizers import Calibration
 from packager.rewriting.draft import Draft, draft_of
 from packager.samples.reading import READER
@@ -25,6 +26,8 @@ class Basis:
     samples: calibration.Samples
     outputs: Path | None = None
     """folder in which to record the outputs of `graph` for the samples, if they have to run"""
+    earlier: Earlier = NO_SCALES
+    """scales to keep"""
 
     def draft(self) -> Draft:
         return draft_of(self.graph, self.model.data_folder)

@@ -15,10 +15,13 @@ from packager.core.values import FloatLayer, Model, Precision, Range, Variant, b
 from packager.files.store import Step, Store, key_of
 from packager.quantization.making import quantize, read_variant
 from packager.quantization.prepare import prepared, raised
+from packager.quantization.scales import Earlier, earlier_scales
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
 from packager.rewriting.draft import draft_of
 from packager.rewriting.layers import has_foldable_weights
 
+OWN_SHOWN = 5
+"""Number of tensors with scales of their own that are printed."""
 QUANTIZE = Step(name="quantize", caller=__name__, computed_by=("packager.quantization.making", "packager.quantizers"))
 
 if TYPE_CHECKING:
@@ -50,23 +53,45 @@ def build_variant(
     """
     if isinstance(recipe, NoQuantizer):
         return BuiltVariant(variant=baseline(model, name), graph=model.graph)
+    earlier = earlier_scales(recipe, model.name, name)
+    made = _built(model, name, recipe, earlier, store, console, outputs)
+    _say_kept(made.variant, console)
+    return made
+
+
+def _built(
+    model: Model, name: str, recipe: Recipe, earlier: Earlier, store: Store, console: Console, outputs: Path | None
+) -> BuiltVariant:
     if isinstance(recipe, Auto):
         from packager.quantization.auto import search
 
-        basis = _basis(model, recipe.calibration, outputs, store, console)
+        basis = replace(_basis(model, recipe.calibration, outputs, store, console), earlier=earlier)
         quantizer, found = search(basis, recipe, store, console)
         made = _calibrated(basis, name, quantizer, store, console)
         explained = replace(made, quantizer=recipe.NAME, left=_explained(made.left, found.reasons))
         return BuiltVariant(variant=explained, graph=basis.graph, samples=basis.samples, found=found)
     if isinstance(recipe, StaticQdq):
-        basis = _basis(model, recipe.calibration, outputs, store, console)
+        basis = replace(_basis(model, recipe.calibration, outputs, store, console), earlier=earlier)
         made = _calibrated(basis, name, recipe, store, console)
         return BuiltVariant(variant=made, graph=basis.graph, samples=basis.samples)
     graph = raised(model.graph) if recipe.NAME == "dynamic" else model.graph
     if has_foldable_weights(draft_of(graph, model.data_folder)):
         with console.step(f"fold constants of {model.name}"):
             graph = prepared(model, store)
-    return BuiltVariant(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
+    return BuiltVariant(variant=_made(model, graph, name, recipe, {}, earlier, store, console), graph=graph)
+
+
+def _say_kept(variant: Variant, console: Console) -> None:
+    """Prints how many scales are those of the version before, and which are not."""
+    found = variant.kept_scales
+    if found is None:
+        return
+    which = f"model '{variant.model.name}', variant '{variant.name}'"
+    console.say(f"  {which}: {found.kept:,} of {found.count:,} scales kept")
+    for each in found.own[:OWN_SHOWN]:
+        console.say(f"    own scale: {each.kind} {each.name}: {each.reason}")
+    if len(found.own) > OWN_SHOWN:
+        console.say(f"    and {len(found.own) - OWN_SHOWN:,} more tensors: the manifest or report lists them")
 
 
 def _basis(model: Model, settings: Calibration, outputs: Path | None, store: Store, console: Console) -> "Basis":
@@ -85,7 +110,7 @@ def _calibrated(basis: "Basis", name: str, quantizer: StaticQdq, store: Store, c
 
     values = quantizer.measures(basis.draft())
     ranges = ranges_for(basis, values, quantizer.calibration, store, console)
-    return _made(basis.model, basis.graph, name, quantizer, ranges, store, console)
+    return _made(basis.model, basis.graph, name, quantizer, ranges, basis.earlier, store, console)
 
 
 def _made(
@@ -94,23 +119,27 @@ def _made(
     name: str,
     quantizer: Quantizer,
     ranges: Mapping[str, Range],
+    earlier: Earlier,
     store: Store,
     console: Console,
 ) -> Variant:
+    earlier.refuse_other(quantizer)
     measured = {key: asdict(each) for key, each in ranges.items()}
-    inputs = [key_of(graph.hex()), model.sha256, quantizer.NAME, _settings(quantizer), measured]
+    inputs = [key_of(graph.hex()), model.sha256, quantizer.NAME, _settings(quantizer), measured, earlier.sha256]
 
     def make(folder: Path) -> None:
         with console.step(f"quantize {model.name} ({quantizer.NAME})"):
-            quantize(graph, model.data_folder, quantizer, ranges, folder)
+            quantize(graph, model.data_folder, quantizer, ranges, folder, earlier)
 
-    return read_variant(store.results(QUANTIZE, inputs, make), model, name, quantizer.NAME)
+    return read_variant(store.results(QUANTIZE, inputs, make), model, name, quantizer.NAME, earlier)
 
 
 def _settings(quantizer: Quantizer) -> dict[str, object]:
-    """Settings that its result depends on, without those of the calibration: the ranges cover these."""
+    """Settings that its result depends on, without those of the calibration and the path of the earlier scales: ranges
+    and their sha256 cover these."""
     settings: dict[str, object] = asdict(quantizer)  # type: ignore[call-overload]
     settings.pop("calibration", None)
+    settings.pop("scales_from", None)
     return settings
 
 
@@ -126,6 +155,8 @@ def settings_of(recipe: Recipe) -> dict[str, object]:
 
 def _plain(value: object) -> object:
     """As JSON: keys in kebab-case, lists; unset values are left out."""
+    if isinstance(value, Path):
+        return value.name
     if isinstance(value, dict):
         return {kebab_case(key): _plain(each) for key, each in value.items() if each not in (None, ())}
     return list(value) if isinstance(value, tuple) else value

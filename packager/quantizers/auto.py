@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from packager.core.errors import SettingError
@@ -37,6 +38,9 @@ class Auto:
     """number of layers to try one by one after bisection has found the largest set"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float in any case"""
+    scales_from: Path | None = None
+    """release before, or a file in its folder `scales`: scales that still fit are kept, which makes deltas between the
+    two versions small; see docs/quantization.md"""
 
     def __post_init__(self) -> None:
         """Raises SettingError."""

@@ -6,6 +6,7 @@ The form is that of onnxruntime.quantization.quantize_dynamic, which ONNX Runtim
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
@@ -42,6 +43,9 @@ class Dynamic:
     """one scale for every output channel of a weight, instead of one for all"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float"""
+    scales_from: Path | None = None
+    """release before, or a file in its folder `scales`: scales that still fit are kept, which makes deltas between the
+    two versions small; see docs/quantization.md"""
 
     def quantize(self, draft: Draft) -> None:
         draft.hoist_constants()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
@@ -45,6 +46,9 @@ class StaticQdq:
     """nodes, by name, with only their weights quantized: the same size, more precise, slower"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float"""
+    scales_from: Path | None = None
+    """release before, or a file in its folder `scales`: scales that still fit are kept, which makes deltas between the
+    two versions small; see docs/quantization.md"""
 
     def measures(self, draft: Draft) -> tuple[str, ...]:
         """The values that any choice of layers needs, so that one calibration serves every choice."""

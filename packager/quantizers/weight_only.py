@@ -6,6 +6,7 @@ GatherBlockQuantized for a table of embeddings. ONNX's own operators for either 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
@@ -38,6 +39,9 @@ class WeightOnly:
     faster"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float"""
+    scales_from: Path | None = None
+    """release before, or a file in its folder `scales`: scales that still fit are kept, which makes deltas between the
+    two versions small; see docs/quantization.md"""
 
     def quantize(self, draft: Draft) -> None:
         draft.hoist_constants()

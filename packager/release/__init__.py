@@ -1,7 +1,7 @@
 """The files of a release: layouts, manifest, and the step that puts the finished folder in place."""
 
 from packager.release.layouts import SPDX_SUFFIX, beside, described, layout
-from packager.release.manifest import Shipped, manifest, model_entry
+from packager.release.manifest import Shipped, ShippedScales, manifest, model_entry
 from packager.release.ort_package import component, write_ort_package
 from packager.release.publish import MANIFEST, staged
 
@@ -9,6 +9,7 @@ __all__ = [
     "MANIFEST",
     "SPDX_SUFFIX",
     "Shipped",
+    "ShippedScales",
     "beside",
     "component",
     "described",

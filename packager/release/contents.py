@@ -68,7 +68,8 @@ def manifest_of(dist: Path) -> Manifest:
     try:
         document = json.loads(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
         release = Release(package=str(document["package"]["name"]), version=str(document["package"]["version"]))
-        files = tuple(_listed(each) for each in document["artifacts"])
+        scales = [{**each, "kind": "scales"} for each in document.get("scales", ())]
+        files = tuple(_listed(each) for each in (*document["artifacts"], *scales))
         trusted_keys = tuple(map(str, document.get("options", {}).get("trust", {}).get("keys", ())))
     except OSError as error:
         raise ConfigError(

@@ -10,7 +10,18 @@ from packager.core.contract import TypedInput, TypedOutput
 from packager.core.findings import KernelProof, Parity, Partition, Report
 from packager.core.names import kebab_case
 from packager.core.to_json import plain
-from packager.core.values import Artifact, Compiled, Contract, Model, Package, Plan, TensorSpec, Variant, distinct_files
+from packager.core.values import (
+    Artifact,
+    Compiled,
+    Contract,
+    KeptScales,
+    Model,
+    Package,
+    Plan,
+    TensorSpec,
+    Variant,
+    distinct_files,
+)
 from packager.files.hashes import sha256_of
 from packager.targets import OwnRuntime, PackagedRuntime
 from packager.targets.golden import tolerances
@@ -32,6 +43,18 @@ class Shipped:
     """relative to the release's folder, in POSIX form"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShippedScales:
+    """A file of scales in a release: the version after it is quantized with them if it asks for that."""
+
+    model: str
+    variant: str
+    path: str
+    """relative to the release's folder, in POSIX form"""
+    sha256: str
+    kept: KeptScales | None
+
+
 def manifest(
     package: Package,
     plans: Sequence[Plan],
@@ -44,6 +67,7 @@ def manifest(
     own_runtimes: Mapping[str, OwnRuntime] = NO_RUNTIMES,
     takes_in: Mapping[str, Sequence[str]] = NOTHING,
     golden: Golden = NO_VECTORS,
+    scales: Sequence[ShippedScales] = (),
 ) -> str:
     """The manifest as JSON text; the same release gives the same text.
 
@@ -56,6 +80,7 @@ def manifest(
         "package": {"name": package.name, "version": package.version, "license": package.license},
         "models": [model_entry(models[name]) for name in sorted(models)],
         "compiled": [_compiled(each) for each in distinct_files(plans)],
+        **({"scales": [_scales(each) for each in scales]} if scales else {}),
         "plans": [plan_entry(plan) for plan in plans],
         "converter": {name: version(name) for name in ("onnxruntime", "onnx")},
         "runtimes": dict(sorted(runtimes.items())),
@@ -174,6 +199,16 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "disabled-optimizers": list(compiled.disabled_optimizers),
         **({"settings": dict(sorted(compiled.settings.items()))} if compiled.settings else {}),
     }
+
+
+def _scales(each: ShippedScales) -> dict[str, object]:
+    """A file of scales, and which of them are those of the version before."""
+    kept = each.kept
+    entry: dict[str, object] = {"model": each.model, "variant": each.variant, "path": each.path, "sha256": each.sha256}
+    if kept is None:
+        return entry
+    own = [f"{choice.kind} {choice.name}: {choice.reason}" for choice in kept.own]
+    return {**entry, "from-sha256": kept.sha256, "count": kept.count, "kept": kept.kept, "own": own}
 
 
 def golden_entries(golden: Golden) -> list[dict[str, object]]:

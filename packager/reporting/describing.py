@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from packager import __version__
 from packager.core.findings import Failure, KernelProof, OutputError, Parity, Partition, Report
-from packager.core.values import Choice, Compiled, Model, Plan, distinct_files
+from packager.core.values import Choice, Compiled, KeptScales, Model, Plan, distinct_files
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.reporting.contracts import gives, takes
@@ -28,6 +28,7 @@ from packager.reporting.document import (
     PartitionEntry,
     PlanEntry,
     ReportDocument,
+    ScalesEntry,
     State,
     Verdict,
 )
@@ -121,7 +122,15 @@ def _file(compiled: Compiled) -> FileEntry:
         sha256=compiled.sha256,
         size_bytes=compiled.size_bytes,
         data_files=tuple(file.name for file in compiled.data_files),
+        scales=_scales(compiled.variant.kept_scales),
     )
+
+
+def _scales(kept: KeptScales | None) -> ScalesEntry | None:
+    if kept is None:
+        return None
+    own = tuple(f"{each.kind} {each.name}: {each.reason}" for each in kept.own)
+    return ScalesEntry(count=kept.count, kept=kept.kept, own=own)
 
 
 def _plan(plan: Plan) -> PlanEntry:

@@ -44,6 +44,18 @@ class FileEntry:
     size_bytes: int
     """including `data-files`"""
     data_files: tuple[str, ...]
+    scales: "ScalesEntry | None" = None
+    """scales that its quantizer has kept from the version before; null if it was not asked to"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalesEntry:
+    """Scales of a variant that are those of the version before."""
+
+    count: int
+    kept: int
+    own: tuple[str, ...]
+    """tensors with scales of their own, and why, as text"""
 
 
 @dataclass(frozen=True, kw_only=True)

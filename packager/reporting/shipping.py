@@ -27,7 +27,7 @@ def file_views(found: ReportDocument) -> Iterator[FileView]:
     for file in found.files:
         proofs = [each for each in found.kernels if (each.model, each.sha256) == (file.model, file.sha256)]
         yield FileView(
-            name=f"{file.variant}, {file_name(file)}",
+            name=f"{file.variant}, {file_name(file)}{_kept(file)}",
             model=file.model,
             size=size(file.size_bytes),
             share=percent(file.size_bytes / sizes[file.model]) if sizes.get(file.model) else "",
@@ -35,6 +35,11 @@ def file_views(found: ReportDocument) -> Iterator[FileView]:
             kernels="; ".join(map(_kernels, proofs)) or "not proven",
             sha256=file.sha256[:SHA_SHOWN],
         )
+
+
+def _kept(file: FileEntry) -> str:
+    """How many scales are those of the version before."""
+    return f", {file.scales.kept:,} of {file.scales.count:,} scales kept" if file.scales else ""
 
 
 def _users(file: FileEntry, found: ReportDocument) -> Iterator[str]:

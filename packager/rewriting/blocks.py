@@ -47,18 +47,22 @@ class BlockQuantizer:
             return self.made[key]
         weight = self.draft.weight(name)
         columns, rows = weight.shape if is_transposed else reversed(weight.shape)
+        place = f"{'transposed matrix' if is_transposed else 'matrix'}:{name}"
         stripes = Stripes(
             weight=weight,
             bits=self.bits,
             block_size=self.block_size,
             is_transposed=is_transposed,
+            earlier=self.draft.scales.earlier.get(place),
             threads=self.draft.threads,
         )
         scales = numpy.empty((columns, stripes.blocks), numpy.float32)
         shape = (columns, stripes.blocks, self.block_size * self.bits // 8)
         chunks = _noting_scales(stripes, scales)
+        integers = self.draft.add_chunks(f"{name}_quantized", TensorProto.UINT8, shape, chunks)
+        self.draft.scales.used[place] = stripes.parameters(scales)
         self.made[key] = Blocks(
-            name=self.draft.add_chunks(f"{name}_quantized", TensorProto.UINT8, shape, chunks),
+            name=integers,
             scales=self.draft.add_large(f"{name}_scales", scales),
             rows=rows,
             columns=columns,
@@ -77,7 +81,8 @@ class BlockQuantizer:
         rows, columns = weight.shape
         groups = per_block(weight.shape, 1, self.block_size)
         element: Literal["uint4", "uint8"] = "uint4" if self.bits == 4 else "uint8"
-        parameters = weight_parameters(weight, groups, element, is_symmetric=True, threads=self.draft.threads)
+        own = weight_parameters(weight, groups, element, is_symmetric=True, threads=self.draft.threads)
+        parameters = self.draft.scales.settled(f"table:{name}", own)
         chunks = quantized(weight, groups, parameters, threads=self.draft.threads)
         shape = (rows, columns * self.bits // 8)
         self.made[key] = Blocks(

@@ -21,6 +21,7 @@ from packager.rewriting.finishing import (
     external_tensors,
     sort_opsets,
 )
+from packager.rewriting.scales import Scales
 
 if TYPE_CHECKING:
     import numpy
@@ -45,6 +46,7 @@ class Draft:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """of values, by name, if calibration measured them"""
     left: list[FloatLayer] = field(default_factory=list)
+    scales: Scales = field(default_factory=Scales)
     changed: int = 0
     """number of nodes with other weights so far"""
     threads: int = THREADS

@@ -125,9 +125,10 @@ class _Inserter:
         if root not in self.parameters:
             scheme, measured = self.scheme, self.selection.ranges[root]
             assert scheme.activations is not None
-            found = range_parameters(
+            own = range_parameters(
                 measured.low, measured.high, scheme.activations, is_symmetric=scheme.is_symmetric, name=root
             )
+            found = self.draft.scales.settled(f"activation:{root}", own)
             self.parameters[root] = (*self._add(root, found), found)
         return self.parameters[root]
 

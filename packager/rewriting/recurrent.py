@@ -52,7 +52,8 @@ def _weight(draft: Draft, name: str) -> tuple[str, str, str]:
     weight = draft.weight(name)
     directions, gates, inputs = weight.shape
     groups = _by_gate(weight)
-    parameters = weight_parameters(weight, groups, "int8", is_symmetric=True, threads=draft.threads)
+    own = weight_parameters(weight, groups, "int8", is_symmetric=True, threads=draft.threads)
+    parameters = draft.scales.settled(f"weight of gates:{name}", own)
     content = b"".join(quantized(weight, groups, parameters, threads=draft.threads))
     integers = numpy.frombuffer(content, numpy.int8).reshape(directions, gates, inputs).transpose(0, 2, 1)
     shape = (directions, gates)

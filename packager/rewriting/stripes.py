@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from packager.graph.weights.keeping import Scaling, kept
 from packager.graph.weights.reading import Weight
-from packager.graph.weights.rounding import Element, range_parameters, round_in_place
+from packager.graph.weights.rounding import Element, Parameters, range_parameters, round_in_place
 from packager.graph.weights.streaming import CHUNK_ELEMENTS, THREADS, Scratch, in_order
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Stripes:
     block_size: int
     is_transposed: bool
     """whether the weight is already stored column by column"""
+    earlier: Scaling | None = None
+    """scales (columns, blocks) to keep where they fit"""
     threads: int = THREADS
     chunk: int = CHUNK_ELEMENTS
     """numbers read at a time, at least those of one block of every column"""
@@ -55,6 +58,23 @@ class Stripes:
     def blocks(self) -> int:
         """Number of blocks in a column."""
         return -(-self.rows // self.block_size)
+
+    @property
+    def element(self) -> Element:
+        return "uint4" if self.bits == 4 else "uint8"
+
+    def parameters(self, scales: "NDArray[numpy.float32]") -> Parameters:
+        """The parameters with these scales: zero is in the middle of the integers."""
+        import numpy
+
+        middle = range_parameters(0, 0, self.element, is_symmetric=True).zero_point
+        return Parameters(scales, numpy.full(scales.shape, middle), self.element, is_symmetric=True)
+
+    def _earlier(self, columns: slice, blocks: slice) -> "NDArray[numpy.float32] | None":
+        """Earlier scales of a part, (columns, blocks); None without any of this shape."""
+        if self.earlier is None or self.earlier.scale.shape != (self.columns, self.blocks):
+            return None
+        return self.earlier.scale[columns, blocks]
 
     def __iter__(self) -> Iterator[Stripe]:
         """Raises ModelError for a weight with NaN or an infinity."""
@@ -80,7 +100,8 @@ class Stripes:
             read = numpy.empty(count * self.rows, numpy.float32)
             self.weight.read(columns.start * self.rows, read)
             numbers[:, : self.rows] = read.reshape(count, self.rows)
-        integers, scales = self._rounded(numbers.reshape(count, self.blocks, self.block_size), 2)
+        earlier = self._earlier(columns, slice(0, self.blocks))
+        integers, scales = self._rounded(numbers.reshape(count, self.blocks, self.block_size), 2, earlier)
         if self.bits == 4:
             integers = integers[..., 0::2] | integers[..., 1::2] << 4
         return Stripe(columns, numpy.ascontiguousarray(integers), scales)
@@ -122,16 +143,21 @@ class Stripes:
             for row in range(rows):
                 self.weight.read((first + row) * self.columns + columns.start, numbers[row])
         numbers[rows:] = 0
-        integers, scales = self._rounded(numbers.reshape(count, self.block_size, width), 1)
+        earlier = self._earlier(columns, slice(blocks.start, blocks.start + count))
+        cube = numbers.reshape(count, self.block_size, width)
+        integers, scales = self._rounded(cube, 1, None if earlier is None else earlier.T)
         if self.bits == 4:
             integers = integers[:, 0::2] | integers[:, 1::2] << 4
         return integers, scales
 
-    def _rounded(self, cube: "NDArray[numpy.float32]", axis: int) -> "tuple[NDArray[Any], NDArray[numpy.float32]]":
+    def _rounded(
+        self, cube: "NDArray[numpy.float32]", axis: int, earlier: "NDArray[numpy.float32] | None"
+    ) -> "tuple[NDArray[Any], NDArray[numpy.float32]]":
         """Integers of the blocks along `axis` of `cube`, which is overwritten, and their scales."""
         import numpy
 
-        element: Element = "uint4" if self.bits == 4 else "uint8"
-        found = range_parameters(cube.min(axis), cube.max(axis), element, is_symmetric=True, name=self.weight.name)
+        element = self.element
+        own = range_parameters(cube.min(axis), cube.max(axis), element, is_symmetric=True, name=self.weight.name)
+        found = own if earlier is None else kept(own, Scaling(earlier))
         scale, zero = (numpy.expand_dims(each, axis) for each in (found.scale, found.zero_point))
         return round_in_place(cube, scale, zero, element), found.scale

@@ -1,7 +1,7 @@
 """Quantizes the constants of a draft: each once, however many nodes take it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from packager.graph.weights.bias import quantize_bias, weight_scale_factors
@@ -49,7 +49,7 @@ class WeightQuantizer:
             factors = weight_scale_factors(bias, activation_scale, parameters.scale)
             if (factors > 1).any():
                 scale = (parameters.scale * factors).astype(parameters.scale.dtype)
-                parameters = Parameters(scale, parameters.zero_point, parameters.element)
+                parameters = replace(parameters, scale=scale)
         key = (layer.weight, scheme.weights, axis, parameters.scale.tobytes())
         if key not in self.made:
             self.made[key] = self._written(layer.weight, axis, parameters)
@@ -99,7 +99,8 @@ class WeightQuantizer:
         if key not in self.made:
             weight = self.draft.weight(name)
             groups = per_tensor(weight.shape)
-            parameters = weight_parameters(weight, groups, element, is_symmetric=False, threads=self.draft.threads)
+            own = weight_parameters(weight, groups, element, is_symmetric=False, threads=self.draft.threads)
+            parameters = self.draft.scales.settled(f"operand:{name}", own)
             self.made[key] = self._written(name, None, parameters)
         return self.made[key]
 
@@ -107,9 +108,11 @@ class WeightQuantizer:
         key = (name, element, axis)
         if key not in self.ranges:
             weight = self.draft.weight(name)
-            self.ranges[key] = weight_parameters(
+            own = weight_parameters(
                 weight, _groups(weight, axis), element, is_symmetric=element == "int8", threads=self.draft.threads
             )
+            along = "" if axis is None else f" along axis {axis}"
+            self.ranges[key] = self.draft.scales.settled(f"weight{along}:{name}", own)
         return self.ranges[key]
 
     def _chunks(self, weight: Weight, axis: int | None, parameters: Parameters) -> Iterable[bytes]:

@@ -73,9 +73,12 @@ def write(path: Path, tensors: Mapping[str, "numpy.ndarray"], about: Mapping[str
 
 
 def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, TensorEntry]]:
-    """`__metadata__` of a file that `write` has written, and the entries of its tensors."""
+    """`__metadata__` of a file that `write` has written, and the entries of its tensors. Raises ValueError for a header
+    that is longer than the file."""
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
+        if length > path.stat().st_size:
+            raise ValueError("its header is longer than the file")
         header = json.loads(file.read(length))
     about: dict[str, str] = header.pop(METADATA)
     texts = json.loads(about.pop(STRINGS, "{}"))

@@ -8,6 +8,7 @@ from packager import models
 from packager.config import Config, ModelTable
 from packager.core.errors import ConfigError
 from packager.core.user_functions import is_function
+from packager.quantization.scales import file_for
 from packager.workflows.trust import refuse_code
 
 
@@ -30,7 +31,7 @@ def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> I
     """
     beside = project.parent if project else Path.cwd()
     named = [*([project] if project else []), *config.package.trusted, *model_files(config)]
-    named += [*sample_files(config, targets, beside), *runtime_files(config)]
+    named += [*sample_files(config, targets, beside), *runtime_files(config), *scale_files(config, targets)]
     return Inputs(
         files=tuple(sorted({file for each in named for file in files_in(each)})),
         folders=tuple(sorted({each for each in named if each.is_dir()})),
@@ -78,6 +79,15 @@ def sample_files(config: Config, targets: Sequence[str], folder: Path) -> Iterat
         yield from (module_file(text, folder) for text in named if is_function(text))
         if calibration and not calibration.is_function:
             yield Path(calibration.samples)
+
+
+def scale_files(config: Config, targets: Sequence[str]) -> Iterator[Path]:
+    """Files with the scales of the version before, for each model and variant that names some."""
+    known = config.targets()
+    for variant in dict.fromkeys(known[name].variant for name in targets if name in known):
+        source: Path | None = getattr(config.quantizer_of(variant), "scales_from", None)
+        found = [file_for(source, model, variant) for model in config.model] if source else []
+        yield from filter(None, found)
 
 
 def module_file(function: str, folder: Path) -> Path:

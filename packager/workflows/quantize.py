@@ -54,6 +54,8 @@ class Request:
     wants_integers: bool = False
     """whether quantized inputs and outputs become integers"""
     is_forced: bool = False
+    scales: Path | None = None
+    """file for the scales, for the version after this one"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +78,12 @@ def run(request: Request, store: Store, console: Console) -> Result:
         console.warn(warning)
     with console.step(f"write {request.output.name}"):
         files = write(_with_integers(made.variant, console) if request.wants_integers else made.variant, request.output)
+        scales = [_scales_written(made.variant, request.scales)] if request.scales else []
     report = describe(request, made, measured, files, console)
     page = request.output.with_suffix(".html") if request.wants_report else None
     if page:
         write_report(page, report)
-    return Result(files=files, page=page, report=report)
+    return Result(files=(*files, *scales), page=page, report=report)
 
 
 def made_and_measured(request: Request, store: Store, console: Console) -> "tuple[BuiltVariant, Measured]":
@@ -99,6 +102,10 @@ def made_and_measured(request: Request, store: Store, console: Console) -> "tupl
 def refuse_output(request: Request) -> None:
     """Raises an error for an output that cannot be written, before hours of computation."""
     output, model = request.output, request.model
+    if request.scales and not hasattr(request.recipe, "scales_from"):
+        raise ConfigError(
+            f"--scales: quantizer '{request.recipe.NAME}' has no scales", hint="omit it, or use static-qdq, for example"
+        )
     if output.suffix != ".onnx":
         raise ConfigError(f"{output}: the output must be an .onnx file", hint=f"name it {output.stem}.onnx")
     if output.resolve() in (model.path.resolve(), *model.data_files):
@@ -185,6 +192,13 @@ def write(variant: Variant, output: Path) -> tuple[Path, ...]:
     return tuple(output.with_name(file.name) for file in files)
 
 
+def _scales_written(variant: Variant, path: Path) -> Path:
+    with atomic_file(path) as file:
+        assert variant.scales
+        file.write(variant.scales.read_bytes())
+    return path
+
+
 def describe(
     request: Request, made: BuiltVariant, measured: Measured, files: tuple[Path, ...], console: Console
 ) -> QuantizationReport:
@@ -208,6 +222,7 @@ def describe(
         latencies=measured.latencies,
         layers=measured.layers,
         left=made.variant.left,
+        scales=made.variant.kept_scales,
         search=_search(made.found) if made.found else None,
         warnings=tuple(console.warnings),
     )

@@ -1,6 +1,8 @@
 """Quantizes weights to small integers, in two passes over their chunks: ranges, then rounding."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ModelError
@@ -30,7 +32,7 @@ def weight_parameters(
     low, high = _ranges(weight, groups, threads, chunk)
     found = range_parameters(low, high, element, is_symmetric=is_symmetric, name=weight.name)
     shape = groups.parameter_shape
-    return Parameters(found.scale.reshape(shape), found.zero_point.reshape(shape), element)
+    return replace(found, scale=found.scale.reshape(shape), zero_point=found.zero_point.reshape(shape))
 
 
 def _ranges(
@@ -69,7 +71,9 @@ def quantized(
         weight.read(box.start, numbers)
         place = groups.place(box)
         try:
-            return box.start, _rounded(numbers, groups, box, scale[place], zero[place], parameters.element)
+            return box.start, _rounded(
+                numbers, groups, box, replace(parameters, scale=scale[place], zero_point=zero[place])
+            )
         except FloatingPointError as error:
             raise ModelError(
                 f"tensor '{weight.name}' has values that are not finite", hint="train or export the model again"
@@ -92,17 +96,17 @@ def _rounded(
     numbers: "NDArray[numpy.float32]",
     groups: Groups,
     box: Box,
-    scale: "NDArray[numpy.float32]",
-    zero: "NDArray[Any]",
-    element: Element,
+    parameters: Parameters,
 ) -> "NDArray[Any]":
-    """The integers for the `numbers` of `box`, flat; `scale` and `zero` are those of the box."""
+    """The integers for the `numbers` of `box`, flat; `parameters` are those of the box, in three dimensions."""
     import numpy
 
+    scale, zero, element = parameters.scale, parameters.zero_point, parameters.element
+    rounded = partial(round_in_place, element=element, is_symmetric=parameters.is_symmetric)
     if not groups.block_size:
-        return round_in_place(numbers.reshape(box.shape), scale, zero, element).reshape(-1)
+        return rounded(numbers.reshape(box.shape), scale, zero).reshape(-1)
     parts = [
-        round_in_place(part, scale[:, where, None], zero[:, where, None], element).reshape(box.shape[0], -1)
+        rounded(part, scale[:, where, None], zero[:, where, None]).reshape(box.shape[0], -1)
         for part, where in groups.blocks(box, numbers)
     ]
     return numpy.concatenate(parts, 1).reshape(-1) if len(parts) > 1 else parts[0].reshape(-1)

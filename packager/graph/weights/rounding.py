@@ -37,6 +37,8 @@ class Parameters:
     zero_point: "NDArray[Any]"
     """of numpy's type for `element`; 4-bit ones use the 8-bit type"""
     element: Element
+    is_symmetric: bool = False
+    """whether integers are those of SYMMETRIC_LIMITS, and the zero point is in their middle"""
 
     def limits(self) -> tuple[float, float]:
         """The smallest and the largest number that integers of the element can represent, for a single scale."""
@@ -73,7 +75,7 @@ def range_parameters(
     zero = numpy.rint(numpy.full_like(scale, (least + most) / 2) if is_symmetric else least - bottom / scale)
     if not is_symmetric:
         zero = numpy.where(is_normal, zero, 0.0)
-    return Parameters(scale.astype(numpy.float32), zero.astype(storage(element)), element)
+    return Parameters(scale.astype(numpy.float32), zero.astype(storage(element)), element, is_symmetric)
 
 
 def storage(element: Element) -> "numpy.dtype[Any]":
@@ -88,14 +90,18 @@ def round_in_place(
     scale: "NDArray[numpy.float32]",
     zero_point: "NDArray[Any]",
     element: Element,
+    *,
+    is_symmetric: bool = False,
 ) -> "NDArray[Any]":
     """The integers for `numbers`, which are overwritten: round half to even, saturating. Arguments must broadcast.
+
+    Symmetric int8 stops at -127: kernels that add two products in 16 bits (XNNPACK's for ARM) have no room for -128.
 
     Raises FloatingPointError for NaN. Exact for up to 16 bits: float32 represents all their integers.
     """
     import numpy
 
-    low, high = LIMITS[element]
+    low, high = (SYMMETRIC_LIMITS if is_symmetric else LIMITS)[element]
     with numpy.errstate(over="ignore", invalid="raise"):
         numpy.divide(numbers, scale, out=numbers)
         numpy.rint(numbers, out=numbers)

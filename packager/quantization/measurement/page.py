@@ -147,6 +147,10 @@ def _facts(report: QuantizationReport) -> Iterator[FactView]:
         yield FactView(label=name, value=report.settings[name])
     if report.calibration:
         yield FactView(label="Calibration", value=_calibration(report.calibration))
+    if report.scales:
+        yield FactView(label="Scales", value=f"{report.scales.kept:,} of {report.scales.count:,} kept")
+        for each in report.scales.own:
+            yield FactView(label=f"Own scale, {each.kind} {each.name}", value=each.reason)
 
 
 def _calibration(used: SamplesUsed) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packager.core.to_json import plain
-from packager.core.values import FloatLayer
+from packager.core.values import FloatLayer, KeptScales
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.quantization.measurement.metrics import Score
@@ -86,6 +86,8 @@ class QuantizationReport:
     """in the order of the graph"""
     left: tuple[FloatLayer, ...] = ()
     """layers that stayed in float"""
+    scales: KeptScales | None = None
+    """scales that are those of the version before; null if none were to be kept"""
     search: Search | None = None
     warnings: tuple[str, ...] = ()
 
@@ -97,6 +99,7 @@ class QuantizationReport:
 
 COMPUTED: Mapping[type, tuple[str, ...]] = {
     QuantizationReport: ("size_ratio",),
+    KeptScales: ("count", "kept"),
     Latency: ("ratio",),
     Score: ("drop",),
 }

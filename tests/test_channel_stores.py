@@ -1,0 +1,29 @@
+"""Channels in S3, GCS, Azure and WebDAV, as servers on this machine: the whole life of one, in a process of its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.toolchain import stores
+
+pytestmark = pytest.mark.environments
+
+OTHERS = pytest.mark.nightly("the same in S3 and WebDAV")
+
+
+@pytest.mark.parametrize(
+    "name", ["S3", "WebDAV", pytest.param("GCS", marks=OTHERS), pytest.param("Azure", marks=OTHERS)]
+)
+def test_a_channel_lives_in_a_store(tmp_path: Path, name: str) -> None:
+    with stores.STORES[name](tmp_path) as store:
+        done = stores.run("-m", "tests.toolchain.stores_life", store.url, variables=store.variables)
+    assert done.returncode == 0, done.stderr[-4000:]
+    facts = json.loads(done.stdout.splitlines()[-1])
+    assert facts == {
+        "published": 6,  # blobs: two files of each of two releases, two deltas
+        "interrupted": 8,  # at four writes, before and after each
+        "refused": 1,  # of two publishers at the same moment
+        "created": True,
+        "times": True,
+    }

@@ -1,0 +1,360 @@
+"""Scales of the version before: kept where the new weights fit, refused where they mean something else."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy
+import onnx
+import pytest
+from onnx import TensorProto, numpy_helper
+
+from packager import deltas
+from packager.core.errors import ConfigError
+from packager.core.values import ScaleChoice
+from packager.graph.weights.keeping import LARGEST_CUT, LARGEST_FACTOR, Scaling, kept
+from packager.graph.weights.rounding import Element, Parameters, range_parameters, round_in_place
+from packager.quantization import scales
+from packager.quantization.making import quantize
+from packager.quantizers import Quantizer, StaticQdq
+from packager.quantizers.dynamic import Dynamic
+from packager.quantizers.weight_only import WeightOnly
+from packager.rewriting.draft import draft_of
+from tests import onnx_text
+from tests.rewriting_cases import inferred, measured, run, static
+from tests.test_cli import Mobpack, mobpack
+
+__all__ = ["mobpack"]
+
+NET = """(float[1, 3, 16, 16] x) => (float[1, 64] y) {
+    c = Conv <pads = [1, 1, 1, 1]> (x, w, b)
+    r = Relu (c)
+    p = GlobalAveragePool (r)
+    f = Flatten (p)
+    y = MatMul (f, g)
+}"""
+QUANTIZERS: dict[str, Callable[[], Quantizer]] = {
+    "static-qdq": static,
+    "static-qdq in uint8": lambda: static(weights="uint8", per_channel=False),
+    "dynamic": Dynamic,
+    "weight-only": lambda: WeightOnly(bits=8),
+    "weight-only in 4 bits": WeightOnly,
+}
+
+
+def net(eps: float = 0.0, *, grown: float = 1.0) -> onnx.ModelProto:
+    """A net whose weights are moved by noise of `eps` times their standard deviation, those of `g` then `grown`."""
+    weights = {
+        "w": onnx_text.weight(64, 3, 3, 3),
+        "b": onnx_text.weight(64, seed=1),
+        "g": onnx_text.weight(64, 64, seed=2),
+    }
+    random = numpy.random.default_rng(7)
+    moved = {
+        name: (each + eps * each.std() * random.standard_normal(each.shape)).astype("float32")
+        for name, each in weights.items()
+    }
+    return onnx_text.onnx_model(NET, weights={**moved, "g": moved["g"] * numpy.float32(grown)})
+
+
+def samples() -> list[dict[str, numpy.ndarray]]:
+    random = numpy.random.default_rng(3)
+    return [{"x": random.standard_normal((1, 3, 16, 16)).astype("float32")} for _ in range(4)]
+
+
+def made(folder: Path, model: onnx.ModelProto, quantizer: Quantizer, earlier: Path | None = None) -> Path:
+    """A folder with the graph, the scales and what was kept."""
+    folder.mkdir()
+    graph, ranges = inferred(model).SerializeToString(), {}
+    if isinstance(quantizer, StaticQdq):
+        ranges = measured(model, quantizer.measures(draft_of(graph, Path())), samples())
+    found = scales.read(earlier) if earlier else scales.NO_SCALES
+    quantize(graph, Path(), quantizer, ranges, folder, found)
+    return folder
+
+
+def counts(folder: Path) -> tuple[int, int]:
+    """Number of scales that are kept, and of all."""
+    choices = json.loads((folder / "scales.json").read_text(encoding="utf-8"))
+    return sum(each["kept"] for each in choices), sum(each["count"] for each in choices)
+
+
+def whole(folder: Path) -> Path:
+    """The model as one file."""
+    model = onnx.load(folder / "graph.onnx")
+    path = folder / "whole.onnx"
+    path.write_bytes(model.SerializeToString(deterministic=True))
+    return path
+
+
+def loaded(folder: Path) -> onnx.ModelProto:
+    return onnx.load(whole(folder))
+
+
+@pytest.mark.parametrize("name", QUANTIZERS)
+def test_the_same_weights_keep_every_scale_and_give_the_same_bytes(tmp_path: Path, name: str) -> None:
+    first = made(tmp_path / "first", net(), QUANTIZERS[name]())
+    again = made(tmp_path / "again", net(), QUANTIZERS[name](), first / "scales.safetensors")
+    number, of = counts(again)
+    assert number == of > 2
+    for file in ("graph.onnx", "weights.bin", "scales.safetensors"):
+        assert (first / file).read_bytes() == (again / file).read_bytes()
+
+
+@pytest.mark.parametrize("name", QUANTIZERS)
+def test_moved_weights_keep_most_scales_and_make_a_smaller_delta_at_the_same_error(tmp_path: Path, name: str) -> None:
+    first = made(tmp_path / "first", net(), QUANTIZERS[name]())
+    own = made(tmp_path / "own", net(1e-3), QUANTIZERS[name]())
+    same = made(tmp_path / "same", net(1e-3), QUANTIZERS[name](), first / "scales.safetensors")
+    number, of = counts(same)
+    assert number > 0.95 * of
+    sizes = [len(deltas.make(whole(first), whole(each))) for each in (same, own)]
+    assert sizes[0] < sizes[1]
+    expected = run(net(1e-3), samples()[0])["y"]
+    errors = [numpy.abs(run(loaded(each), samples()[0])["y"] - expected).mean() for each in (same, own)]
+    assert 0 < errors[0] < 1.1 * errors[1]
+
+
+@pytest.mark.parametrize("grown", [1.3, 0.7])
+def test_weights_that_no_longer_fit_get_scales_of_their_own_and_the_reason_is_said(
+    tmp_path: Path, grown: float
+) -> None:
+    first = made(tmp_path / "first", net(), static())
+    made(tmp_path / "next", net(grown=grown), static(), first / "scales.safetensors")
+    choices = json.loads((tmp_path / "next" / "scales.json").read_text(encoding="utf-8"))
+    (weight,) = [each for each in choices if each["name"] == "g"]
+    assert weight["kept"] == 0
+    assert weight["reason"] == ("64 ranges outgrown" if grown > 1 else "64 ranges less than 1 / 1.25 of the earlier")
+    (other,) = [each for each in choices if each["name"] == "w"]
+    assert (other["kept"], other["reason"]) == (64, "")
+    own = made(tmp_path / "own", net(grown=grown), static())
+    found = [{each.name: each for each in loaded(path).graph.initializer} for path in (own, tmp_path / "next")]
+    assert found[0]["g_quantized"] == found[1]["g_quantized"]
+
+
+def test_a_tensor_that_is_new_has_scales_of_its_own(tmp_path: Path) -> None:
+    first = made(tmp_path / "first", net(), static(exclude=("y",)))
+    made(tmp_path / "next", net(), static(), first / "scales.safetensors")
+    choices = json.loads((tmp_path / "next" / "scales.json").read_text(encoding="utf-8"))
+    reasons = {each["name"]: each["reason"] for each in choices if each["kind"].startswith("weight")}
+    assert reasons == {"w": "", "g": "not in the earlier scales"}
+
+
+@pytest.mark.parametrize("element", ["int8", "uint8", "uint4", "uint16"])
+@pytest.mark.parametrize("is_symmetric", [True, False])
+def test_a_range_is_kept_up_to_the_limits_and_not_beyond(element: Element, is_symmetric: bool) -> None:
+    def of(low: float, high: float) -> Parameters:
+        return range_parameters(low, high, element, is_symmetric=is_symmetric)
+
+    before, step = of(-4.0, 4.0), 0.8 / (2 ** (4 if element == "uint4" else 8) - 1)
+    for width, fits in (
+        (8 * (1 + 2 * LARGEST_CUT) - 2 * step - 0.01, True),
+        (8 * (1 + 2 * LARGEST_CUT) + 12 * step, False),
+        (8 / LARGEST_FACTOR + 0.01, True),
+        (8 / LARGEST_FACTOR - 0.01, False),
+    ):
+        if element == "uint4" and width > 8:
+            continue  # its steps are wider than the limit
+        own = of(-width / 2, width / 2)
+        found = kept(own, Scaling.of(before))
+        assert (float(found.scale) == float(before.scale)) is fits, width
+        assert (float(found.scale) == float(own.scale)) is not fits
+
+
+def test_a_shifted_range_does_not_fit_although_it_is_as_wide() -> None:
+    before, own = (range_parameters(low, low + 8, "uint8", is_symmetric=False) for low in (-4.0, -3.0))
+    assert int(kept(own, Scaling.of(before)).zero_point) == int(own.zero_point) != int(before.zero_point)
+
+
+def test_numbers_beyond_a_kept_scale_saturate_at_127_on_both_sides() -> None:
+    """XNNPACK's kernels add two products of weights in 16 bits: there is no room for -128."""
+    numbers = numpy.array([-1.02, 1.02, 0.5], numpy.float32)
+    scale, zero = numpy.float32(1 / 127), numpy.int8(0)
+    rounded = round_in_place(numbers.copy(), numpy.array(scale), numpy.array(zero), "int8", is_symmetric=True)
+    assert rounded.tolist() == [-127, 127, 64]
+
+
+def test_kept_scales_of_weights_never_give_minus_128(tmp_path: Path) -> None:
+    first = made(tmp_path / "first", net(), static())
+    same = made(tmp_path / "same", net(grown=1.015), static(), first / "scales.safetensors")
+    integers = numpy_helper.to_array(
+        next(each for each in loaded(same).graph.initializer if each.name == "g_quantized")
+    )
+    assert counts(same)[0] > 64
+    assert (integers.min(), integers.max()) == (-127, 127)
+
+
+def test_scales_of_an_lstm_are_kept(tmp_path: Path) -> None:
+    def lstm(factor: float) -> onnx.ModelProto:
+        weights = {
+            "w": (factor * onnx_text.weight(1, 64, 8).astype(float)).astype("float32"),
+            "r": onnx_text.weight(1, 64, 16, seed=1),
+        }
+        text = "(float[5, 1, 8] x) => (float[5, 1, 1, 16] y) { y = LSTM <hidden_size = 16> (x, w, r) }"
+        return onnx_text.onnx_model(text, weights=weights)
+
+    first = made(tmp_path / "first", lstm(1), Dynamic())
+    same = made(tmp_path / "same", lstm(1.01), Dynamic(), first / "scales.safetensors")
+    assert counts(same) == (128, 128)
+    assert counts(made(tmp_path / "other", lstm(2), Dynamic(), first / "scales.safetensors")) == (64, 128)
+
+
+def test_scales_of_a_table_are_kept(tmp_path: Path) -> None:
+    def table(factor: float) -> onnx.ModelProto:
+        text = "(int64[2] x) => (float[2, 128] y) { y = Gather (t, x) }"
+        return onnx_text.onnx_model(
+            text, weights={"t": (factor * onnx_text.weight(20, 128).astype(float)).astype("float32")}
+        )
+
+    first = made(tmp_path / "first", table(1), Dynamic())
+    assert counts(made(tmp_path / "same", table(1.01), Dynamic(), first / "scales.safetensors")) == (40, 40)
+
+
+def test_other_settings_another_quantizer_and_another_model_are_refused(tmp_path: Path) -> None:
+    path = made(tmp_path / "first", net(), static()) / "scales.safetensors"
+    with pytest.raises(ConfigError, match="is of per-channel = true, not false"):
+        made(tmp_path / "a", net(), static(per_channel=False), path)
+    with pytest.raises(ConfigError, match="is of quantizer 'static-qdq', not 'dynamic'"):
+        made(tmp_path / "b", net(), Dynamic(), path)
+    found = scales.read(path)
+    with pytest.raises(ConfigError, match="has no tensor of this model"):
+        found.kept((ScaleChoice(kind="weight", name="nobody", count=1),))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[:-4],
+        lambda content: content[:6],
+        lambda content: b"",
+        lambda content: b"\xff" * 8 + content[8:],
+        lambda content: content.replace(b"mobpack scales 1", b"mobpack scales 9"),
+        lambda content: content[:-8] + b"\x00\x00\xc0\x7f" * 2,
+        lambda content: content.replace(b'"F32"', b'"I32"'),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    path = made(tmp_path / "first", net(), Dynamic()) / "scales.safetensors"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ConfigError, match="is not a file of scales"):
+        scales.read(path)
+
+
+def project(folder: Path, model: onnx.ModelProto, variant: str, name: str = "m.onnx") -> Path:
+    folder.mkdir(exist_ok=True)
+    onnx_text.saved(folder / name, model)
+    numpy.savez(folder / "samples.npz", x=numpy.stack([each["x"][0] for each in samples()]))
+    file = folder / "mobpack.toml"
+    lines = [
+        '[package]\nname = "vision"\n[model.m]',
+        f'path = "{name}"',
+        '[target.ios]\nproviders = []\nvariant = "int8"\n[check]\nkernels = "skip"\ngain = "skip"',
+        '[parity]\nrunners = ["cpu"]\ntolerance = 0.5\n[variant.int8]',
+        variant,
+    ]
+    file.write_text("\n".join(lines), encoding="utf-8", newline="\n")
+    return file
+
+
+STATIC = 'quantizer = "static-qdq"\ncalibration = "samples.npz"\n'
+
+
+def test_a_release_has_the_scales_with_which_the_next_one_is_quantized(tmp_path: Path, mobpack: Mobpack) -> None:
+    first = project(tmp_path, net(), STATIC)
+    answer = mobpack("build", "--config", str(first), "--out", str(tmp_path / "released"))
+    assert answer.code == 0, answer.err
+    manifest = json.loads((tmp_path / "released" / "manifest.json").read_text(encoding="utf-8"))
+    (entry,) = manifest["scales"]
+    assert entry["path"] == "scales/m.int8.safetensors"
+    assert mobpack("verify", str(tmp_path / "released")).code == 0
+    scales_of = tmp_path / "released" / entry["path"]
+    content = scales_of.read_bytes()
+    scales_of.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    answer = mobpack("verify", str(tmp_path / "released"))
+    assert (answer.code, entry["path"] in answer.err) == (6, True), answer.err
+    scales_of.write_bytes(content)
+
+    project(tmp_path, net(1e-3), STATIC + 'scales-from = "released"')
+    answer = mobpack("build", "--config", str(first), "--out", str(tmp_path / "dist"))
+    assert answer.code == 0, answer.err
+    text = (tmp_path / "dist" / "manifest.json").read_text(encoding="utf-8")
+    (entry,), (file,) = json.loads(text)["scales"], json.loads(text)["compiled"]
+    assert entry["from-sha256"] == manifest["scales"][0]["sha256"]
+    assert 0.9 * entry["count"] < entry["kept"] <= entry["count"]
+    assert f"{entry['kept']} of {entry['count']} scales kept" in answer.err
+    assert str(tmp_path) not in text
+    assert json.loads(text)["options"]["variant"]["int8"]["scales-from"] == "released"
+    report = json.loads((tmp_path / "dist" / "report.json").read_text(encoding="utf-8"))
+    assert report["files"][0]["scales"]["kept"] == entry["kept"]
+    assert "scales kept" in (tmp_path / "dist" / "report.html").read_text(encoding="utf-8")
+    assert len(deltas.make(shipped(tmp_path / "released"), shipped(tmp_path / "dist"))) < 0.2 * file["size-bytes"]
+
+
+def shipped(dist: Path) -> Path:
+    """The model file in the Swift package."""
+    with zipfile.ZipFile(next((dist / "swift").glob("vision-*.zip"))) as archive:
+        (name,) = [each for each in archive.namelist() if each.endswith(".ort")]
+        path = dist.with_suffix(".ort")
+        path.write_bytes(archive.read(name))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("variant", "message", "hint"),
+    [
+        (STATIC + 'scales-from = "nowhere"', "has no scales of model 'm', variant 'int8'", "scales/m.int8.safetensors"),
+        (STATIC + 'scales-from = "m.onnx"', "is not a file of scales", "name a release"),
+        (STATIC + 'scales-from = "dist"', "which this build replaces", "copy the release before"),
+        ('quantizer = "float16"\nscales-from = "x"', "unknown key 'scales-from'", "static-qdq, auto, dynamic, weight"),
+        ('quantizer = "none"\nscales-from = "x"', "unknown key 'scales-from'", "static-qdq, auto, dynamic, weight"),
+    ],
+)
+def test_builds_refuse_scales_that_they_cannot_keep(
+    tmp_path: Path, mobpack: Mobpack, variant: str, message: str, hint: str
+) -> None:
+    file = project(tmp_path, net(), variant)
+    answer = mobpack("build", "--config", str(file), "--out", str(tmp_path / "dist"))
+    assert answer.code == 2
+    assert message in answer.err
+    assert hint in answer.err
+    assert not (tmp_path / "dist").exists()
+
+
+def test_the_command_writes_scales_and_keeps_them(
+    tmp_path: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ("-q", "dynamic", "--no-report", "--force")
+    onnx_text.saved(tmp_path / "one.onnx", net())
+    onnx_text.saved(tmp_path / "two.onnx", net(1e-3))
+    answer = mobpack("quantize", "one.onnx", *options, "--scales", "one.scales")
+    assert answer.code == 0, answer.err
+    assert answer.out.split() == ["one-dynamic.onnx", "one.scales"] or "one.scales" in answer.out
+    answer = mobpack("quantize", "two.onnx", *options, "--set", 'scales-from="one.scales"', "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)["scales"]
+    assert 0 < found["kept"] <= found["count"]
+    old, new = (
+        {each.name: each for each in onnx.load(f"{name}-dynamic.onnx").graph.initializer} for name in ("one", "two")
+    )
+    assert old["g_scale"] == new["g_scale"]
+    assert old["g_quantized"].data_type == TensorProto.INT8
+
+
+def test_float16_refuses_to_write_scales(tmp_path: Path, mobpack: Mobpack) -> None:
+    path = onnx_text.saved(tmp_path / "one.onnx", net())
+    answer = mobpack("quantize", str(path), "-q", "float16", "--scales", str(tmp_path / "x"))
+    assert answer.code == 2
+    assert "quantizer 'float16' has no scales" in answer.err
+
+
+def test_auto_searches_with_the_scales_that_it_will_keep(tmp_path: Path, mobpack: Mobpack) -> None:
+    auto = 'quantizer = "auto"\nmetric = "cosine"\nmax-drop = 0.1\nmethods = ["minmax"]\ncalibration = "samples.npz"\n'
+    file = project(tmp_path, net(), auto)
+    assert mobpack("build", "--config", str(file), "--out", str(tmp_path / "released")).code == 0
+    project(tmp_path, net(1e-3), auto + 'scales-from = "released/scales"')
+    answer = mobpack("build", "--config", str(file), "--out", str(tmp_path / "dist"))
+    assert answer.code == 0, answer.err
+    (entry,) = json.loads((tmp_path / "dist" / "manifest.json").read_text(encoding="utf-8"))["scales"]
+    assert entry["kept"] > 0.9 * entry["count"]
