@@ -18,7 +18,7 @@ from tests.toolchain.swift_packages import runtimes
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
-NAMES = ("image_classifier", "delivered", "everything", "cpu_alone", "contracts")
+NAMES = ("image_classifier", "delivered", "everything", "cpu_alone", "contracts", "encrypted")
 FORMAT = {
     "version": 1,
     "indentation": {"spaces": 4},

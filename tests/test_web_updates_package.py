@@ -12,7 +12,7 @@ from packager.render import write_sources
 from packager.targets.typescript import naming, texts
 from packager.targets.web import Web
 from packager.targets.web.view import NamesView
-from tests.golden.cases import CASES, IMAGE_CLASSIFIER, TRUSTED, WEB_CASES, paged
+from tests.golden.cases import CONTRACTS, IMAGE_CLASSIFIER, TRUSTED, WEB_CASES, paged
 from tests.test_react_native_package import eslint
 from tests.toolchain import node, typescript
 from tests.toolchain.typescript import ROOTS
@@ -111,7 +111,7 @@ def test_the_code_of_updates_is_what_the_compiler_makes_and_holds_to_the_rules(t
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
     kept: dict[str, str] = {}
-    for plans in (IMAGE_CLASSIFIER.plans, CASES["contracts"].plans):
+    for plans in (IMAGE_CLASSIFIER.plans, CONTRACTS):
         case = paged(DELIVERED, Web(), plans)
         kept |= printed(case.target.view(case.package, case.plans, Report(parities=())).names, tmp_path)
     for name, text in MADE_APART.items():

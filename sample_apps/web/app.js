@@ -2,6 +2,7 @@
 
 import { Classifier } from './vision/lib/index.js';
 import { pictureFrom, videoFrames } from './vision/lib/image.js';
+import { updaterOf } from './updates.js';
 
 const [shown, classes, state, file, camera] = ['shown', 'classes', 'state', 'file', 'camera'].map((id) =>
   document.getElementById(id),
@@ -52,12 +53,15 @@ async function watch(model) {
 }
 
 try {
+  const updater = await updaterOf('vision');
   const model = await Classifier.load({
+    ...(updater && { source: updater.source }),
     onProgress: ({ loadedBytes, totalBytes }) => {
       state.textContent = `Loading the model: ${Math.round((100 * loadedBytes) / totalBytes)} %`;
     },
   });
   state.textContent = `ONNX Runtime ${model.info.onnxRuntimeVersion}, on this device`;
+  if (updater) state.textContent += `, model ${model.info.version}`;
   const classify = async (source) => {
     stopCamera?.();
     const picture = await pictureFrom(source, { maxSize: 1024 });
@@ -72,6 +76,7 @@ try {
   };
   [file.disabled, camera.disabled] = [false, false];
   await classify('coffee.jpg');
+  if (updater && (await updater.update()).classifier.phase === 'ready') state.textContent += ': the next visit has a newer one';
 } catch (error) {
   tell(error);
 }

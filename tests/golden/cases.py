@@ -645,6 +645,14 @@ IOS_CASES["contracts"] = replace(
     plans=tuple(on_ios(each, choice("cpu")) for each in CONTRACTS),
     golden=vectors(on_ios(CONTRACTS[0], choice("cpu")), tolerance=1e-3),
 )
+CASES["encrypted"] = replace(
+    IMAGE_CLASSIFIER,
+    package=replace(IMAGE_CLASSIFIER.package, encryption="models-1"),
+    target=Android(providers=()),
+    plans=(plan("classifier", IMAGE_CLASSIFIER.plans[0].model.signature),),
+    golden={},
+)
+IOS_CASES["encrypted"] = replace(IOS_CPU_ALONE, package=CASES["encrypted"].package)
 REACT_NATIVE_CASES["contracts"] = Wrapped(target=ReactNative(), android=CASES["contracts"], ios=IOS_CASES["contracts"])
 
 

@@ -26,7 +26,10 @@ INTERFACES = Path(__file__).with_name("apple_modules")
 STANDARD = ("Swift", "SwiftOnoneSupport", "_Concurrency", "_StringProcessing", "_Builtin_float")
 """Modules of Swift itself, in the order of their imports."""
 FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML", "CoreGraphics", "ImageIO", "Network")
-IOS_FRAMEWORKS = ("QuartzCore", "CoreMedia", "UIKit", "SwiftUI", "PhotosUI", "AVFoundation")
+IOS_FRAMEWORKS = (
+    *("QuartzCore", "CoreMedia", "UIKit", "SwiftUI", "PhotosUI", "AVFoundation"),
+    *("ExtensionFoundation", "BackgroundAssets", "StoreKit"),
+)
 """Modules that macOS lacks: code compiled for it must not see them."""
 LINUX = "usr/libexec/swift/lib/swift/linux"
 LINUX_TARGET = "x86_64-pc-linux-gnu"

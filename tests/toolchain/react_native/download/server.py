@@ -83,6 +83,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.path not in self.files.by_path:
             self.refuse(HTTPStatus.NOT_FOUND)
             return
+        if self.files.has_tags and self.headers.get("If-None-Match") == self.tag:
+            self.refuse(HTTPStatus.NOT_MODIFIED, ("ETag", self.tag))
+            return
         asked = self._asked() if knows_ranges else None
         content, total = self.content, len(self.content)
         first, last = asked or (0, total - 1)
@@ -105,10 +108,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def _asked(self) -> tuple[int, int] | None:
         """First and last byte of a piece; None when all of the file is to be sent."""
-        found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        found = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         held = self.headers.get("If-Range", self.tag)
         is_current = held == self.tag or not self.files.heeds_if_range
-        return (int(found[1]), int(found[2])) if found and is_current else None
+        return (int(found[1]), int(found[2] or len(self.content) - 1)) if found and is_current else None
 
     def _send(self, body: bytes, pause_s: float) -> None:
         for start in range(0, len(body), 2000):

@@ -1,0 +1,58 @@
+"""Kotlin: whatever servers, publishers and disks do, the app opens a verified model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from packager.processes import commands
+from packager.targets.android import kotlin
+from tests import delivery_releases
+from tests.delivery_drivers.kotlin import PASSWORD, driver, kept, program
+from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
+from tests.delivery_releases import BUNDLED
+from tests.delivery_tales import Tale
+from tests.delivery_telling import Language, fills_up, goes_on, serving, told
+from tests.toolchain import jvm
+
+pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+
+
+@pytest.fixture(scope="module")
+def language(
+    kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Language]:
+    folder = tmp_path_factory.mktemp("kotlin")
+    aar = delivery_releases.releases("android")[BUNDLED] / "android" / f"models-{BUNDLED}.aar"
+    made = program(aar, folder / "program")
+    with serving("android", folder) as (channel, pair):
+        trusted = folder / "trusted.p12"
+        keytool = kotlin.find_compiler().java_home / "bin" / "keytool"
+        command: list[str | Path] = [keytool, "-importcert", "-noprompt", "-alias", "server", "-file", pair.certificate]
+        commands.run([*command, "-keystore", trusted, "-storepass", PASSWORD], what="keytool")
+        with driver(aar, channel.url, folder / "device", trusted, made=made) as running:
+            yield Language(
+                channel=channel,
+                start=lambda place: goes_on(running, place),
+                kept=kept,
+                dying=lambda place, variables: driver(aar, channel.url, place, trusted, variables, made=made),
+            )
+
+
+@told()
+def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
+    language.tell(tale, tmp_path)
+
+
+@pytest.mark.parametrize(("version", "count"), SWEEPS)
+def test_a_verified_model_is_opened_after_a_kill(language: Language, version: str, count: int, tmp_path: Path) -> None:
+    assert language.dying
+    assert language.kept
+    victim = Victim(
+        channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
+    )
+    print(f"{kill_everywhere(victim, version, count)} changes")
+
+
+def test_a_full_disk_is_named_and_the_update_goes_on_when_there_is_room(language: Language, tmp_path: Path) -> None:
+    fills_up(language, tmp_path)

@@ -1,0 +1,59 @@
+"""The web: whatever servers and publishers do, and whenever the browser ends, the page opens a verified model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import delivery_releases
+from tests.delivery_drivers.web import driver
+from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
+from tests.delivery_tales import Tale
+from tests.delivery_telling import Language, serving_pages, told
+
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
+
+MOST = 40
+"""writes of the state, at most"""
+FROM = (pytest.param(FIRST, id="from the release before"), pytest.param(BUNDLED, id="new", marks=pytest.mark.nightly))
+
+
+@pytest.fixture(scope="module")
+def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
+    [package] = (delivery_releases.releases("web")[BUNDLED] / "npm").glob("*.tgz")
+    with serving_pages("web", tmp_path_factory.mktemp("web")) as channel:
+        yield Language(channel=channel, start=lambda place: driver(package, channel.url, place), follows=True)
+
+
+@told(has_folder=False, has_https=False)
+def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
+    language.tell(tale, tmp_path)
+
+
+@pytest.mark.parametrize("when", ["die", "die-after"])
+@pytest.mark.parametrize("version", FROM)
+def test_a_verified_model_is_opened_after_the_browser_has_ended(
+    language: Language, version: str, when: str, tmp_path: Path
+) -> None:
+    """Before, or after, each durable write of the state that an update and the load after it make."""
+    channel = language.channel
+    for at in range(1, MOST):
+        channel.reset()
+        place = tmp_path / str(at)
+        with language.start(place) as page:
+            if version == FIRST:
+                assert page.ask("update force")["states"][MODEL]["phase"] == "ready"
+            channel.show(3)
+            page.ask(f"{when} {at}")
+            died = page.send("update force") is None or page.send("load") is None
+        with language.start(place) as page:
+            found = page.ask("load")
+            assert found.get("version") in (version, SECOND), f"{at}: {found}"
+            assert found["sum"] == pytest.approx(sum_of(found["version"]), abs=0.05), found
+            state = page.ask("update force")["states"][MODEL]
+            assert (state["phase"] in ("ready", "up-to-date"), state["version"]) == (True, SECOND), f"{at}: {state}"
+            assert page.ask("load")["version"] == SECOND
+        if not died:
+            print(f"{at - 1} writes")
+            break
+    assert 3 < at < MOST - 1
