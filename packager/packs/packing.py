@@ -131,7 +131,7 @@ def _apple(found: Contents, files: Path, folder: Path, name: str, request: Reque
     if request.kind == "background-assets":
         if not re.fullmatch(r"group\.[A-Za-z0-9.-]+", request.app):
             raise ConfigError(
-                "Background Assets needs the group that the app and its extension share",
+                "the pack needs the app group that the app and its extension share",
                 hint="for example: --app group.com.example.app",
             )
         texts = apple.background_assets(name=name, delivery=request.delivery, folder=place, app_group=request.app)
