@@ -114,7 +114,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Tale:
-    """What happens to a device."""
+    """A server, publisher or disk does something to a device."""
 
     name: str
     attack: str

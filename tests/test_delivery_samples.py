@@ -87,7 +87,7 @@ def with_query(handler: Handler) -> None:
 
 
 def visited(page: Page, query: str, wanted: str) -> list[str]:
-    """What the page has asked for until its state says what is `wanted`."""
+    """Paths that the page has asked for until its state says what is `wanted`."""
     page.server.files.requests.clear()
     page.browser.call("Page.navigate", url="about:blank")
     page.browser.call("Page.navigate", url=f"{page.server.url}index.html{query}")
