@@ -1,6 +1,7 @@
 """Android: a ModelUpdater delivers, tries and opens newer models, and whatever happens a verified one is opened."""
 
 import base64
+import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -13,10 +14,11 @@ import pytest
 
 from packager.channel.document import Conditions, ModelRelease, Rollout
 from packager.core.to_json import plain
+from packager.deltas.layout import SPAN_BYTES
 from packager.processes import commands
 from packager.targets.android import kotlin
 from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, kept, program
-from tests.delta_vectors import PATH
+from tests.delta_vectors import END_BYTE, PATH, add, packed
 from tests.toolchain import delivered_android as delivered
 from tests.toolchain import jvm
 from tests.toolchain.delivered_android import Shelf, bundle, sum_of
@@ -145,6 +147,20 @@ def test_deltas_are_applied_and_refused_as_everywhere(process: Driver) -> None:
     whole = next(each for each in vectors["applied"] if each["name"] == "all of it copied")
     assert "more than 511" in process.ask(f"delta {vectors['source']} {whole['delta']} 511")["message"]
     assert len(base64.b64decode(whole["result"])) == 512
+
+
+def test_a_delta_to_a_large_file_takes_16_mib_at_most(library: Library, tmp_path: Path) -> None:
+    """Of Java's memory, which Android limits: files are mapped."""
+    source = hashlib.sha256(b"seed").digest() * (1 << 20)
+    count = SPAN_BYTES // 4
+    body = b"".join(add(4, 0, count, bytes(SPAN_BYTES)) for _ in range(len(source) // SPAN_BYTES)) + END_BYTE
+    (tmp_path / "source").write_bytes(source)
+    (tmp_path / "delta").write_bytes(packed(body, source, source))
+    memory = {"JAVA_TOOL_OPTIONS": "-Xmx16m"}
+    with driver(library.aar, "https://a.example/", tmp_path, environment=memory, made=library) as running:
+        assert running.ask(f"patch {tmp_path}/source {tmp_path}/delta {tmp_path}/result") == {}
+    assert (tmp_path / "result").read_bytes() == source
+    assert "-Xmx16m" in (tmp_path / "log.txt").read_text(encoding="utf-8")
 
 
 def test_a_model_is_updated_tried_opened_and_taken_back(app: App) -> None:

@@ -17,7 +17,7 @@ from packager.files.installed import templates_folder
 from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors, typed
-from packager.targets.android.target import DELIVERY, TRUST, UPDATED_MODELS
+from packager.targets.android.target import DECRYPTION, DELIVERY, TRUST, UPDATED_MODELS
 from packager.targets.android.view import FileView
 from tests.golden.cases import CASES, COMPLETE, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, reviewed, specs
 
@@ -139,6 +139,7 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
     words: set[str] = set()
     of_contracts: set[str] = set()
     of_trust: set[str] = set()
+    of_encryption: set[str] = set()
     of_delivery: set[str] = set()
     contract_files = {name for names in typed.FILES.values() for name in names} | {typed.SHARED_FILE}
     for path in templates_folder().glob("android/*/*.kt.j2"):
@@ -149,10 +150,13 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
         found = (
             of_contracts if is_of_contract else of_trust if is_of_trust else of_delivery if is_of_delivery else words
         )
+        if path.name == f"{DECRYPTION}.kt.j2":
+            found = of_encryption
         found |= set(re.findall(r"(?<![A-Za-z.])[A-Z][A-Za-z]*[a-z][A-Za-z]*\b", code))
-    conditional = {"Trusted", "ModelUntrustedException", "LoadedModel", "PackagedModels"}
+    conditional = {"Trusted", "ModelUntrustedException", "LoadedModel", "PackagedModels", "ModelKeys"}
     assert words <= tensors.RESERVED_CLASSES | conditional
     assert of_trust <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TRUST
+    assert of_encryption <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_ENCRYPTION
     assert of_delivery <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TRUST | tensors.RESERVED_BY_DELIVERY
     assert of_contracts <= tensors.RESERVED_CLASSES | typed.RESERVED_CLASSES
     assert not tensors.RESERVED_CLASSES & typed.RESERVED_CLASSES

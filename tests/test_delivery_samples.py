@@ -104,4 +104,7 @@ def test_the_next_visit_has_the_newer_model(page: Page) -> None:
     asked = visited(page, CHANNEL, f"model {OURS}: the next visit has a newer one")
     assert "/channel/stable/channel.json" in asked
     visited(page, CHANNEL, f"model {NEWER}")
-    assert page.value("document.querySelector('#classes span:first-child').textContent") == "espresso"
+    end = time.monotonic() + SECONDS
+    while page.value("document.querySelector('#classes span:first-child')?.textContent") != "espresso":
+        assert time.monotonic() < end, page.warnings()
+        time.sleep(0.05)

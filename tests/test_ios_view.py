@@ -180,6 +180,7 @@ def test_every_type_that_the_templates_name_is_reserved() -> None:
         code = re.sub(r"//.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
         words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
     reserved = swift.RESERVED_CLASSES | swift.RESERVED_BY_CONTRACTS | swift.RESERVED_BY_TRUST
+    reserved |= swift.RESERVED_BY_ENCRYPTION
     reserved |= swift.RESERVED_BY_DELIVERY
     calls = ("CVPixelBufferGet", "CVPixelBufferLock", "CVPixelBufferUn", "CVBufferCopy", "CFEqual")
     functions = {word for word in words if word.startswith(calls)}
@@ -201,11 +202,11 @@ def test_all_that_is_unsafe_is_in_files_that_one_of_them_names() -> None:
 
 
 def test_coreml_starts_with_the_packages_own_settings_and_only_where_it_is_asked_for() -> None:
-    view = runtime_view("VisionModels", ("coreml", "xnnpack"))
+    view = runtime_view("VisionModels", "vision", ("coreml", "xnnpack"))
     assert (view.c_module, [each.case for each in view.providers]) == ("CVisionModels", ["coreML", "xnnpack"])
     assert view.coreml
     assert (view.coreml.model_format, view.coreml.compute_units) == (".mlProgram", ".all")
-    assert runtime_view("VisionModels", ("xnnpack",)).coreml is None
+    assert runtime_view("VisionModels", "vision", ("xnnpack",)).coreml is None
 
 
 def test_a_package_without_coreml_does_not_mention_it() -> None:

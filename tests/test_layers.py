@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("cli",),
     ("workflows",),
-    ("channel", "publishing"),
+    ("channel", "packs", "publishing"),
     ("differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),
@@ -22,7 +22,7 @@ LAYERS = (
     ("config", "deltas", "locking", "release", "sbom"),
     ("compile", "contract", "runners", "samples", "targets"),
     ("environments", "models", "pages", "tokenization", "xcframework"),
-    ("processes", "quantizers", "render", "signing", "vectors"),
+    ("encryption", "processes", "quantizers", "render", "signing", "vectors"),
     ("files", "rewriting", "session"),
     ("graph", "providers"),
     ("__init__", "core"),

@@ -80,6 +80,7 @@ class Abacus:
     EXECUTION_PROVIDER: ClassVar[str] = "AbacusExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_abacus"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
     HIDES_NODES: ClassVar[bool] = False
 

@@ -1,8 +1,9 @@
-"""React Native packages with a channel: a ModelUpdater delivers, tries and opens newer models, in JavaScript and C++ as an
-app has them; whatever happens, a verified model is opened."""
+"""React Native packages with a channel: a ModelUpdater delivers, tries and opens newer models, in JavaScript and C++ as
+an app has them; whatever happens, a verified model is opened."""
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -249,7 +250,7 @@ def test_a_model_opens_whatever_the_last_durable_write_was(app: App) -> None:
 def test_a_download_goes_on_where_a_process_was_killed(app: App) -> None:
     release = app.shelf.release(1)
     path = model_blob(app, 1)
-    app.shelf.files.faults_by_path[path] = servers.deque([servers.slow(0.2)])
+    app.shelf.files.faults_by_path[path] = deque([servers.slow(0.2)])
     app.shelf.publish(release)
     app.running.begin("update force")
     part = app.kept / "files" / f"{path.rpartition('/')[2]}.part"
@@ -265,6 +266,27 @@ def test_a_download_goes_on_where_a_process_was_killed(app: App) -> None:
         ranges = [each.range for each in app.shelf.files.requests if each.path == path]
         assert ranges == [f"bytes={size // 3}-{size - 1}"]
         assert app.loaded() == updated(1)
+
+
+def endless(handler: servers.Handler) -> None:
+    """Bytes without end, and without a length."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.close_connection = True
+    while not handler.files.ended.is_set():
+        handler.wfile.write(bytes(1 << 16))
+
+
+@pytest.mark.parametrize("is_document", [True, False], ids=["document", "file"])
+def test_answers_without_end_are_ended(app: App, is_document: bool) -> None:
+    release = app.shelf.release(1)
+    path = f"/{delivered.CHANNEL}/channel.json" if is_document else model_blob(app, 1)
+    app.shelf.publish(release)
+    app.shelf.files.faults_by_path[path] = deque([endless])
+    found = app.update()
+    assert (found["phase"], "bytes" in found["reason"]) == ("failed", True), found
+    assert app.loaded() == BUNDLED
+    assert app.update()["phase"] == "ready"
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "changed"])
@@ -295,7 +317,9 @@ def test_a_full_folder_and_conditions_make_it_wait(app: App) -> None:
     assert app.update()["phase"] == "failed"
     app.ask("limit 10000000")
     assert app.update()["phase"] == "ready"
-    app.shelf.publish(changed(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=1 << 52)))
+    app.shelf.publish(
+        changed(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=1 << 52))
+    )
     found = app.update()
     assert (found["phase"], "free bytes" in found["reason"]) == ("waiting", True)
     assert app.loaded() == updated(1)

@@ -76,12 +76,15 @@ def patch(package: Path) -> Patch:
 
     def make(folder: Path) -> None:
         flags = [each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")]
-        options = ["-isystem", jsc.zlib_headers(), "-I", package / "cpp", f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
+        options: list[str | Path] = ["-isystem", jsc.zlib_headers(), "-I", package / "cpp", f"-DPACKAGE={NAMESPACE}"]
         target = ("-target", jsc.TARGET, *flags, *CHECKED)
-        jsc.compiler([*target, *options, *sources, *jsc.zlib(), "-o", folder / "delta"], what="compiling delta.cpp")
+        jsc.compiler(
+            [*target, *jsc.WARNINGS, *options, *sources, *jsc.zlib(), "-o", folder / "delta"],
+            what="compiling delta.cpp",
+        )
 
     headers = sorted((package / "cpp").glob("*.h"))
-    program = kept("react-native-delta", make, *sources, *headers, Path(__file__).read_text(encoding="utf-8")) / "delta"
+    program = kept("react-native-delta", make, *sources, *headers, str(CHECKED)) / "delta"
 
     def run(*words: str | Path) -> tuple[int, str]:
         libraries = {"LD_LIBRARY_PATH": str(jsc.libraries(jsc.onnxruntime())[1])}
@@ -184,12 +187,15 @@ import android.net.ConnectivityManager
 import android.os.BatteryManager
 import device.report
 
+const val NETWORK = "connectivity"
+const val BATTERY = "batterymanager"
+
 fun state(services: Map<String, Any>): String = DeviceState(Context(services)).run { "${unmetered()} ${charging()}" }
 
 fun main() {
-    report("wifi", state(mapOf("connectivity" to ConnectivityManager(false), "batterymanager" to BatteryManager(true))))
-    report("mobile", state(mapOf("connectivity" to ConnectivityManager(true), "batterymanager" to BatteryManager(false))))
-    report("forbidden", state(mapOf("connectivity" to ConnectivityManager(null))))
+    report("wifi", state(mapOf(NETWORK to ConnectivityManager(false), BATTERY to BatteryManager(true))))
+    report("mobile", state(mapOf(NETWORK to ConnectivityManager(true), BATTERY to BatteryManager(false))))
+    report("forbidden", state(mapOf(NETWORK to ConnectivityManager(null))))
 }
 """
 

@@ -1,6 +1,7 @@
 """Swift: a ModelUpdater delivers, tries and opens newer models, and whatever happens a verified one is opened."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -154,7 +155,7 @@ def test_an_update_is_tried_then_opened_and_can_be_rolled_back(app: App) -> None
     assert app.phase() == "ready"
     assert app.loaded() == updated(1)
     app.shelf.publish(replace(first, version="1.2.3", number=NUMBER))
-    assert app.phase() == "ready"
+    assert app.phase() == "up-to-date"
     assert app.loaded() == BUNDLED
     app.ask("close")
     assert app.phase() == "up-to-date"
@@ -341,7 +342,7 @@ def test_a_download_goes_on_where_it_was_cut_off(app: App) -> None:
     app.shelf.publish(release)
     largest = max((each for file in release.files for each in file.files), key=lambda each: each.size_bytes)
     path = f"/blobs/sha256/{largest.sha256[:2]}/{largest.sha256}"
-    app.shelf.files.faults_by_path[path] = servers.deque([servers.cut(6000), *[servers.status(503)] * 5])
+    app.shelf.files.faults_by_path[path] = deque([servers.cut(6000), *[servers.status(503)] * 5])
     try:
         assert app.phase() == "failed"
     finally:
@@ -358,12 +359,15 @@ def test_a_delta_makes_a_file_of_the_app_s_own_or_of_a_download(app: App) -> Non
     first = app.shelf.release(1, delta_to=(0,))
     app.shelf.publish(first)
     assert app.phase() == "ready"
-    asked = app.shelf.asked
+    asked, made = app.shelf.asked, set()
     for file in first.files:
         for each in (file.file, *file.data):
-            if each.deltas and each.deltas[0].size_bytes < each.size_bytes:
+            [delta] = each.deltas
+            if delta.source != each.sha256 and delta.size_bytes < each.size_bytes:
+                made.add(each.sha256)
                 assert not any(each.sha256 in path for path in asked)
-                assert any(each.deltas[0].sha256 in path for path in asked)
+                assert any(delta.sha256 in path for path in asked)
+    assert made
     assert app.loaded() == updated(1)
     second = app.shelf.release(2, delta_to=(1,))
     app.shelf.publish(second, first)
@@ -372,6 +376,15 @@ def test_a_delta_makes_a_file_of_the_app_s_own_or_of_a_download(app: App) -> Non
     asked = app.shelf.asked
     assert any(delta.sha256 in path for path in asked for each in parts for delta in each.deltas)
     assert app.loaded() == updated(2)
+
+
+def test_what_the_app_has_is_not_downloaded(app: App) -> None:
+    """The release has the graph and the weights of the app's own model, under another version."""
+    own = app.shelf.release(0, has_golden=False)
+    app.shelf.publish(replace(own, version="1.3.0", number=NUMBER + (1 << 20)))
+    assert app.phase() == "ready"
+    assert app.shelf.asked == ["/stable/channel.json"]
+    assert app.loaded() == ("1.3.0", "updater", sum_of(0))
 
 
 def test_a_wrong_delta_costs_a_download(app: App) -> None:

@@ -18,7 +18,7 @@ from tests.toolchain.swift_packages import runtimes
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
-NAMES = ("image_classifier", "delivered", "everything", "cpu_alone", "contracts")
+NAMES = ("image_classifier", "delivered", "everything", "cpu_alone", "contracts", "encrypted")
 FORMAT = {
     "version": 1,
     "indentation": {"spaces": 4},
@@ -110,9 +110,9 @@ def test_a_mistake_does_not_compile(tmp_path: Path, name: str, old: str, new: st
 
 
 def test_its_files_are_laid_out_as_swift_format_does(package: Path) -> None:
-    done = lint(package)
-    assert done.output == ""
-    assert done.returncode == 0
+    """But for long lines of Trust.swift, which stays as packages have it."""
+    lines = lint(package).output.splitlines()
+    assert [each for each in lines if not ("/Trust.swift:" in each and "[LineLength]" in each)] == []
 
 
 def test_another_layout_is_found(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_package_depends_on_the_runtime_beside_it(package: Path) -> None:
     assert set(targets) == {module, f"C{module}", f"{module}Tests"}
     assert (dependency["path"], dependency["identity"]) == (str(runtime), runtime.name)
     assert targets[f"C{module}"]["dependencies"] == [{"product": [PRODUCT, runtime.name, None, None]}]
-    assert linked(targets[f"C{module}"]) == {}
+    assert linked(targets[f"C{module}"]) == ({"linkedLibrary": {"z"}} if package.name == "delivered" else {})
 
 
 def test_the_manifest_says_what_apps_need_to_know(package: Path) -> None:

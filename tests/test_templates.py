@@ -9,6 +9,7 @@ from jinja2 import Environment, meta
 
 from packager.differences import page as differences
 from packager.files.installed import templates_folder
+from packager.packs import apple, play
 from packager.pages import bars, layers, parts
 from packager.quantization.measurement import page
 from packager.release import maven
@@ -57,6 +58,8 @@ VIEWS: dict[str, type] = {
     "ios/runtime/Package.swift.j2": swift_runtime.ManifestView,
     "ios/runtime/README.md.j2": swift_runtime.ReadmeView,
     "ios/swift/Model.swift.j2": swift.ModelView,
+    "packs/build.gradle.kts.j2": play.BuildScript,
+    "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
     "report/report.html.j2": views.PageView,
     "report/differences.html.j2": differences.PageView,
     "report/quantization.html.j2": page.PageView,
@@ -99,6 +102,7 @@ SHARED = [
         "Options",
         "Orientation",
         "OwnFile",
+        "Pack",
         "Picture",
         "PixelFormat",
         "Plane",
@@ -113,6 +117,7 @@ SHARED = [
         "Sound",
         "Source",
         "Tensors",
+        "Decryption",
         *android_target.TRUST,
         *android_target.DELIVERY,
         "TextLists",
@@ -121,12 +126,15 @@ SHARED = [
     )
 ]
 SHARED_SWIFT = [
+    "ios/c/inflate.h.j2",
     "ios/c/module.modulemap.j2",
     "ios/c/shim.c.j2",
     *(f"ios/swift/{name}.swift.j2" for name in swift_texts.FILES),
 ]
 SHARED_REACT_NATIVE = [
-    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True) if not is_of_model(path)
+    str(root / path)
+    for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True)
+    if not is_of_model(path)
 ]
 """the files that all models of a package share: together they print the view of their target"""
 SHARED_WEB = [
@@ -135,7 +143,9 @@ SHARED_WEB = [
     if not is_of_model(path) and path.parts[0] != web_texts.SOURCES
 ]
 MODELS_NPM = [
-    str(root / path) for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True) if is_of_model(path)
+    str(root / path)
+    for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True)
+    if is_of_model(path)
 ]
 """the same for the files of one model: its types are not where its values are"""
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")

@@ -15,7 +15,7 @@ from packager.channel.document import Conditions, Rollout
 from tests.delivery_drivers.web import driver
 from tests.toolchain import updated_web
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.react_native.download.server import Handler, serving, slow
+from tests.toolchain.react_native.download.server import Handler, serving, slow, status
 from tests.toolchain.updated_web import NOW, POINTER, Blobs, Site, channel, digest, ort_file, path_of, release, samples
 from tests.trust_vectors import NEXT, STRANGER
 
@@ -226,6 +226,14 @@ def test_downloads_go_on_where_they_were_cut_off(site: Site) -> None:
     assert site.update() == ("ready", SECOND, "")
     _, again = (each.range for each in site.page.server.files.requests if each.path == path)
     assert again == f"bytes=9000-{len(content) - 1}"
+
+
+def test_a_download_of_which_nothing_has_come_is_asked_for_again(site: Site) -> None:
+    path = path_of(digest(ort_file(2)))
+    site.publish(channel(1, release(2, site.blobs)))
+    site.page.server.files.faults_by_path[path] = deque([status(503)])
+    assert site.update() == ("ready", SECOND, "")
+    assert site.page.asked().count(path) == 2
 
 
 def test_a_download_that_is_cancelled_is_no_failure(site: Site) -> None:

@@ -27,6 +27,7 @@ from packager.cli.extract import extract
 from packager.cli.init import init
 from packager.cli.inspect import inspect
 from packager.cli.lock import lock
+from packager.cli.pack import pack
 from packager.cli.predict import predict
 from packager.cli.publish import publish
 from packager.cli.quantize import quantize
@@ -43,7 +44,7 @@ INTERRUPTED = 130
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, quantize, convert),
-    "Build packages": (check, build, extract, runtime, xcode),
+    "Build packages": (check, build, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),

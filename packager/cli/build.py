@@ -13,6 +13,7 @@ from packager.cli.options import (
     evidence_option,
     fail_on_option,
     json_option,
+    model_key_option,
     no_code_option,
     outside_option,
     parse_gates,
@@ -29,6 +30,7 @@ from packager.cli.options import (
 if TYPE_CHECKING:
     from packager.config import Config
     from packager.core.console import Console
+    from packager.encryption import ModelKey
     from packager.workflows.build import Release
     from packager.workflows.unchanged import Summary
 
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     type=MODEL,
     help="Also add the Android library to this Maven repository, a folder, and keep the versions that are there.",
 )
+@model_key_option
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--verify", is_flag=True, help="Do every step, even where nothing has changed since the last build.")
 @click.option(
@@ -92,6 +95,7 @@ def build(
     emit_project: bool,
     emits: tuple[str, ...],
     repository: Path | None,
+    model_key: str | None,
     strict: bool,
     verify: bool,
     locked: bool,
@@ -104,9 +108,11 @@ def build(
     from packager.workflows import unchanged
 
     console = Console(quiet=as_json)
+    key = read_key(model_key, folder_of(model, config_path)) if model_key else None
     said = click.get_current_context().params
     command = {key: value for key, value in said.items() if key not in ("verify", "as_json")}
-    begun = unchanged.start({**command, "lock": unchanged.lock_beside(config_path, model)})
+    known_key = {"key": key.fingerprint} if key else {}
+    begun = unchanged.start({**command, "lock": unchanged.lock_beside(config_path, model), **known_key})
     if not verify and not locked and (known := unchanged.known_result(begun, out, evidence)):
         console.say(f"nothing has changed since the last build: {out} is as it was made (--verify builds all the same)")
         show(known, out, console, as_json=as_json)
@@ -131,6 +137,7 @@ def build(
         emit_spdx="spdx" in emits,
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
         has_project=model is None,
+        model_key=key,
     )
     project = None
     if model is None:
@@ -149,6 +156,13 @@ def build(
     unchanged.keep(begun, ended)
     show(replace(result, warnings=()), out, console, as_json=as_json)
     add_to_repository(out, repository, console)
+
+
+def read_key(place: str, project: Path) -> "ModelKey":
+    """The key that `--model-key` names. Raises ConfigError if it cannot be used."""
+    from packager.encryption import key_of
+
+    return key_of(place, project)
 
 
 def add_to_repository(out: Path, repository: Path | None, console: "Console") -> None:

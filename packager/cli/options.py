@@ -69,6 +69,11 @@ evidence_option = click.option(
 )
 
 
+model_key_option = click.option(
+    "--model-key",
+    metavar="env:NAME|FILE",
+    help="Key of [package] encryption: 32 bytes, as 64 hexadecimal digits or in Base64.",
+)
 outside_option = click.option(
     "--allow-outside",
     is_flag=True,

@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from packager.workflows.rebuild import Rebuilt
 
 
-def rebuild(release: Path, config_path: Path, *, is_fresh: bool, as_json: bool) -> "Rebuilt":
-    """Builds `release` again. Raises GateError if a file differs; with `as_json`, its document has all differences."""
-    from packager.cli.build import configured
+def rebuild(
+    release: Path, config_path: Path, *, is_fresh: bool, as_json: bool, model_key: str | None = None
+) -> "Rebuilt":
+    """Builds `release` again; `model_key` says where the key is that its models are encrypted with. Raises GateError if
+    a file differs; with `as_json`, its document has all differences."""
+    from packager.cli.build import configured, read_key
     from packager.core.console import Console
     from packager.core.to_json import plain
     from packager.workflows import rebuild as workflow
@@ -30,7 +33,8 @@ def rebuild(release: Path, config_path: Path, *, is_fresh: bool, as_json: bool) 
             None, project, targets=parameters.targets, settings=parameters.settings, shapes=parameters.shapes
         )
 
-    found = workflow.rebuild(release, project, configure, Console(quiet=as_json), is_fresh=is_fresh)
+    key = read_key(model_key, project.parent) if model_key else None
+    found = workflow.rebuild(release, project, configure, Console(quiet=as_json), is_fresh=is_fresh, model_key=key)
     if found.differences:
         if not as_json:
             show(release, found)

@@ -10,6 +10,7 @@ from packager.cli.options import (
     MODEL,
     config_option,
     json_option,
+    model_key_option,
     print_json,
     set_option,
     shape_option,
@@ -32,6 +33,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--changelog", type=FILE, help="Changelog that gets an entry; default: CHANGELOG.md beside mobpack.toml.")
 @click.option("--rebuild", is_flag=True, help="Build twice, the second time in an empty store, and compare the bytes.")
 @click.option("--key", metavar="FILE|URI", help="Private key to sign with, as for mobpack sign.")
+@model_key_option
 @click.option("--certificate", type=FILE, metavar="FILE", help="The key's X.509 certificate.")
 @click.option(
     "--to", "named", multiple=True, metavar="REGISTRY", help="Publish there, as mobpack publish does. Repeatable."
@@ -59,6 +61,7 @@ def release(
     changelog: Path | None,
     rebuild: bool,
     key: str | None,
+    model_key: str | None,
     certificate: Path | None,
     named: tuple[str, ...],
     registry_settings: tuple[str, ...],
@@ -83,7 +86,7 @@ def release(
     if certificate and not key:
         raise ConfigError("--certificate belongs to a key", hint="give --key, too")
     from packager import publishing
-    from packager.cli.build import configured
+    from packager.cli.build import configured, read_key
     from packager.core.console import Console
     from packager.workflows import release as workflow
     from packager.workflows import signing
@@ -101,6 +104,7 @@ def release(
         changelog=changelog or config_path.with_name("CHANGELOG.md"),
         day=datetime.now(UTC).date().isoformat(),
         signer=signer,
+        model_key=read_key(model_key, config_path.parent) if model_key else None,
         registries=registries,
         raises_version=bump,
         is_rebuilt=rebuild,

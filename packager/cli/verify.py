@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.options import MODEL, json_option, model_key_option, print_json
 from packager.core.errors import ConfigError
 
 PEM = click.Path(path_type=Path, dir_okay=False)
@@ -38,6 +38,7 @@ PEM = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Project file, or its folder, for --rebuild.",
 )
+@model_key_option
 @click.option("--cached", is_flag=True, help="Let --rebuild use results of earlier builds: faster, and proves less.")
 @json_option
 def verify(
@@ -48,6 +49,7 @@ def verify(
     signature: Path | None,
     is_rebuilt: bool,
     config_path: Path,
+    model_key: str | None,
     cached: bool,
     as_json: bool,
 ) -> None:
@@ -70,7 +72,7 @@ def verify(
     trust = signing.trust(keys, somebody) if keys or somebody else None
     rebuilt = None
     if is_rebuilt:
-        rebuilt = rebuilding.rebuild(release, config_path, is_fresh=not cached, as_json=as_json)
+        rebuilt = rebuilding.rebuild(release, config_path, is_fresh=not cached, as_json=as_json, model_key=model_key)
     found = signing.verify_place(release, trust, signature)
     if as_json:
         print_json({"release": str(release), **plain(found), **({"rebuilt": plain(rebuilt)} if rebuilt else {})})

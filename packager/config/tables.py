@@ -27,6 +27,7 @@ SOURCE = "source"
 """variant with the model's own numbers; it needs no table"""
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 ADDRESS = re.compile(r"(https://[^\s\"<>]+)?")
+KEY_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})?")
 CHANNEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 
@@ -64,6 +65,9 @@ class PackageTable(Strict):
     channel: Annotated[str, matches(CHANNEL, "use letters, digits, dots and hyphens, for example stable")] = ""
     """channel from which apps update their models, as `mobpack channel` names it; needs `trust`. See
     docs/delivery.md"""
+    encryption: Annotated[str, matches(KEY_ID, "use letters, digits, dots, _ and -, for example models-1")] = ""
+    """name of the key that the models are encrypted with, by which apps know it; `mobpack build --model-key` says where
+    it is. Whoever controls a device can get it there. See docs/encryption.md"""
 
     @property
     def trusted(self) -> tuple[Path, ...]:

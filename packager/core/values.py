@@ -238,6 +238,8 @@ class Compiled:
     """weights of an ONNX file: they ship beside it under these names, each smaller than 2^31 bytes"""
     settings: Mapping[str, str] = field(default_factory=dict)
     """session configuration that is required to open it"""
+    plain_sha256: str = ""
+    """of the file before it was encrypted; empty for one that anybody can read"""
     processor: str = ""
     """processor feature that the file requires: `FP16` for 16-bit arithmetic; empty for every phone"""
 
@@ -339,6 +341,8 @@ class Package:
     """where `npm publish` sends it; empty for npm's own registry"""
     trust: Trust | None = None
     """None for a package that opens its files unsigned"""
+    encryption: str = ""
+    """name of the key that model files are encrypted with; empty for a package with readable ones"""
     delivery: Delivery | None = None
     """None for a package whose models come with the app alone"""
 

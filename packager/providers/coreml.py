@@ -18,6 +18,7 @@ class Coreml:
     EXECUTION_PROVIDER: ClassVar[str] = "CoreMLExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"ios": "--use_coreml"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
 

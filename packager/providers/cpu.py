@@ -13,6 +13,7 @@ class Cpu:
     EXECUTION_PROVIDER: ClassVar[str] = "CPUExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
 

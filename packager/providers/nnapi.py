@@ -13,6 +13,7 @@ class Nnapi:
     EXECUTION_PROVIDER: ClassVar[str] = "NnapiExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_nnapi"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
 

@@ -15,6 +15,8 @@ class Provider(Protocol):
     script alone cannot"""
     IS_COMPILED_FOR_CHIPS: ClassVar[bool]
     """whether models can be compiled for named chips ahead of time"""
+    CHIP_MAKERS: ClassVar[tuple[str, ...]]
+    """makers of these chips, as Android names them (Build.SOC_MANUFACTURER); empty if there are none"""
     ANDROID_RUNTIME: ClassVar[str]
     """published ONNX Runtime that has it, by its key in `[android]` of pins.toml"""
     HIDES_NODES: ClassVar[bool]

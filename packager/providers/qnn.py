@@ -13,6 +13,7 @@ class Qnn:
     EXECUTION_PROVIDER: ClassVar[str] = "QNNExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": ""}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = True
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ("QTI", "Qualcomm")
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
     HIDES_NODES: ClassVar[bool] = False
 

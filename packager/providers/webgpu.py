@@ -13,6 +13,7 @@ class Webgpu:
     EXECUTION_PROVIDER: ClassVar[str] = "WebGpuExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu", "web": "--use_webgpu"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = True
 

@@ -13,6 +13,7 @@ class Webnn:
     EXECUTION_PROVIDER: ClassVar[str] = "WebNNExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"web": "--use_webnn"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
 

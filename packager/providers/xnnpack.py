@@ -13,6 +13,7 @@ class Xnnpack:
     EXECUTION_PROVIDER: ClassVar[str] = "XnnpackExecutionProvider"
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_xnnpack", "ios": "--use_xnnpack"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = True
 

@@ -78,6 +78,18 @@ def extract(release: Path, folder: Path) -> tuple[Extracted, ...]:
     return found
 
 
+def unpack(release: Path, folder: Path, *, target: str) -> tuple[Extracted, ...]:
+    """Writes each model file of the packages for `target` in `release` to `folder`, an existing one, named by its
+    SHA-256.
+
+    Raises ConfigError if `release` has none, ToolError if a package is damaged.
+    """
+    archives = [each for each in _archives(release) if each.target == target]
+    if not archives:
+        raise ConfigError(f"{release} has no package for {target}", hint=f"build one: mobpack build --target {target}")
+    return tuple(sorted({each for archive in archives for each in _files(archive, folder)}))
+
+
 def _archives(release: Path) -> list[Archive]:
     manifest = release / MANIFEST
     try:

@@ -168,6 +168,7 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "data-files": [file.name for file in compiled.data_files],
         **({"data-sha256": [sha256_of(file) for file in compiled.data_files]} if compiled.data_files else {}),
         "sha256": compiled.sha256,
+        **({"plain-sha256": compiled.plain_sha256} if compiled.plain_sha256 else {}),
         "size-bytes": compiled.size_bytes,
         "operators": sorted(compiled.operators),
         "disabled-optimizers": list(compiled.disabled_optimizers),

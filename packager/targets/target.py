@@ -189,6 +189,8 @@ class Printed(Protocol):
     """kind of artifact -> the folder in it with the files of models, between slashes"""
     VERIFIES: ClassVar[bool]
     """whether its code verifies signed lists of files (`[package] trust`)"""
+    DECRYPTS: ClassVar[bool]
+    """whether its code decrypts models (`[package] encryption`)"""
     UPDATES: ClassVar[bool]
     """whether its code takes models from a channel (`[package] channel`)"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]

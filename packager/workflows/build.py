@@ -21,6 +21,7 @@ from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
 from packager.verification.parity import References
 from packager.workflows.delivering import delivered, refuse_undelivered
+from packager.workflows.encrypting import encrypted, refuse_unencrypted
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
 from packager.workflows.options import options_of
 from packager.workflows.origins import Origins, write_provenance
@@ -52,6 +53,7 @@ def build(
     """
     refuse_unverified(config, request.targets)
     refuse_undelivered(config, request.targets)
+    refuse_unencrypted(config, request)
     package_of(config)  # keys that cannot be trusted are refused before anything is made
     judge_licenses(config, request, console)
     if request.emit_spdx:
@@ -62,8 +64,10 @@ def build(
     with store.in_use(), release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
         contents = proven(planned, config, request, store, console, runtimes)
-        shipped = package_all(contents, config, request, staging, store, console)
-        write_manifest(contents, shipped, config, request, staging, console)
+        with store.scratch() as scratch:
+            shipping = encrypted(contents, request, scratch)
+            shipped = package_all(shipping, config, request, staging, store, console)
+            write_manifest(shipping, shipped, config, request, staging, console)
         extras = reporting.measured(planned.made, store, console, has_latency=False)
         write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
         write_provenance(origins, contents.plans, shipped, request, staging)

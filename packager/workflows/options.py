@@ -26,6 +26,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
         **contracts_of(config),
         **trust_in(config),
         **({"channel": config.package.channel} if config.package.channel else {}),
+        **({"encryption": config.package.encryption} if config.package.encryption else {}),
         "parity": {
             "runners": list(config.parity.runners),
             "require": list(config.parity.require),

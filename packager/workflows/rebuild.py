@@ -13,6 +13,7 @@ from packager.config import Config
 from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
+from packager.encryption import ModelKey
 from packager.files.store import Store
 from packager.files.store.pruning import entries
 from packager.files.user_cache import cache_folder
@@ -78,13 +79,19 @@ class Original:
 
 
 def rebuild(
-    release: Path, project_file: Path, configured: Configured, console: Console, *, is_fresh: bool = True
+    release: Path,
+    project_file: Path,
+    configured: Configured,
+    console: Console,
+    *,
+    is_fresh: bool = True,
+    model_key: ModelKey | None = None,
 ) -> Rebuilt:
     """Builds the project in `project_file` into a scratch folder as `release` was built, and compares all files.
 
     `configured` reads that file with the options of a build. With `is_fresh`, every result is computed in an empty
-    store; isolated environments and downloaded files are used as they are installed. `release` is only read. Raises
-    ConfigError for a folder that is no release.
+    store; isolated environments and downloaded files are used as they are installed. `release` is only read.
+    `model_key` is the one that its models are encrypted with. Raises ConfigError for a folder that is no release.
     """
     original = _original(release)
     parameters = original.parameters
@@ -102,6 +109,7 @@ def rebuild(
             emit_project=parameters.emit_project,
             emit_ort_package=parameters.emit_ort_package,
             rules=Rules(evidence=scratch / "evidence"),
+            model_key=model_key,
         )
         origins = Origins(project=project, lock=found) if original.statement else None
         build(project.config, request, console, origins, store)

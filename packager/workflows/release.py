@@ -22,6 +22,7 @@ from packager.core.errors import ConfigError, GateError, ToolError
 from packager.differences import Comparison, changelog, compare, read
 from packager.differences.values import Level
 from packager.differences.values import Release as Read
+from packager.encryption import ModelKey
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.replaced_folder import interrupts_deferred
@@ -62,6 +63,8 @@ class Order:
     day: str
     """of the changelog's entry, in the form of ISO 8601"""
     signer: Signer | None = None
+    model_key: ModelKey | None = None
+    """key that models are encrypted with"""
     registries: tuple[Registry, ...] = ()
     raises_version: bool = False
     """whether a version that is too low is raised in mobpack.toml"""
@@ -299,7 +302,7 @@ def _build(order: Order, config: Config, out: Path, console: Console) -> Step:
     is_locked = project.lock.exists()
     if is_locked:
         refuse_changed(project, targets)
-    request = Request(targets=targets, out=out, has_project=True)
+    request = Request(targets=targets, out=out, has_project=True, model_key=order.model_key)
     made = build(config, request, console, origins_of(project, targets, console))
     how = f"of what {LOCK} lists" if is_locked else f"without {LOCK}"
     words = f"{config.package.name} {config.package.version} for {', '.join(targets)}, {how}"
@@ -326,7 +329,7 @@ def _verified(order: Order, configured: Configured, out: Path, console: Console)
     words = f"{found.files} files are those of {MANIFEST}"
     if not order.is_rebuilt:
         return Step(name="verify", result="done", words=f"{words}; not built twice (--rebuild)")
-    rebuilt = rebuilding.rebuild(out, order.project, lambda _: configured(), console)
+    rebuilt = rebuilding.rebuild(out, order.project, lambda _: configured(), console, model_key=order.model_key)
     if rebuilt.differences:
         raise rebuilding.refusal(out, rebuilt)
     return Step(name="verify", result="done", words=f"{words}; built again, and {rebuilt.files} files are the same")

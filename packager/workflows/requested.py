@@ -7,6 +7,7 @@ from pathlib import Path
 from packager.config import Config
 from packager.core.errors import ConfigError
 from packager.core.values import Package
+from packager.encryption import ModelKey
 from packager.targets import WRAPPERS, Target, Wrapper
 from packager.workflows.gates import Rules
 from packager.workflows.trusted_keys import trust_of
@@ -25,6 +26,8 @@ class Request:
     emit_ort_package: bool = False
     emit_spdx: bool = False
     rules: Rules = NO_RULES
+    model_key: ModelKey | None = None
+    """key that models are encrypted with"""
     has_project: bool = False
     """whether a mobpack.toml says what to build, in which a user can set keys"""
 
@@ -55,6 +58,7 @@ def package_of(config: Config) -> Package:
         developers=config.package.developers,
         npm_registry=config.package.npm_registry,
         trust=trust_of(config),
+        encryption=config.package.encryption,
     )
 
 

@@ -7,7 +7,7 @@ Beside the commands of all programs, it takes these:
 - `die N` ends the process at the Nth durable write from then on
 - `die-opening` does so where a model is open, and nobody has written that down
 - `test` is the self-test of the model that `load` opened, and `run` gives its outputs once more
-- `delta SOURCE DELTA LIMIT`, in base64, is what the library's patcher makes of them
+- `delta SOURCE DELTA LIMIT` is what the patcher of the library makes, in base64; `patch SOURCE DELTA RESULT` of files
 """
 
 import json

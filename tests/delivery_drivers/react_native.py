@@ -1,9 +1,9 @@
-"""The program for React Native: tests/toolchain/react_native/host/script/delivery.js, in JavaScriptCore with the package's C++.
+"""The program for React Native: tests/toolchain/react_native/host/script/delivery.js, with a package's C++.
 
 Beside the commands of all programs, it takes these: `limit BYTES` of storage; `metered yes|no|unknown` and `charging
-yes|no|unknown` are what the app says of the device; `die N` ends the process after the Nth durable write from then on, and
-`die-opening` where a model is open and nobody has written that down; `load always` reads files whole; `run` gives the
-outputs of what `load` opened once more, and `test` its self-test.
+yes|no|unknown` are what the app says of the device; `die N` ends the process after the Nth durable write from then
+on, and `die-opening` where a model is open and nobody has written that down; `load always` reads files whole; `run`
+gives the outputs of what `load` opened once more, and `test` its self-test.
 """
 
 import json

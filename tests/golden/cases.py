@@ -350,16 +350,11 @@ TRUSTED = replace(IMAGE_CLASSIFIER, package=replace(IMAGE_CLASSIFIER.package, ve
 DELIVERED = replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={"classifier": "c" * 64}))
 """a package whose models a channel updates"""
 
-DELIVERED = replace(
-    TRUSTED,
-    package=replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={"classifier": "c" * 64})),
-)
-
 CASES = {
     "image_classifier": IMAGE_CLASSIFIER,
     "everything": EVERYTHING,
     "trusted": TRUSTED,
-    "delivered": DELIVERED,
+    "delivered": replace(TRUSTED, package=DELIVERED),
 }
 
 
@@ -415,7 +410,7 @@ IOS_CASES = {
     ),
     "cpu_alone": IOS_CPU_ALONE,
     "trusted": replace(IOS_IMAGE_CLASSIFIER, package=TRUSTED.package),
-    "delivered": replace(IOS_IMAGE_CLASSIFIER, package=DELIVERED.package),
+    "delivered": replace(IOS_IMAGE_CLASSIFIER, package=DELIVERED),
 }
 
 # An Android app can pass no unsigned integers: the models are Android's.
@@ -650,6 +645,14 @@ IOS_CASES["contracts"] = replace(
     plans=tuple(on_ios(each, choice("cpu")) for each in CONTRACTS),
     golden=vectors(on_ios(CONTRACTS[0], choice("cpu")), tolerance=1e-3),
 )
+CASES["encrypted"] = replace(
+    IMAGE_CLASSIFIER,
+    package=replace(IMAGE_CLASSIFIER.package, encryption="models-1"),
+    target=Android(providers=()),
+    plans=(plan("classifier", IMAGE_CLASSIFIER.plans[0].model.signature),),
+    golden={},
+)
+IOS_CASES["encrypted"] = replace(IOS_CPU_ALONE, package=CASES["encrypted"].package)
 REACT_NATIVE_CASES["contracts"] = Wrapped(target=ReactNative(), android=CASES["contracts"], ios=IOS_CASES["contracts"])
 
 

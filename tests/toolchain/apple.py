@@ -25,6 +25,11 @@ from tests.toolchain.swift import Finished, swift
 INTERFACES = Path(__file__).with_name("apple_modules")
 STANDARD = ("Swift", "SwiftOnoneSupport", "_Concurrency", "_StringProcessing", "_Builtin_float")
 """Modules of Swift itself, in the order of their imports."""
+FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML", "CoreGraphics", "ImageIO")
+IOS_FRAMEWORKS = (
+    *("QuartzCore", "CoreMedia", "UIKit", "SwiftUI", "PhotosUI", "AVFoundation"),
+    *("ExtensionFoundation", "BackgroundAssets", "StoreKit"),
+)
 FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML", "CoreGraphics", "ImageIO", "Network")
 IOS_FRAMEWORKS = ("QuartzCore", "CoreMedia", "UIKit", "SwiftUI", "PhotosUI", "AVFoundation")
 """Modules that macOS lacks: code compiled for it must not see them."""

@@ -241,6 +241,56 @@ def bundle(linked: Path, dexed: Path, *, folder: Path) -> Path:
     return made
 
 
+def bundle_modules(modules: Sequence[Path], aab: Path, *, config: Path | None = None) -> Path:
+    """An app bundle of finished modules; `config` is a BundleConfig in JSON."""
+    settings = [f"--config={config}"] if config else []
+    _bundletool(["build-bundle", f"--modules={','.join(map(str, modules))}", f"--output={aab}", *settings])
+    return aab
+
+
+def base_module(app: str, folder: Path) -> Path:
+    """The base module of an app without code and resources."""
+    manifest = folder / "base.xml"
+    manifest.write_text(
+        f'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="{app}">'
+        '<application android:hasCode="false"/></manifest>',
+        encoding="utf-8",
+    )
+    linked = read_zip(link(manifest, assets=None, apk=folder / "base.apk"))
+    with zipfile.ZipFile(folder / "base.zip", "w") as archive:
+        archive.writestr("manifest/AndroidManifest.xml", linked[PurePosixPath("AndroidManifest.xml")])
+    return folder / "base.zip"
+
+
+def build_apks(aab: Path, apks: Path) -> Path:
+    """All APKs that Play makes of an app bundle, as one archive."""
+    _bundletool(["build-apks", f"--bundle={aab}", f"--output={apks}", f"--aapt2={app_tools().aapt2}"])
+    return apks
+
+
+def extract_apks(apks: Path, device: Path, folder: Path, *, modules: str) -> list[Path]:
+    """The APKs that a device gets; `device` is its DeviceSpec in JSON."""
+    options = [f"--apks={apks}", f"--device-spec={device}", f"--output-dir={folder}", f"--modules={modules}"]
+    _bundletool(["extract-apks", *options])
+    return sorted(folder.iterdir())
+
+
+def download_bytes(apks: Path, device: Path, *, modules: str) -> int:
+    """Size of what a device downloads, the largest that bundletool expects."""
+    printed = _bundletool(["get-size", "total", f"--apks={apks}", f"--device-spec={device}", f"--modules={modules}"])
+    return int(printed.split()[-1].split(",")[1])
+
+
+def device_groups(config: Path, properties: Path) -> str:
+    """The tier and groups of a device, as bundletool prints them; both files are JSON."""
+    return _bundletool(["evaluate-device-targeting-config", f"--config={config}", f"--device-properties={properties}"])
+
+
+def dump_manifest(aab: Path, module: str) -> str:
+    """The manifest of a module of an app bundle, as XML."""
+    return _bundletool(["dump", "manifest", f"--bundle={aab}", f"--module={module}"])
+
+
 def validate(aab: Path) -> None:
     """Has bundletool check an app bundle; raises ToolError with what it finds."""
     _bundletool(["validate", f"--bundle={aab}"])
@@ -372,8 +422,8 @@ def _repeated(option: str, values: Sequence[Path]) -> Iterator[str | Path]:
         yield value
 
 
-def _bundletool(arguments: Sequence[str]) -> None:
-    _java(
+def _bundletool(arguments: Sequence[str]) -> str:
+    return _java(
         [app_tools().bundletool],
         "com.android.tools.build.bundletool.BundleToolMain",
         arguments,

@@ -1,4 +1,4 @@
-"""A tiny package for React Native whose model a channel updates, releases of the model, and what a server has of them."""
+"""A tiny package for React Native whose model a channel updates, releases of it, and a server's files of them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -40,6 +40,7 @@ from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
+from packager.targets.target import Built
 from packager.vectors import safetensors
 from tests.onnx_text import linear, loaded
 from tests.toolchain import trusted
@@ -71,7 +72,8 @@ def graph(number: int) -> onnx.ModelProto:
 def computed(number: int, x: "numpy.typing.NDArray[Any]") -> "numpy.typing.NDArray[Any]":
     """The outputs of `graph(number)`."""
     arrays = {each.name: onnx.numpy_helper.to_array(each) for each in graph(number).graph.initializer}
-    return (x.astype(numpy.float64) @ arrays["w"] + arrays["b"]).astype(numpy.float32)
+    found: numpy.typing.NDArray[Any] = (x.astype(numpy.float64) @ arrays["w"] + arrays["b"]).astype(numpy.float32)
+    return found
 
 
 def sum_of(number: int) -> float:
@@ -87,7 +89,8 @@ def plan_of(number: int, folder: Path, target: str) -> Plan:
 
 def view(folder: Path) -> ReactNativeView:
     """The package with version 0 of the model, which has samples."""
-    built, golden = {}, {}
+    built: dict[str, Built] = {}
+    golden: dict[tuple[str, str], vectors.Vectors] = {}
     for target in TARGETS:
         plans = (plan_of(0, folder, target.NAME),)
         tested = vectors.Vectors(
@@ -116,7 +119,13 @@ class Shelf:
     """compiled models by version"""
 
     def release(
-        self, number: int, *, is_wrong: bool = False, has_golden: bool = True, delta_to: Sequence[int] = (), **changes: Any
+        self,
+        number: int,
+        *,
+        is_wrong: bool = False,
+        has_golden: bool = True,
+        delta_to: Sequence[int] = (),
+        **changes: Any,
     ) -> ModelRelease:
         """Version 1.3.`number` of the model, with its files on the server. `is_wrong` has samples with other outputs;
         `delta_to` are older versions to whose files there are deltas."""
@@ -202,4 +211,6 @@ def blob(digest: str) -> str:
 def bundle(document: Document) -> bytes:
     """The document in its signed envelope."""
     content = payload(plain(document))
-    return written(Bundle(payload=content, payload_type=PAYLOAD_TYPE, signature=sign(pae(PAYLOAD_TYPE, content), IN_USE)))
+    return written(
+        Bundle(payload=content, payload_type=PAYLOAD_TYPE, signature=sign(pae(PAYLOAD_TYPE, content), IN_USE))
+    )

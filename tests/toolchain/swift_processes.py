@@ -9,8 +9,10 @@ from tests.toolchain.swift import DEVICES, _alone, _mount_all, _shell, swift
 def command(
     arguments: Sequence[str | Path], *, cwd: Path, mounts: Mapping[str, Path], environment: Mapping[str, str]
 ) -> list[str]:
-    """What starts a program of the toolchain in `cwd`, as `Swift.run` does: it sees that folder and `mounts`, and ends
-    with the process that the command makes."""
+    """Command that starts a program of the toolchain in `cwd`, as `Swift.run` does.
+
+    The program sees that folder and `mounts`, and ends with the process that the command makes.
+    """
     toolchain = swift()
     seen = {
         str(cwd): cwd,

@@ -30,6 +30,17 @@ def models_folder(package: Package) -> PurePosixPath:
     return PurePosixPath("mobpack", package.name)
 
 
+def refuse_apart(plans: Sequence[Plan], package: Package) -> None:
+    """Raises ModelError for an encrypted package with weights in files of their own: ONNX Runtime opens these by
+    itself, and cannot decrypt them."""
+    apart = [plan.model.name for plan in plans if any(file.data_files for file in plan.files)]
+    if package.encryption and apart:
+        raise ModelError(
+            f"package.encryption: files of {', '.join(apart)} have weights in other files, which cannot be decrypted",
+            hint='set format = "ort" in [target.android]: then each file has its weights inside',
+        )
+
+
 def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
     """Model name -> its files. Raises ModelError if they exceed Android's limits."""
     names = _names(plans)

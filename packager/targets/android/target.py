@@ -84,6 +84,7 @@ RUNTIME_FILES = (
     "ModelSession",
     "Options",
     "OwnFile",
+    "Pack",
     "Policies",
     "Provider",
     "Reopening",
@@ -93,6 +94,8 @@ RUNTIME_FILES = (
 )
 SELF_TEST = "SelfTest"
 """file that only packages with golden vectors have"""
+DECRYPTION = "Decryption"
+"""file that only packages with `encryption` have"""
 TRUST = ("Envelope", "Json", "Trust")
 """files that only packages with `trust` have"""
 DELIVERY = (
@@ -130,6 +133,7 @@ class Android:
     NAME: ClassVar[str] = "android"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -226,8 +230,10 @@ class Android:
             contracts,
             taken=(typed.RESERVED_CLASSES if any(contracts.values()) else frozenset())
             | (tensors.RESERVED_BY_TRUST if package.trust else frozenset())
+            | (tensors.RESERVED_BY_ENCRYPTION if package.encryption else frozenset())
             | (tensors.RESERVED_BY_DELIVERY if package.delivery else frozenset()),
         )
+        files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
         java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
@@ -241,6 +247,7 @@ class Android:
                 self.providers,
                 has_assignment=_has_assignment(laid_out.values()),
                 trust=signed_list.trust_view(package, str(files.models_folder(package))),
+                is_encrypted=bool(package.encryption),
                 delivered=delivery.delivery_view(package),
                 runtime=self._delivered_runtime(runtime),
             ),
@@ -307,7 +314,8 @@ class Android:
         updated = DELIVERY if view.runtime.delivery else ()
         tested = [SELF_TEST] if updated or any(model.golden for model in view.models) else []
         verified = TRUST if view.package.trust else ()
-        for name in (*RUNTIME_FILES, *view.typed_files, *tested, *verified, *updated):
+        decrypted = (DECRYPTION,) if view.package.encryption else ()
+        for name in (*RUNTIME_FILES, *view.typed_files, *tested, *verified, *decrypted, *updated):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
         named = UpdatedModelsView(kotlin_package=view.namespace, models=view.models)
         for name in UPDATED_MODELS if updated else ():
@@ -525,6 +533,7 @@ def _runtime_view(
     *,
     has_assignment: bool,
     trust: signed_list.TrustView | None,
+    is_encrypted: bool,
     delivered: delivery.DeliveryView | None,
     runtime: str,
 ) -> RuntimeView:
@@ -545,6 +554,7 @@ def _runtime_view(
         uses_nnapi="nnapi" in providers,
         library=native.library_name(namespace) if has_assignment else "",
         trust=trust,
+        is_encrypted=is_encrypted,
         delivery=delivered,
         delivered_runtime=runtime if delivered else "",
     )

@@ -29,23 +29,24 @@ RESERVED_CLASSES = frozenset(
     """
     Allowed Answer Any Array Asset AtomicInteger AutoCloseable BadModelException Boolean Buffer Build Bundle
     ByteArray ByteArrayOutputStream ByteBuffer ByteOrder Call Calls CancellationException Char Charsets Checked
-    Companion CompletableDeferred ConcurrentHashMap Configuration Context Copy Counts CPU Dispatchers Distance
-    Double DoubleBuffer Download Downloads Element EnumSet Environment ErrnoException Exception FailureEvent
-    Fallback Field File FileDescriptor FileInputStream FileLock FileOutputStream Files Float FloatBuffer Flow Folder
-    Frame Golden GoldenSample GoldenTensor Heat Histogram HttpURLConnection IllegalArgumentException
-    IllegalStateException Info Input Installation Int IntArray IntBuffer IOException Iterator JvmField JvmOverloads
-    JvmStatic LinkedBlockingQueue LinkedHashMap List LoadEvent Loading Locale Log Long LongArray LongBuffer
-    MalformedURLException Map MapMode Mapped Math MemoryPressure Message MessageDigest ModelBusyException
-    ModelCorruptedException ModelDownloadException ModelException ModelFile ModelFiles ModelMetrics ModelObserver
-    ModelOpener ModelRun ModelSession ModelSnapshot ModelStorageException MutableMap NativeAssignment NNAPIFlags
-    NodeInfo NonCancellable NoSuchFieldException OnnxJavaType OnnxTensor Opened Options OrtEnvironment OrtException
-    OrtLoggingLevel OrtSession OrtUtil Os Output OutputTest Own OwnBytes OwnFile OwnPart Pair ParcelFileDescriptor
-    Policies PowerManager Progress Provider ProviderAssignment RandomAccessFile Reader ReentrantLock
-    ReentrantReadWriteLock Regex RejectedExecutionException ReleaseEvent ReleaseReason Reopening Result RunEvent
-    Runnable Running RunOptions Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short
-    ShortBuffer Source Start String StructStat StructTimespec Summary Synchronized System TensorInfo Tensors
-    TensorType Thread ThreadingOptions ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit UnsatisfiedLinkError
-    Verify Volatile Weights Writer
+    Companion CompletableDeferred ConcurrentHashMap Configuration Context Copy Counts CPU Delivered Dispatchers
+    Distance Double DoubleBuffer Download Downloads Element EnumSet Environment ErrnoException Exception
+    FailureEvent Fallback Field File FileDescriptor FileInputStream FileLock FileOutputStream Files Float
+    FloatBuffer Flow Folder Frame Golden GoldenSample GoldenTensor Heat Histogram HttpURLConnection
+    IllegalArgumentException IllegalStateException Info Input Installation Installed Int IntArray IntBuffer
+    IOException Iterator JvmField JvmOverloads JvmStatic LinkedBlockingQueue LinkedHashMap List LoadEvent Loading
+    Locale Log Long LongArray LongBuffer MalformedURLException Map MapMode Mapped Math MemoryPressure Message
+    MessageDigest ModelBusyException ModelCorruptedException ModelDownloadException ModelException ModelFile
+    ModelFiles ModelMetrics ModelObserver ModelOpener ModelRun ModelSession ModelSnapshot ModelStorageException
+    MutableMap NativeAssignment NNAPIFlags NodeInfo NonCancellable NoSuchFieldException OnnxJavaType OnnxTensor
+    Opened Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output OutputTest Own
+    OwnBytes OwnFile OwnPart Pack Pair ParcelFileDescriptor Place Policies PowerManager Progress Provider
+    ProviderAssignment RandomAccessFile Reader ReentrantLock ReentrantReadWriteLock Regex
+    RejectedExecutionException ReleaseEvent ReleaseReason Reopening Result RunEvent Runnable Running RunOptions
+    Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer Source Start
+    String StructStat StructTimespec Summary Synchronized System TensorInfo Tensors TensorType Thread
+    ThreadingOptions ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit UnsatisfiedLinkError Verify Volatile
+    Weights Writer
     """.split()
 )
 
@@ -68,6 +69,13 @@ RESERVED_BY_DELIVERY = frozenset(
     """.split()
 )
 """the same in packages that update their models"""
+
+RESERVED_BY_ENCRYPTION = frozenset(
+    """
+    Cipher Decrypted GCMParameterSpec GeneralSecurityException Mac ModelKeyException ModelKeys SealedFile SecretKeySpec
+    """.split()
+)
+"""the same in packages that decrypt models"""
 
 
 @dataclass(frozen=True)
@@ -172,6 +180,7 @@ def model_view(
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
         is_signed=package.trust is not None,
+        is_encrypted=bool(package.encryption),
         contract=package.delivery.contracts[model.name] if package.delivery else "",
     )
 

@@ -41,6 +41,8 @@ class RuntimeView:
     library: str
     """name of the library in C, which tells the assignment; empty where ONNX Runtime cannot tell it"""
     trust: TrustView | None = None
+    is_encrypted: bool = False
+    """whether files are decrypted when they are opened"""
     delivery: DeliveryView | None = None
     delivered_runtime: str = ""
     """ONNX Runtime of the package, as documents of channels name it"""
@@ -289,6 +291,8 @@ class ModelView:
     """description of the self-test's samples"""
     is_signed: bool = False
     """whether only signed files are opened"""
+    is_encrypted: bool = False
+    """whether files are decrypted when they are opened"""
     contract: str = ""
     """hex sha256 of the API, by which releases of a channel fit it; empty in packages without a channel"""
     typed: TypedView | None = None

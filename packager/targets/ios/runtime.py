@@ -23,17 +23,21 @@ SWITCHES = {"0": "false", "1": "true"}
 
 def runtime_view(
     module: str,
+    package: str,
     providers: tuple[str, ...],
     contracts: Sequence[Contract] = (),
     class_names: Sequence[str] = (),
     trust: TrustView | None = None,
     delivery: DeliveryView | None = None,
     published_runtime: str = "",
+    *,
+    is_encrypted: bool = False,
 ) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(
         module=module,
         c_module=f"C{module}",
+        package=package,
         providers=tuple(
             ProviderView(name=name, case=CASES[name], hides_nodes=PROVIDERS[name].HIDES_NODES) for name in providers
         ),
@@ -42,6 +46,7 @@ def runtime_view(
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
         class_names=tuple(class_names),
         trust=trust,
+        is_encrypted=is_encrypted,
         delivery=delivery,
         published_runtime=published_runtime,
     )

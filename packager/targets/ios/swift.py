@@ -59,6 +59,11 @@ RESERVED_BY_TRUST = frozenset(
 )
 """the same in packages that verify signatures"""
 
+RESERVED_BY_ENCRYPTION = frozenset(
+    {"Crypto", "CryptoKit", "NSMutableData", "Nonce", "SealedBox", "SealedFile", "SymmetricKey"}
+)
+"""the same in packages that decrypt models"""
+
 RESERVED_BY_DELIVERY = frozenset(
     """
     About AsyncStream Attempt Blob BufferedInput ChannelAnswer ChannelDocument ChannelFile ChannelRelease ChannelRequest

@@ -42,6 +42,7 @@ class Ios:
     NAME: ClassVar[str] = "ios"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -144,18 +145,21 @@ class Ios:
             *texts.ALWAYS,
             *(swift.RESERVED_BY_CONTRACTS if contracts else ()),
             *(swift.RESERVED_BY_TRUST if package.trust else ()),
+            *(swift.RESERVED_BY_ENCRYPTION if package.encryption else ()),
             *(swift.RESERVED_BY_DELIVERY if package.delivery else ()),
         )
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
         delivered = delivery_view(package)
         shared = runtime_view(
             module,
+            package.name,
             self.providers,
             contracts,
             tuple(class_names.values()),
             signed_list.trust_view(package),
             delivered,
             self._delivered_runtime(runtime) if delivered else "",
+            is_encrypted=bool(package.encryption),
         )
         _refuse_double(shared)
         laid_out = files.lay_out(plans)
@@ -229,7 +233,9 @@ class Ios:
         home = package.sources(view.runtime.module)
         printed = {
             package.MANIFEST: package.manifest(view),
-            home / package.RESOURCES / PRIVACY: privacy.manifest(view.own.accesses if view.own else None),
+            home / package.RESOURCES / PRIVACY: privacy.manifest(
+                view.own.accesses if view.own else None, has_updates=view.runtime.delivery is not None
+            ),
             **texts.texts(view),
         }
         if view.package.trust:

@@ -40,6 +40,7 @@ SHARED = (
     "Observer",
     "OnnxRuntime",
     "Options",
+    "Pack",
     "Policies",
     "Provider",
     "Reopening",
@@ -59,6 +60,8 @@ COREML = ("CoreMLOptions",)
 """files of packages with CoreML"""
 SELF_TEST = ("Samples", "SelfTest")
 """files of packages with golden vectors"""
+ENCRYPTION = ("Decryption",)
+"""files of packages that decrypt models"""
 TRUST = ("Trust",)
 """files of packages that verify signatures"""
 DELIVERY = (
@@ -101,7 +104,10 @@ OF_LISTS = ("TextLists",)
 """files of packages with a model that takes several texts in a run"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
-FILES = (*ALWAYS, *TRUST, *DELIVERY, *OF_LISTS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
+FILES = (
+    *(*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *OF_LISTS),
+    *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
+)
 """names of all files"""
 VALUES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Picture", "PixelFormat", "Orientation", "Region", "YuvConversion"),
@@ -136,11 +142,12 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
 
 
 def shared_files(view: IosView) -> tuple[str, ...]:
+    decrypted = ENCRYPTION if view.runtime.is_encrypted else ()
     tests = SELF_TEST if view.runtime.delivery or _has_self_test(view) else ()
     optional = (*(COREML if view.runtime.uses_coreml else ()), *tests)
     verified = (*(TRUST if view.runtime.trust else ()), *(DELIVERY if view.runtime.delivery else ()))
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
-    return (*SHARED, *optional, *verified, *_of_kinds(view, OF_KINDS), *lists)
+    return (*SHARED, *optional, *verified, *decrypted, *_of_kinds(view, OF_KINDS), *lists)
 
 
 def _of_kinds(view: IosView, names: Mapping[type, tuple[str, ...]]) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ class RuntimeView:
     """Swift module of the package: `OrientationKit`"""
     c_module: str
     """module of ONNX Runtime's C header: `COrientationKit`; one per package, because an app may contain two packages"""
+    package: str
+    """name of the package: `page-orientation`"""
     providers: tuple[ProviderView, ...]
     coreml: CoremlView | None
     """None for a package without CoreML"""
@@ -61,6 +63,8 @@ class RuntimeView:
     """classes of the models"""
     trust: TrustView | None = None
     """what files are verified with; None for a package that opens them unsigned"""
+    is_encrypted: bool = False
+    """whether files are decrypted when they are opened"""
     delivery: DeliveryView | None = None
     """None for a package whose models come with the app alone"""
     published_runtime: str = ""

@@ -44,6 +44,7 @@ class ReactNative:
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = False
     UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 

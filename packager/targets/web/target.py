@@ -48,6 +48,7 @@ class Web:
     NAME: ClassVar[str] = "web"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = False
     UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 

@@ -42,6 +42,8 @@ private fun source(task: Task): Source {
         "bundled" -> Source.bundled
         "url" -> Source.url(at)
         "folder" -> Source.folder(File(at))
+        "pack" -> Source.pack { at.ifEmpty { null } }
+        "installed pack" -> Source.installedPack
         "file" -> Source.file(File(at), sha256)
         "bytes" -> Source.bytes(direct(File(at).readBytes()), sha256)
         "window" -> Source.bytes(window(File(at).readBytes(), task.number("offset")), sha256)

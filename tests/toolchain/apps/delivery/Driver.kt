@@ -17,6 +17,7 @@ import java.io.InputStream
 import java.io.OutputStream
 import java.lang.reflect.InvocationTargetException
 import java.nio.ByteBuffer
+import java.nio.channels.FileChannel
 import java.util.Base64
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.math.roundToLong
@@ -70,6 +71,7 @@ private class Driver(val address: String, folder: File, apk: File) {
             "die" -> dieAt(words[0].toInt())
             "die-opening" -> isToDie = true
             "delta" -> return mapOf("result" to patched(words[0], words[1], words[2].toLong()))
+            "patch" -> patch(File(words[0]), File(words[1]), File(words[2]))
             else -> throw IllegalArgumentException("no command $command")
         }
         return emptyMap()
@@ -123,23 +125,28 @@ private class Driver(val address: String, folder: File, apk: File) {
     }
 }
 
-/** What the library's own patcher, which apps cannot call, makes of a source and a delta, all in base64. */
+/** The result of a delta to a source, all in base64. */
 private fun patched(source: String, delta: String, limitBytes: Long): String {
+    val result = ByteArrayOutputStream()
+    val bytes = ByteBuffer.wrap(Base64.getDecoder().decode(source))
+    patch(bytes, Base64.getDecoder().decode(delta).inputStream(), result, limitBytes)
+    return Base64.getEncoder().encodeToString(result.toByteArray())
+}
+
+private fun patch(source: File, delta: File, result: File) = source.inputStream().channel.use { opened ->
+    val bytes = opened.map(FileChannel.MapMode.READ_ONLY, 0, source.length())
+    delta.inputStream().use { from -> result.outputStream().use { patch(bytes, from, it, Long.MAX_VALUE) } }
+}
+
+/** Calls the library's own patcher, which apps cannot call. */
+private fun patch(source: ByteBuffer, delta: InputStream, result: OutputStream, limitBytes: Long) {
     val patcher = Class.forName("com.example.models.Delta")
     val types = arrayOf(ByteBuffer::class.java, InputStream::class.java, OutputStream::class.java, Long::class.java)
-    val result = ByteArrayOutputStream()
     try {
-        patcher.getMethod("apply", *types).invoke(
-            patcher.getField("INSTANCE").get(null),
-            ByteBuffer.wrap(Base64.getDecoder().decode(source)),
-            Base64.getDecoder().decode(delta).inputStream(),
-            result,
-            limitBytes,
-        )
+        patcher.getMethod("apply", *types).invoke(patcher.getField("INSTANCE").get(null), source, delta, result, limitBytes)
     } catch (failure: InvocationTargetException) {
         throw failure.targetException
     }
-    return Base64.getEncoder().encodeToString(result.toByteArray())
 }
 
 private fun jsonOf(value: Any?): String = when (value) {

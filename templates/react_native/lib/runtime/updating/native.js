@@ -1,6 +1,6 @@
 // The folder of an updater in an app, on storage that is not backed up; native code writes to it.
-import { download } from '../download.js';
 import { ModelError, toModelError } from '../errors.js';
+import { fetchFile } from './nativeDownload.js';
 import { ask } from './nativeRequest.js';
 const LOCKED_MS = 50;
 /** Opens the folder of `channel` in an app. `android` is null on iOS. */
@@ -64,7 +64,7 @@ class NativePlatform {
         // A file of the right size may have other bytes.
         if (this.backend.fileSize(path) >= 0 && !(await this.hasFile({ sha256, sizeBytes })))
             await this.removeFile(sha256);
-        await download({ url, path, sizeBytes, sha256 }, this.store(), watcher);
+        await fetchFile({ url, path, sizeBytes, sha256 }, this.store(), watcher);
     }
     async adopt(file) {
         await this.prepare();

@@ -2,9 +2,10 @@
 
 import type { Backend } from '../backend.js';
 import type { PackagedFile } from '../descriptor.js';
-import { download, type Store } from '../download.js';
+import type { Store } from '../download.js';
 import { ModelError, toModelError } from '../errors.js';
 import type { Bytes } from '../trustBytes.js';
+import { fetchFile } from './nativeDownload.js';
 import { ask } from './nativeRequest.js';
 import type { Blob, BlobDownload, BlobWatcher, DeviceState, Patch, UpdatePlatform } from './platform.js';
 
@@ -130,7 +131,7 @@ class NativePlatform implements UpdatePlatform {
     const path = this.fileOf(sha256);
     // A file of the right size may have other bytes.
     if (this.backend.fileSize(path) >= 0 && !(await this.hasFile({ sha256, sizeBytes }))) await this.removeFile(sha256);
-    await download({ url, path, sizeBytes, sha256 }, this.store(), watcher);
+    await fetchFile({ url, path, sizeBytes, sha256 }, this.store(), watcher);
   }
 
   async adopt(file: PackagedFile): Promise<void> {

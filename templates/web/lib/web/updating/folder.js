@@ -7,6 +7,9 @@ import { keptBackend } from './keptBackend.js';
 import { applyDelta } from './patching.js';
 import { BytesInMemory, KeptFile, piecesOf, Pieces, PieceWriter } from './pieces.js';
 import { Texts } from './texts.js';
+/** Of requests that bring nothing at all, and the pause before the second one; it is twice as long before the third. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 500;
 const NO_BYTES = () => undefined;
 const UNMETERED = new Set(['wifi', 'ethernet']);
 const METERED = new Set(['cellular', 'bluetooth', 'wimax']);
@@ -48,7 +51,8 @@ export class WebFolder {
     }
     async download({ url, sizeBytes, sha256 }, { signal, onBytes }) {
         const wanted = { url, sizeBytes, sha256, mustBeSecure: isSecure(url) };
-        await fetchOnce(wanted, { signal, onBytes }, this.pieces.kept, this.backend.checksum);
+        const get = () => fetchOnce(wanted, { signal, onBytes }, this.pieces.kept, this.backend.checksum);
+        await again(get, signal);
         await this.refuseLost(sha256, sizeBytes);
     }
     async adopt(file) {
@@ -147,6 +151,21 @@ export class WebFolder {
     async lost(sha256) {
         await this.removeFile(sha256);
         return new ModelError('no-space', `the browser has not kept the file ${sha256}: this site may have no room left`);
+    }
+}
+/** Where nothing has come, nobody waits for it: a short break of the network need not be a failure. */
+async function again(get, signal) {
+    for (let attempt = 1;; attempt += 1) {
+        try {
+            await get();
+            return;
+        }
+        catch (reason) {
+            const isBreak = toModelError(reason).code === 'network' && signal?.aborted !== true;
+            if (!isBreak || attempt === ATTEMPTS)
+                throw reason;
+            await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** (attempt - 1)));
+        }
     }
 }
 /**

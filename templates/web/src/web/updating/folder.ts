@@ -18,6 +18,9 @@ interface Connected {
   readonly connection?: { readonly type?: string; readonly saveData?: boolean };
 }
 
+/** Of requests that bring nothing at all, and the pause before the second one; it is twice as long before the third. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 500;
 const NO_BYTES = (): void => undefined;
 const UNMETERED: ReadonlySet<string> = new Set(['wifi', 'ethernet']);
 const METERED: ReadonlySet<string> = new Set(['cellular', 'bluetooth', 'wimax']);
@@ -71,7 +74,8 @@ export class WebFolder implements UpdatePlatform {
 
   async download({ url, sizeBytes, sha256 }: BlobDownload, { signal, onBytes }: BlobWatcher): Promise<void> {
     const wanted = { url, sizeBytes, sha256, mustBeSecure: isSecure(url) };
-    await fetchOnce(wanted, { signal, onBytes }, this.pieces.kept, this.backend.checksum);
+    const get = (): Promise<unknown> => fetchOnce(wanted, { signal, onBytes }, this.pieces.kept, this.backend.checksum);
+    await again(get, signal);
     await this.refuseLost(sha256, sizeBytes);
   }
 
@@ -176,6 +180,20 @@ export class WebFolder implements UpdatePlatform {
   private async lost(sha256: string): Promise<ModelError> {
     await this.removeFile(sha256);
     return new ModelError('no-space', `the browser has not kept the file ${sha256}: this site may have no room left`);
+  }
+}
+
+/** Where nothing has come, nobody waits for it: a short break of the network need not be a failure. */
+async function again(get: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await get();
+      return;
+    } catch (reason) {
+      const isBreak = toModelError(reason).code === 'network' && signal?.aborted !== true;
+      if (!isBreak || attempt === ATTEMPTS) throw reason;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** (attempt - 1)));
+    }
   }
 }
 

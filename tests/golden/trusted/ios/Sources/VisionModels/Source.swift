@@ -12,6 +12,10 @@ public enum Source: Sendable {
     /// A folder on the device, with the same layout. The files must stay as they are while the model is open: move a file
     /// into its place, never write over it.
     case folder(URL)
+    /// A pack of the app's store that `mobpack pack` has made: the answer is the URL of the folder ``packFolder`` in it, as
+    /// `AssetPackManager.shared.url(for: FilePath(Source.packFolder))` has it. It is asked at every load: the pack may
+    /// have moved with an update.
+    case assetPack(@Sendable () throws -> URL)
     /// One file of the app's own, ORT or ONNX with its weights inside, with this model's inputs and outputs. It must stay
     /// as it is while the model is open. Where `sha256` is given it is checked at every load.
     case file(URL, sha256: String? = nil)
@@ -27,6 +31,7 @@ public enum Source: Sendable {
         case .bundled: return .bundled
         case .url: return .url
         case .folder: return .folder
+        case .assetPack: return .assetPack
         case .file: return .file
         case .bytes: return .bytes
         case .descriptor: return .descriptor
@@ -42,6 +47,8 @@ public enum SourceKind: String, Sendable {
     case url
     /// A folder on the device.
     case folder
+    /// A pack of the app's store.
+    case assetPack
     /// A file of the app's own.
     case file
     /// Memory of the app's own.
@@ -87,6 +94,8 @@ extension ModelFiles {
         case .folder(let url):
             let folder = Folder(url: url, records: Folder.records, hasNames: false)
             return ModelOpener(model: self, folder: folder, options: options)
+        case .assetPack(let folder):
+            return ModelOpener(model: self, folder: try .pack(folder), options: options)
         case .file(let url, let sha256):
             return try opener(of: Folder.mapped(url.path), url.path, sha256, options)
         case .bytes(let bytes, let sha256):

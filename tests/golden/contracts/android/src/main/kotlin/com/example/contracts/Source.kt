@@ -12,7 +12,7 @@ import java.nio.ByteBuffer
 public abstract class Source private constructor(private val name: String) {
     internal abstract fun files(context: Context, model: ModelFiles, options: Options, loading: Loading): Files
 
-    /** Its kind: `bundled`, `url`, `folder`, `file`, `bytes` or `descriptor`. */
+    /** Its kind: `bundled`, `url`, `folder`, `pack`, `file`, `bytes` or `descriptor`. */
     override fun toString(): String = name
 
     public companion object {
@@ -40,6 +40,20 @@ public abstract class Source private constructor(private val name: String) {
         @JvmStatic
         public fun folder(folder: File): Source =
             of("folder") { context, model, options, _ -> Folder(folder, model, context, options.verify) }
+
+        /**
+         * From a pack of Google Play's that `mobpack pack` has made. [path] says where its assets lie, as `assetsPath()` of
+         * its location does in Play's library, and null as long as the pack is not on the device. It is asked at
+         * every load: the pack may have moved with an update of the app.
+         */
+        @JvmStatic
+        public fun pack(path: () -> String?): Source =
+            of("pack") { context, model, options, _ -> Pack.delivered(path(), model, context, options.verify) }
+
+        /** From a pack that Google Play installs with the app (`--delivery install-time`). */
+        @JvmField
+        public val installedPack: Source =
+            of("pack") { context, model, options, _ -> Pack.installed(model, context, options.verify) }
 
         /**
          * From a file of the app's own, in ORT or ONNX format and with its weights: any that has the inputs and outputs

@@ -24,7 +24,7 @@ public abstract class Source internal constructor(private val name: String) {
         return LoadedModel(ModelOpener(model, context, options, this, files).open(), SelfTester(golden, options, files))
     }
 
-    /** Its kind: `bundled`, `url`, `folder`, `file`, `bytes`, `descriptor` or `updater`. */
+    /** Its kind: `bundled`, `url`, `folder`, `pack`, `file`, `bytes`, `descriptor` or `updater`. */
     override fun toString(): String = name
 
     public companion object {
@@ -52,6 +52,20 @@ public abstract class Source internal constructor(private val name: String) {
         @JvmStatic
         public fun folder(folder: File): Source =
             of("folder") { context, model, options, _ -> Folder(folder, model, context, options.verify) }
+
+        /**
+         * From a pack of Google Play's that `mobpack pack` has made. [path] says where its assets lie, as `assetsPath()` of
+         * its location does in Play's library, and null as long as the pack is not on the device. It is asked at
+         * every load: the pack may have moved with an update of the app.
+         */
+        @JvmStatic
+        public fun pack(path: () -> String?): Source =
+            of("pack") { context, model, options, _ -> Pack.delivered(path(), model, context, options.verify) }
+
+        /** From a pack that Google Play installs with the app (`--delivery install-time`). */
+        @JvmField
+        public val installedPack: Source =
+            of("pack") { context, model, options, _ -> Pack.installed(model, context, options.verify) }
 
         /**
          * From a file of the app's own, in ORT or ONNX format and with its weights: any that has the inputs and outputs

@@ -1,0 +1,109 @@
+// Downloads a file of a channel: in pieces, so that what is there is not fetched again, and never more than was signed.
+
+import type { Store } from '../download.js';
+import { FileChanged, Interruption, type Piece, requestPiece } from '../downloadRequest.js';
+import { ModelError, toModelError } from '../errors.js';
+import type { BlobDownload, BlobWatcher } from './platform.js';
+
+/** A file, and where it is to be: until all of it is there and was checked, it is called `<path>.part`. */
+export interface PlacedDownload extends BlobDownload {
+  readonly path: string;
+}
+
+// React Native has Base64 read by JavaScript, a piece at once: larger ones would keep apps from drawing.
+const LARGEST_PIECE_BYTES = 1 << 20;
+const SMALLEST_PIECE_BYTES = 128 << 10;
+const STALL_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const MOST_ATTEMPTS = 4;
+
+/** @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled` */
+export async function fetchFile(wanted: PlacedDownload, store: Store, watcher: BlobWatcher): Promise<void> {
+  const { path, sizeBytes, sha256 } = wanted;
+  const part = `${path}.part`;
+  const found = store.fileSize(part);
+  const start = found > 0 && found <= sizeBytes ? found : 0;
+  try {
+    await fetchFrom(start, wanted, store, watcher);
+    await store.finishPart(part, path, sizeBytes, sha256);
+  } catch (reason) {
+    const isOfOne = start === 0 && !(reason instanceof FileChanged);
+    const error = reason instanceof FileChanged ? new ModelError('corrupted', reason.message) : toModelError(reason);
+    // The first bytes may be of an older file on the server, or the device lost some: once more, from the start.
+    if (error.code !== 'corrupted' || isOfOne) throw error;
+    await fetchFrom(0, wanted, store, watcher);
+    await store.finishPart(part, path, sizeBytes, sha256);
+  }
+}
+
+async function fetchFrom(start: number, wanted: PlacedDownload, store: Store, watcher: BlobWatcher): Promise<void> {
+  let offset = start;
+  let tag = '';
+  let pieceBytes = LARGEST_PIECE_BYTES;
+  let failures = 0;
+  watcher.onBytes(offset);
+  while (offset < wanted.sizeBytes) {
+    try {
+      const piece = await fetchPiece({ offset, tag, length: Math.min(pieceBytes, wanted.sizeBytes - offset) }, wanted, watcher);
+      await store.writePart(`${wanted.path}.part`, piece.offset, piece.bytes);
+      offset = piece.offset + piece.bytes.byteLength;
+      tag = piece.tag;
+      failures = 0;
+    } catch (reason) {
+      if (!(reason instanceof Interruption)) throw reason;
+      failures += 1;
+      if (failures >= MOST_ATTEMPTS) throw new ModelError('network', reason.message, { cause: reason });
+      pieceBytes = Math.max(Math.floor(pieceBytes / 2), SMALLEST_PIECE_BYTES);
+      await pause(FIRST_PAUSE_MS * 2 ** (failures - 1), wanted, watcher.signal);
+    }
+    watcher.onBytes(offset);
+  }
+}
+
+/** Ends an answer that has more bytes than the whole file. */
+async function fetchPiece(
+  { offset, tag, length }: { readonly offset: number; readonly tag: string; readonly length: number },
+  { url, sizeBytes }: PlacedDownload,
+  { signal, onBytes }: BlobWatcher,
+): Promise<Piece> {
+  const stop = new AbortController();
+  const answer = { isTooLong: false };
+  const cancel = (): void => {
+    stop.abort();
+  };
+  signal?.addEventListener('abort', cancel);
+  if (signal?.aborted === true) cancel();
+  try {
+    return await requestPiece(
+      { url, offset, length, sizeBytes, tag },
+      {
+        signal: stop.signal,
+        stallMs: STALL_MS,
+        onBytes: (received) => {
+          answer.isTooLong ||= received > sizeBytes;
+          if (answer.isTooLong) cancel();
+          else onBytes(offset + Math.min(received, length));
+        },
+      },
+    );
+  } catch (reason) {
+    throw answer.isTooLong ? new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes that were signed`) : reason;
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+function pause(ms: number, { url }: PlacedDownload, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => {
+      clearTimeout(timer);
+      reject(new ModelError('cancelled', `the download of ${url} was cancelled`));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', cancel);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', cancel);
+    if (signal?.aborted === true) cancel();
+  });
+}

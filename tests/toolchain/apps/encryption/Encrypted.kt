@@ -1,0 +1,58 @@
+package apps
+
+import com.example.models.FailureEvent
+import com.example.models.ModelKeys
+import com.example.models.ModelObserver
+import com.example.models.Options
+import com.example.models.Provider
+import com.example.models.Scorer
+import com.example.models.Source
+import device.InstalledApp
+import device.report
+import java.io.File
+
+private const val KEY_ID = "models-1"
+
+/** Loads encrypted models, right ones and changed ones, with right keys, wrong ones and none. */
+fun main(arguments: Array<String>) {
+    val values = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
+    val app = InstalledApp(File(values.getValue("apk")), File(values.getValue("data")))
+    val key = File(values.getValue("key")).readBytes()
+    val asked = mutableListOf<String>()
+    val keys = ModelKeys { id ->
+        asked += id
+        if (id == KEY_ID) key else throw NoSuchElementException("no key $id here")
+    }
+    val files = File(values.getValue("files"))
+    tell("bundled", app, keys)
+    tell("bundled again", app, keys)
+    report("asked", asked.distinct().joinToString())
+    tell("no keys", app, null)
+    tell("another key", app, { ByteArray(32) })
+    tell("a short key", app, { ByteArray(16) })
+    tell("no such key", app, { throw NoSuchElementException("no key here") })
+    tell("folder", app, keys, Source.folder(File(values.getValue("folder"))))
+    for (file in files.listFiles().orEmpty().sortedBy(File::getName)) tell(file.name, app, keys, Source.file(file))
+}
+
+private fun tell(name: String, app: InstalledApp, keys: ModelKeys?, source: Source = Source.bundled) {
+    val told = mutableListOf<String>()
+    val observer = object : ModelObserver {
+        override fun onFailure(event: FailureEvent) {
+            told += event.error.javaClass.simpleName
+        }
+    }
+    try {
+        val options = Options(providers = listOf(Provider.CPU), observer = observer, keys = keys)
+        Scorer.loadBlocking(app, options, source).use { model ->
+            val input = Scorer.Input.allocate()
+            for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
+            val answer = model.run(input).y
+            report(name, "opened ${List(answer.capacity()) { answer.get(it) }.sum()}")
+        }
+    } catch (failure: Exception) {
+        report(name, failure.javaClass.simpleName)
+        report("words of $name", failure.message)
+    }
+    report("told of $name", told.joinToString())
+}
