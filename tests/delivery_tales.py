@@ -278,6 +278,11 @@ def _known(stage: Stage) -> None:
     assert request.headers.get("if-none-match"), request.headers
 
 
+def _never_new(stage: Stage) -> None:
+    stage.channel.on_every_document(unchanged)
+    stage.update(FAILS, BUNDLED)
+
+
 def _expired(stage: Stage) -> None:
     stage.channel.publish(expired)
     stage.update(EXPIRED, FIRST)
@@ -589,7 +594,7 @@ TALES: tuple[Tale, ...] = (
     Tale(
         name="nothing new, said to somebody who has nothing",
         attack="no answer",
-        told=lambda stage: (stage.channel.on_every_document(unchanged), stage.update(FAILS, BUNDLED)),
+        told=_never_new,
         is_new=True,
     ),
     Tale(name="files are not there", attack="no answer", told=_served(lambda c: c.on_blobs(status(404)))),

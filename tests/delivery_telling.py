@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ class Language:
     """whether the platform follows redirects on its own"""
 
     def device(self, folder: Path) -> Device:
-        kept = (lambda: self.kept(folder)) if self.kept else None
+        kept = partial(self.kept, folder) if self.kept else None
         return Device(start=lambda: self.start(folder), kept=kept, follows=self.follows)
 
     def tell(self, tale: Tale, folder: Path) -> None:
