@@ -25,7 +25,16 @@ def library() -> Path:
     """The library that ends a process, for LD_PRELOAD."""
 
     def make(folder: Path) -> None:
-        options = ["-target", "x86_64-linux-gnu.2.28", "-shared", "-fPIC", "-O1", "-o", folder / "killing.so", SOURCE]
+        options: list[str | Path] = [
+            "-target",
+            "x86_64-linux-gnu.2.28",
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-o",
+            folder / "killing.so",
+            SOURCE,
+        ]
         commands.run([zig.compiler(), "cc", *options, "-ldl"], what="compiling what ends processes")
 
     return kept("killing", make, SOURCE, zig.version()) / "killing.so"

@@ -114,7 +114,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Tale:
-    """What happens to a device."""
+    """A server, publisher or disk does something to a device."""
 
     name: str
     attack: str
@@ -276,6 +276,11 @@ def _known(stage: Stage) -> None:
     stage.update(SAME, FIRST)
     [request] = stage.channel.address.files.requests
     assert request.headers.get("if-none-match"), request.headers
+
+
+def _never_new(stage: Stage) -> None:
+    stage.channel.on_every_document(unchanged)
+    stage.update(FAILS, BUNDLED)
 
 
 def _expired(stage: Stage) -> None:
@@ -589,7 +594,7 @@ TALES: tuple[Tale, ...] = (
     Tale(
         name="nothing new, said to somebody who has nothing",
         attack="no answer",
-        told=lambda stage: (stage.channel.on_every_document(unchanged), stage.update(FAILS, BUNDLED)),
+        told=_never_new,
         is_new=True,
     ),
     Tale(name="files are not there", attack="no answer", told=_served(lambda c: c.on_blobs(status(404)))),

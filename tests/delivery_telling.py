@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ class Language:
     """whether the platform follows redirects on its own"""
 
     def device(self, folder: Path) -> Device:
-        kept = (lambda: self.kept(folder)) if self.kept else None
+        kept = partial(self.kept, folder) if self.kept else None
         return Device(start=lambda: self.start(folder), kept=kept, follows=self.follows)
 
     def tell(self, tale: Tale, folder: Path) -> None:
@@ -85,7 +86,7 @@ def fills_up(language: Language, folder: Path) -> None:
     kept = language.kept(place)
     shutil.move(kept, aside)
     kept.mkdir()
-    with tiny_disk(kept):
+    with tiny_disk(kept, kilobytes=300):
         shutil.copytree(aside, kept, dirs_exist_ok=True)
         filler = kept / "filler"
         with suppress(OSError), filler.open("wb", buffering=0) as file:

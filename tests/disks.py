@@ -11,9 +11,9 @@ import pytest
 
 
 @contextmanager
-def tiny_disk(folder: Path) -> Iterator[None]:
-    """`folder` is a disk of 100 kB in the block; the test is skipped where none can be made."""
-    command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
+def tiny_disk(folder: Path, *, kilobytes: int = 100) -> Iterator[None]:
+    """`folder` is a disk of so many `kilobytes` in the block; the test is skipped where none can be made."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
     may_mount = sys.platform == "linux" and os.geteuid() == 0
     if not may_mount or subprocess.run(command, capture_output=True, check=False).returncode != 0:
         pytest.skip("only root on Linux can make a small disk")

@@ -87,7 +87,7 @@ def with_query(handler: Handler) -> None:
 
 
 def visited(page: Page, query: str, wanted: str) -> list[str]:
-    """What the page has asked for until its state says what is `wanted`."""
+    """Paths that the page has asked for until its state says what is `wanted`."""
     page.server.files.requests.clear()
     page.browser.call("Page.navigate", url="about:blank")
     page.browser.call("Page.navigate", url=f"{page.server.url}index.html{query}")
@@ -104,4 +104,7 @@ def test_the_next_visit_has_the_newer_model(page: Page) -> None:
     asked = visited(page, CHANNEL, f"model {OURS}: the next visit has a newer one")
     assert "/channel/stable/channel.json" in asked
     visited(page, CHANNEL, f"model {NEWER}")
-    assert page.value("document.querySelector('#classes span:first-child').textContent") == "espresso"
+    end = time.monotonic() + SECONDS
+    while page.value("document.querySelector('#classes span:first-child')?.textContent") != "espresso":
+        assert time.monotonic() < end, page.warnings()
+        time.sleep(0.05)
