@@ -192,6 +192,7 @@ def _files(release: dict[str, Any]) -> list[str]:
 def channel(published: Published, pair: Certificate | None) -> Iterator[Channel]:
     """Serves a channel with https, if there is a certificate, and the same files without."""
     with serving(pair) as address, serving() as plain:
+        address.files.says_unchanged = True
         yield Channel(address=address, plain=plain, published=published)
 
 

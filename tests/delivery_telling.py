@@ -69,10 +69,9 @@ def serving(target: str, folder: Path) -> Iterator[tuple[Channel, Certificate]]:
         yield served, pair
 
 
-def told(*, has_folder: bool = True, has_https: bool = True) -> pytest.MarkDecorator:
-    """Has a test run for each tale that a language can be told."""
-    tales = [each for each in TALES if (has_folder or not each.needs_folder) and (has_https or not each.needs_https)]
-    return pytest.mark.parametrize("tale", tales, ids=lambda each: each.name)
+def told() -> pytest.MarkDecorator:
+    """Has a test run for each tale."""
+    return pytest.mark.parametrize("tale", TALES, ids=lambda each: each.name)
 
 
 def fills_up(language: Language, folder: Path) -> None:

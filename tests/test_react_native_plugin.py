@@ -229,6 +229,7 @@ def test_an_own_framework_takes_the_place_of_the_pod(tmp_path: Path, built: Buil
         "ios_version": "",
         "has_pictures": True,
         "trust": None,
+        "delivery": None,
     }
     text = environment().get_template("react_native/Module.podspec.j2").render(fields)
     [pod] = evaluate([Pod(text, pod_of(built).description)], tmp_path)

@@ -36,6 +36,8 @@ class Files:
 
     by_path: dict[str, bytes] = field(default_factory=dict)
     has_tags: bool = True
+    says_unchanged: bool = False
+    """Whether somebody who has a file already, and names its tag, gets status 304 instead."""
     headers: dict[str, str] = field(default_factory=dict)
     """Headers of every answer."""
     heeds_if_range: bool = True
@@ -83,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path not in self.files.by_path:
             self.refuse(HTTPStatus.NOT_FOUND)
             return
-        if self.files.has_tags and self.headers.get("If-None-Match") == self.tag:
+        if self.files.says_unchanged and self.headers.get("If-None-Match") == self.tag:
             self.refuse(HTTPStatus.NOT_MODIFIED, ("ETag", self.tag))
             return
         asked = self._asked() if knows_ranges else None

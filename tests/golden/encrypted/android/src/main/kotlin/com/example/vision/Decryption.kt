@@ -2,6 +2,7 @@
 
 package com.example.vision
 
+import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.security.GeneralSecurityException
@@ -67,8 +68,8 @@ private class SealedFile(
             for (index in 0 until count) {
                 val start = header.size + index * (chunkBytes + TAG_BYTES)
                 val length = minOf(chunkBytes.toLong(), size - index * chunkBytes) + TAG_BYTES
-                source.limit((start + length).toInt())
-                source.position(start.toInt())
+                (source as Buffer).limit((start + length).toInt())
+                (source as Buffer).position(start.toInt())
                 val number = ByteBuffer.allocate(NONCE_BYTES).putInt(NONCE_BYTES - Int.SIZE_BYTES, index.toInt()).array()
                 cipher.init(Cipher.DECRYPT_MODE, derived, GCMParameterSpec(TAG_BYTES * 8, number))
                 cipher.updateAAD(header)
@@ -79,7 +80,7 @@ private class SealedFile(
         } catch (refused: GeneralSecurityException) {
             throw ModelKeyException("$path was encrypted with another key than the app's $keyId, or was changed", refused)
         }
-        opened.position(0)
+        (opened as Buffer).position(0)
         return opened
     }
 
@@ -105,7 +106,7 @@ private class SealedFile(
         /** Null for a file that is not encrypted. Throws ModelCorruptedException for one that is cut, or from elsewhere. */
         fun of(bytes: ByteBuffer, path: String): SealedFile? {
             val rest = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN)
-            rest.position(0)
+            (rest as Buffer).position(0)
             if (rest.remaining() < FIXED_BYTES || text(rest, MAGIC.length) != MAGIC) return null
             val version = rest.get().toInt()
             val chunkBytes = rest.getInt()
@@ -122,7 +123,7 @@ private class SealedFile(
             if (rest.remaining().toLong() != size + chunks * TAG_BYTES) {
                 throw ModelCorruptedException("$path has ${rest.remaining()} bytes of content, its header says $size")
             }
-            rest.position(0)
+            (rest as Buffer).position(0)
             rest.get(header)
             return SealedFile(bytes, path, header, chunkBytes, size.toInt(), salt, keyId)
         }
