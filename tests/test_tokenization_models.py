@@ -17,7 +17,7 @@ from packager import tokenization
 from packager.core.errors import ConfigError
 from tests.tokenizer_graphs import Graph, changed, same, scalars, vocabulary
 
-pytestmark = pytest.mark.by_content
+pytestmark = pytest.mark.by_content("docs/text.md")
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 LETTERS = "abc\u2581\u00e9\u6771"
