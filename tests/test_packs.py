@@ -228,7 +228,7 @@ def test_the_property_lists_have_the_keys_that_apples_hosting_needs_and_no_other
 
 
 def test_background_assets_without_an_app_group_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="the group that the app and its extension share"):
+    with pytest.raises(ConfigError, match="the app group that the app and its extension share"):
         made(tmp_path, "background-assets")
 
 
