@@ -31,6 +31,8 @@ pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.apptools, pytes
 
 APP = Path(__file__).parents[1] / "sample_apps" / "android"
 MAIN = APP / "app" / "src" / "main"
+OFFLINE, UPDATES = (APP / "app" / "src" / name for name in ("offline", "updates"))
+"""what a build without the property `updates` has beside `MAIN`, and with it"""
 SOURCES = MAIN / "kotlin" / "com" / "example" / "picture"
 SEARCH = Path(__file__).with_name("toolchain") / "apps" / "notes" / "Notes.kt"
 PACKAGE = "com.example.picture"
@@ -135,20 +137,22 @@ def built(aars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Built:
     )
 
 
-def merged_manifest(aars: list[Path], folder: Path) -> Path:
+def merged_manifest(aars: list[Path], folder: Path, build_type: Path = OFFLINE) -> Path:
     """The app's manifest, with the build file's values inserted as Gradle does, merged with those of its libraries."""
     own = text("app/src/main/AndroidManifest.xml").replace("<manifest ", f'<manifest package="{PACKAGE}" ', 1)
     sdk = f'<uses-sdk android:minSdkVersion="{apptools.MIN_SDK}" android:targetSdkVersion="{TARGET_SDK}" />'
     (folder / "app.xml").write_text(own.replace("<application", f"{sdk}<application", 1), encoding="utf-8")
     (folder / "onnxruntime.xml").write_text(ONNXRUNTIME_MANIFEST, encoding="utf-8")
     libraries = [apptools.extract(aar, "AndroidManifest.xml", folder / f"{aar.stem}.xml") for aar in aars]
-    merged = apptools.merge_manifests(folder / "app.xml", [*libraries, folder / "onnxruntime.xml"])
+    merged = apptools.merge_manifests(
+        folder / "app.xml", [*libraries, folder / "onnxruntime.xml"], build_type=build_type / "AndroidManifest.xml"
+    )
     (folder / "merged.xml").write_text(merged, encoding="utf-8")
     return folder / "merged.xml"
 
 
 def app_classes(aars: list[Path], linked: apptools.Linked, folder: Path) -> Path:
-    sources = [*sorted(MAIN.rglob("*.kt")), linked.r_java, *NEWER]
+    sources = [*sorted(MAIN.rglob("*.kt")), *OFFLINE.rglob("*.kt"), linked.r_java, *NEWER]
     return jvm.compile_kotlin(sources, classpath=[*classes_of(aars, folder), apptools.app_tools().android_jar])
 
 
@@ -210,6 +214,19 @@ def test_merged_app_asks_for_the_camera_alone_and_starts_no_telemetry(built: Bui
     assert asked == ["android.permission.CAMERA"]
     assert [each.get(f"{ANDROID}required") for each in built.manifest.findall("uses-feature")] == ["false"]
     assert list(built.manifest.iter("provider")) == []
+
+
+def test_an_app_with_updates_asks_for_the_network(aars: list[Path], tmp_path: Path) -> None:
+    merged = ElementTree.parse(merged_manifest(aars, tmp_path, build_type=UPDATES))
+    asked = {each.get(f"{ANDROID}name") for each in merged.getroot().findall("uses-permission")}
+    assert asked == {f"android.permission.{name}" for name in ("CAMERA", "INTERNET", "ACCESS_NETWORK_STATE")}
+
+
+def test_a_property_chooses_the_folder_of_both_build_types() -> None:
+    chosen = found(r'gradleProperty\("updates"\)\.isPresent\) (.*)', "app/build.gradle.kts")
+    assert chosen == '"src/updates" else "src/offline"'
+    assert 'for (name in listOf("debug", "release")) getByName(name).setRoot(models)' in build_file()
+    assert {path.name for path in MAIN.parent.iterdir()} == {"main", "offline", "updates"}
 
 
 def test_shrunk_app_keeps_what_the_manifest_names_and_renames_the_libraries(built: Built) -> None:

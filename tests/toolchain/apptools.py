@@ -91,8 +91,9 @@ def app_tools() -> AppTools:
     )
 
 
-def merge_manifests(app: Path, libraries: Sequence[Path]) -> str:
-    """The manifest of an app merged with those of its libraries, the nearest first, as an app's build does it.
+def merge_manifests(app: Path, libraries: Sequence[Path], *, build_type: Path | None = None) -> str:
+    """The manifest of an app merged with its build type's and those of its libraries, the nearest first, as an app's
+    build does it.
 
     The merger is that of Android's Gradle plugin 2.2.2 of 2016, the newest that a package registry has.
     """
@@ -105,7 +106,7 @@ def merge_manifests(app: Path, libraries: Sequence[Path]) -> str:
     return _java(
         [main, *classpath, kotlin.find_compiler().stdlib],
         "ManifestMergeKt",
-        [app, *libraries],
+        [app, build_type or "", *libraries],
         what="merging manifests",
     )
 

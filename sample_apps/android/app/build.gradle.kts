@@ -24,6 +24,12 @@ android {
         }
     }
 
+    // With -Pupdates, the app takes newer models from a channel.
+    val models = if (providers.gradleProperty("updates").isPresent) "src/updates" else "src/offline"
+    sourceSets {
+        for (name in listOf("debug", "release")) getByName(name).setRoot(models)
+    }
+
     compileOptions {
         sourceCompatibility = JavaVersion.VERSION_11
         targetCompatibility = JavaVersion.VERSION_11

@@ -8,7 +8,6 @@ import android.os.Bundle
 import android.view.SurfaceHolder
 import android.view.SurfaceView
 import android.widget.TextView
-import com.example.vision.Classifier
 import com.example.vision.ModelException
 import com.example.vision.Orientation
 import com.example.vision.Picture
@@ -18,7 +17,7 @@ class LiveActivity :
     Activity(),
     SurfaceHolder.Callback {
     /** Loaded by the camera's thread, for the first frame. */
-    private val model = lazy { Classifier.loadBlocking(applicationContext) }
+    private val model = lazy { Models(applicationContext).load() }
     private var camera: Camera? = null
 
     override fun onCreate(savedInstanceState: Bundle?) {

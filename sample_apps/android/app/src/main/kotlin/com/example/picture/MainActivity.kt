@@ -8,17 +8,22 @@ import android.os.Bundle
 import android.widget.Button
 import android.widget.ImageView
 import android.widget.TextView
-import com.example.vision.Classifier
 import com.example.vision.ModelException
 import java.io.IOException
 import java.util.concurrent.Executors
+import kotlin.concurrent.thread
 
 /** Shows a picture and what the model sees in it. */
 class MainActivity : Activity() {
     private val worker = Executors.newSingleThreadExecutor()
 
+    private val models by lazy { Models(applicationContext) }
+
     /** Loaded by [worker], for the first picture. */
-    private val model = lazy { Classifier.loadBlocking(applicationContext) }
+    private val model = lazy { models.load() }
+
+    /** Whether [worker] has looked for a newer model. */
+    private var isAsked = false
     private var shown: Uri? = null
 
     override fun onCreate(savedInstanceState: Bundle?) {
@@ -70,12 +75,23 @@ class MainActivity : Activity() {
             val upright = photo.upright()
             runOnUiThread { findViewById<ImageView>(R.id.picture).setImageBitmap(upright) }
             say(inWords(model.value.classify(photo.bitmap, photo.orientation)))
+            update()
         } catch (failure: IOException) {
             say(getString(R.string.not_read, failure.message))
         } catch (failure: SecurityException) {
             say(getString(R.string.not_read, failure.message))
         } catch (failure: ModelException) {
             say(getString(R.string.not_run, failure.message))
+        }
+    }
+
+    /** Looks for a newer model once, beside [worker]. */
+    private fun update() {
+        if (isAsked) return
+        isAsked = true
+        thread {
+            val version = models.update() ?: return@thread
+            runOnUiThread { findViewById<TextView>(R.id.labels).append("\n" + getString(R.string.newer, version)) }
         }
     }
 

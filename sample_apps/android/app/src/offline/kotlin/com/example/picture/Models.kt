@@ -1,0 +1,12 @@
+package com.example.picture
+
+import android.content.Context
+import com.example.vision.Classifier
+
+/** The model of the app's own package. */
+class Models(private val context: Context) {
+    fun load(): Classifier = Classifier.loadBlocking(context)
+
+    /** Without a channel, there is no newer version. */
+    fun update(): String? = null
+}
