@@ -19,7 +19,7 @@ from packager.runtimes import recipe
 from packager.targets import dimensions, golden, signed_list, swift_runtime
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
-from packager.targets.android import target as android_target
+from packager.targets.android import sources as android_sources
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
@@ -118,8 +118,8 @@ SHARED = [
         "Source",
         "Tensors",
         "Decryption",
-        *android_target.TRUST,
-        *android_target.DELIVERY,
+        *android_sources.TRUST,
+        *android_sources.DELIVERY,
         "TextLists",
         "Values",
         "Weights",
