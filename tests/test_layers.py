@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS = (
+    ("__main__",),
     ("cli",),
     ("workflows",),
     ("channel", "packs", "publishing"),
