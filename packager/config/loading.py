@@ -43,6 +43,11 @@ def keys_of(quantizer: str) -> tuple[str, ...]:
     return tuple(names.kebab_case(key.name) for key in fields(kind)) if kind else ()
 
 
+def quantizer_names() -> tuple[str, ...]:
+    """Quantizers that a variant may name."""
+    return tuple(QUANTIZERS)
+
+
 def recipe(table: Mapping[str, Any], settings: Sequence[str]) -> Recipe:
     """The quantizer of a `[variant.NAME]` table, with `key=value` settings applied; paths are not resolved.
 
