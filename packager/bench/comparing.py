@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.bench import statistics
+from packager.bench.describing import GRAPH
 from packager.bench.document import BenchDocument, ComparisonEntry, InputEntry, RowEntry
 from packager.core.errors import ConfigError
 
@@ -92,7 +93,7 @@ def _keyed(rows: Sequence[RowEntry]) -> Iterator[tuple[RowKey, RowEntry]]:
     """Rows by what stays the same from version to version of a model: its hashes do not."""
     counts: dict[tuple[str, ...], int] = {}
     for row in rows:
-        kind = row.file if row.file == "graph" else row.file.rpartition(" ")[0]
+        kind = row.file if row.file == GRAPH else row.file.rpartition(" ")[0]
         key = (row.model, row.variant, kind, row.runner)
         counts[key] = counts.get(key, 0) + 1
         yield (*key[:3], f"{row.runner}#{counts[key]}"), row

@@ -1,5 +1,6 @@
 """Describes rounds: the entries of the document."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,14 @@ from packager.verification.parity.metrics import Comparison
 from packager.verification.parity.outcomes import array_of
 
 NS_PER_MS = 1e6
+GRAPH = "graph"
 Key = tuple[str, str]
 """model, and sha256 of a file"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What all files of a model run on."""
+    """Inputs that all files of a model run on."""
 
     sample: Path
     """.npz keyed by input name"""
@@ -65,6 +67,7 @@ def _row(
     middle = statistics.median(times)
     interval = statistics.median_interval(rounds)
     ratio = statistics.ratio(rounds, times_of(beside), is_paired=True)
+    error = _error(contender, inputs)
     loads = [each.loading.seconds for each in contender.rounds if each.loading and each.loading.seconds is not None]
     return RowEntry(
         number=number,
@@ -101,7 +104,8 @@ def _row(
         ratio=ratio.value,
         ratio_low=ratio.interval.low,
         ratio_high=ratio.interval.high,
-        error=_error(contender, inputs),
+        error=error if error is not None and math.isfinite(error) else None,
+        differs=error is not None and not math.isfinite(error),
         rounds=tuple(map(_round, contender.rounds)),
     )
 
@@ -127,7 +131,7 @@ def file_of(subject: Subject) -> str:
     """`graph`, or `fixed .ort 61f7dcc8`."""
     compiled = subject.compiled
     if compiled is None:
-        return "graph"
+        return GRAPH
     return " ".join(filter(None, (f"{compiled.style} .{compiled.format}", compiled.processor, compiled.sha256[:8])))
 
 
@@ -142,7 +146,8 @@ def users_of(plans: Sequence[Plan]) -> dict[Key, tuple[str, ...]]:
 
 
 def _error(contender: Contender, inputs: Inputs) -> float | None:
-    """The largest difference of an output from the original's, as a share of its scale."""
+    """The largest difference of an output from the original's, as a share of its scale: infinite if it cannot be
+    compared, None if the original's are random."""
     if inputs.expected is None or contender.outcome is None:
         return None
     worst = 0.0
@@ -150,6 +155,6 @@ def _error(contender: Contender, inputs: Inputs) -> float | None:
         expected, actual = array_of(inputs.expected, index), array_of(contender.outcome, index)
         found = Comparison(spec.name, NO_RANGE.over([expected])).add(expected, actual)
         if found.reason:
-            return None
+            return math.inf
         worst = max(worst, found.max_rel_error)
     return worst

@@ -35,6 +35,7 @@ class MethodEntry:
     """numbers of the cores that all threads ran on; empty if the system cannot pin"""
     rounds: int
     rounds_done: int
+    """complete ones"""
     seconds: float
     """longest time of the timed runs of a round"""
     runs: int
@@ -125,8 +126,10 @@ class RowEntry:
     ratio_high: float
     """ends of the interval of the ratio, at 99 %"""
     error: float | None
-    """largest difference from the original's outputs, as a share of their scale; null for random outputs, and for
-    outputs that cannot be compared"""
+    """largest difference from the original's outputs, as a share of their scale; null for random outputs, and if
+    `differs`"""
+    differs: bool
+    """whether outputs have other shapes than the original's, other integers or texts, or NaN elsewhere"""
     rounds: tuple[RoundEntry, ...]
 
 

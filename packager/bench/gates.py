@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packager.bench.document import ComparisonEntry, RowEntry
+from packager.bench.words import duration
+from packager.core.console import size
 from packager.core.errors import ConfigError, nearest
 
 TIMES = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
@@ -83,14 +85,12 @@ def judged_rows(rows: Sequence[RowEntry]) -> Iterator[RowEntry]:
 
 
 def _over(gate: Gate, row: RowEntry) -> Iterator[str]:
-    from packager.core.console import size
-
     value = float(row.peak_bytes) if gate.name == MEMORY and row.peak_bytes else None
     value = TIMED[gate.name](row) if gate.name in TIMED else value
     if value is None:
         yield f"{gate.text}: unknown for {row_in_words(row)}: {UNKNOWN.get(gate.name, 'its program does not tell')}"
     elif value > gate.limit:
-        words = size(value) if gate.name == MEMORY else f"{value:.3g} ms"
+        words = size(value) if gate.name == MEMORY else duration(value)
         yield f"{gate.text}: {words} for {row_in_words(row)}"
 
 
@@ -98,7 +98,8 @@ def _slower(gate: Gate, row: RowEntry, found: ComparisonEntry | None) -> Iterato
     if found and found.verdict == "slower":
         yield (
             f"{gate.text}: {row_in_words(row)} takes {found.ratio:.2f} times as long as before "
-            f"({found.ratio_low:.2f} to {found.ratio_high:.2f}): {row.p50_ms:.3g} ms, not {found.before_ms:.3g} ms"
+            f"({found.ratio_low:.2f} to {found.ratio_high:.2f}): {duration(row.p50_ms)}, "
+            f"not {duration(found.before_ms)}"
         )
 
 

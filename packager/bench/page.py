@@ -2,17 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from packager.bench import plots, words
 from packager.bench.document import BenchDocument, RowEntry
 from packager.bench.plots import LaneView, MemoryView, SpreadView, TickView
 from packager.bench.words import digits, duration, name_of
-from packager.core.characters import to_json
-from packager.core.console import size
-from packager.core.to_json import plain
-from packager.files.atomic import atomic_file
-from packager.pages import parts
 from packager.pages.numbers import percent, plural
 from packager.pages.parts import FactView, TileView
 from packager.render import render
@@ -94,13 +88,6 @@ class PageView:
     facts: tuple[FactView, ...]
 
 
-def write(path: Path, found: BenchDocument) -> None:
-    """Writes the page, and the document as JSON beside it. Raises ToolError if the folder cannot be written to."""
-    parts.write(path, page(found))
-    with atomic_file(path.with_suffix(".json")) as file:
-        file.write((to_json(plain(found), indent=2, allow_nan=False) + "\n").encode())
-
-
 def page(found: BenchDocument) -> str:
     return render(TEMPLATE, view(found))
 
@@ -122,11 +109,12 @@ def view(found: BenchDocument) -> PageView:
 
 
 def _tiles(found: BenchDocument) -> Iterator[TileView]:
-    fastest = min(found.rows, key=lambda row: row.p50_ms)
+    fastest = min(found.rows, key=lambda row: row.ratio)
+    first = next(row for row in found.rows if row.model == fastest.model)
     yield TileView(
         label="Fastest",
         value=duration(fastest.p50_ms),
-        note=f"#{fastest.number} {name_of(fastest)} on {fastest.runner}, {fastest.ratio:.2f} times its first row",
+        note=f"#{fastest.number} {name_of(fastest)} on {fastest.runner}, {fastest.ratio:.2f} times #{first.number}",
     )
     known = [row for row in found.rows if row.peak_bytes]
     if known:
@@ -172,16 +160,11 @@ def _row(row: RowEntry) -> RowView:
         p99="" if row.p99_ms is None else duration(row.p99_ms),
         rate=digits(row.items_per_second),
         load="" if row.load_ms is None else duration(row.load_ms),
-        memory=_memory(row),
+        memory=words.memory(row),
         cpu=duration(row.cpu_ms),
         ratio=f"{row.ratio:.2f} ({ends})",
         tone="fair" if row.is_noisy else "",
     )
-
-
-def _memory(row: RowEntry) -> str:
-    base = f", {size(row.base_bytes)} before loading" if row.base_bytes else ""
-    return words.memory(row) + base
 
 
 TONES = {"faster": "pass", "slower": "poor", "no difference": "plain"}

@@ -17,9 +17,9 @@ Rounds = Sequence[Sequence[float]]
 
 Verdict = Literal["faster", "slower", "no difference"]
 
-RESAMPLES = 2000
-DRAWN = 100
-"""Maximum number of runs that are drawn from a round for one resample."""
+RESAMPLES = 1000
+DRAWN = 500
+"""Maximum number of runs in one resample, equally many from each round."""
 CONFIDENCE = 0.95
 """of the interval of a median"""
 TEST_CONFIDENCE = 0.99
@@ -124,14 +124,14 @@ def _chosen(count: int, seed: int = SEED) -> "NDArray[Any]":
 
 
 def _medians(rounds: Rounds, chosen: "NDArray[Any]", seed: int = SEED) -> "NDArray[Any]":
-    """The median of each resample: DRAWN runs, or as many as there are, from each of its rounds."""
+    """The median of each resample, which has equally many runs of each of its rounds."""
     import numpy
 
     lengths = numpy.array([len(times) for times in rounds])
     padded = numpy.zeros((len(rounds), lengths.max()))
     for number, times in enumerate(rounds):
         padded[number, : len(times)] = times
-    drawn = min(DRAWN, int(lengths.max()))
+    drawn = min(max(1, DRAWN // len(rounds)), int(lengths.max()))
     places = numpy.random.default_rng(seed).random((*chosen.shape, drawn)) * lengths[chosen][:, :, None]
     values = padded[chosen[:, :, None], places.astype(int)]
     medians: NDArray[Any] = numpy.median(values.reshape(len(chosen), -1), axis=1)

@@ -2,15 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
+from packager.bench.describing import GRAPH
 from packager.bench.document import BenchDocument, ComparisonEntry, RowEntry
+from packager.config import SOURCE
 from packager.core.console import size
 from packager.pages.numbers import plural
 from packager.verification.parity import FAR
 
 UNITS = ((1e3, "s", 1e-3), (1.0, "ms", 1.0), (1e-3, "µs", 1e3), (0.0, "ns", 1e6))
 """Smallest number of milliseconds, unit, and how many of it a millisecond has."""
+NS_PER_MS = 1e6
+SHARED = 0.9
+"""Share of its core's time below which a row of one thread had to wait for other programs."""
+NOISY_SHOWN = 3
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
-COLUMNS = ("#", "file", "runner", "p50", "95 %", "p90", "p99", "per s", "load", "memory", "CPU", "times #1")
+COLUMNS = ("#", "file", "runner", "p50", "p90", "p99", "per s", "load", "memory", "CPU", "x #1")
 
 
 def duration(milliseconds: float) -> str:
@@ -32,15 +38,19 @@ def between(low: float, high: float) -> str:
     return f"{digits(low * factor)} to {digits(high * factor)} {unit}"
 
 
-def interval(row: RowEntry) -> str:
-    """`3.18-3.25`, in the unit of the median."""
+def median_of(row: RowEntry) -> str:
+    """`3.21 ms ±0.04`: half the width of the interval, in the same unit; and whether rounds disagree."""
     factor = next(factor for least, _, factor in UNITS if row.p50_ms >= least)
-    return f"{digits(row.p50_low_ms * factor)}-{digits(row.p50_high_ms * factor)}"
+    half = digits((row.p50_high_ms - row.p50_low_ms) / 2 * factor)
+    return f"{duration(row.p50_ms)} ±{half}{' noisy' if row.is_noisy else ''}"
 
 
 def name_of(row: RowEntry) -> str:
-    """`original`, `int8 graph`, `int8 fixed .ort 61f7dcc8`."""
-    return "original" if row.is_original else f"{row.variant} {row.file}"
+    """`original`, `int8 graph`, `int8 fixed .ort 61f7dcc8`; without the variant for a file of the model's own
+    numbers."""
+    if row.is_original:
+        return "original"
+    return row.file if row.variant == SOURCE and row.file != GRAPH else f"{row.variant} {row.file}"
 
 
 def memory(row: RowEntry) -> str:
@@ -48,9 +58,9 @@ def memory(row: RowEntry) -> str:
 
 
 def heading(found: BenchDocument) -> Iterator[str]:
-    """What was measured, and how."""
+    """Lines about the inputs, the machine and the method."""
     if found.is_partial:
-        yield f"partial: interrupted after {found.method.rounds_done} of {found.method.rounds} rounds"
+        yield f"partial: interrupted when {found.method.rounds_done} of {found.method.rounds} rounds were complete"
     for each in found.inputs:
         batch = f"; {each.batch} items in a run" if each.batch > 1 else ""
         yield f"{each.model} with {', '.join(each.shapes)} ({each.samples}){batch}"
@@ -83,8 +93,7 @@ def cells(row: RowEntry) -> list[str]:
         str(row.number),
         name_of(row),
         row.runner,
-        duration(row.p50_ms) + (" noisy" if row.is_noisy else ""),
-        interval(row),
+        median_of(row),
         duration(row.p90_ms),
         "-" if row.p99_ms is None else duration(row.p99_ms),
         digits(row.items_per_second),
@@ -118,8 +127,12 @@ def about(row: RowEntry, found: BenchDocument) -> Iterator[str]:
     if row.ships_for:
         yield f"ships for {', '.join(row.ships_for)}"
     yield plural(row.runs, "run")
+    if row.base_bytes:
+        yield f"{size(row.base_bytes)} before loading"
     if row.outliers:
         yield f"{plural(row.outliers, 'outlier')}, the slowest {duration(row.slowest_ms)}"
+    if row.differs:
+        yield "other outputs than the original"
     if row.error is not None:
         yield f"error {row.error:.1g} of the scale" if row.error else "the original's outputs"
 
@@ -133,16 +146,39 @@ def skipped(found: BenchDocument) -> dict[str, list[str]]:
     return reasons
 
 
-def warnings(found: BenchDocument) -> Iterator[str]:
-    """What makes numbers uncertain, or wrong."""
-    for row in found.rows:
-        if row.is_noisy:
+def noise(rows: Sequence[RowEntry]) -> Iterator[str]:
+    """Sentences about rows whose rounds disagree: one for each, or one for all if they are many."""
+    noisy = [row for row in rows if row.is_noisy]
+    waited = [row for row in noisy if core_share(row) < SHARED]
+    if len(noisy) <= NOISY_SHOWN:
+        for row in noisy:
             ends = between(min(row.round_medians_ms), max(row.round_medians_ms))
             yield f"#{row.number} is noisy: medians of its rounds are {ends}"
+    else:
+        widest = max(max(row.round_medians_ms) / min(row.round_medians_ms) for row in noisy)
+        yield f"{len(noisy)} of {len(rows)} rows are noisy: medians of rounds differ by up to {digits(widest)} times"
+    if waited:
+        shares = [core_share(row) for row in waited]
+        yield (
+            f"noisy rows waited for other programs, and had their core for {min(shares):.0%} to {max(shares):.0%} of "
+            "the time: their CPU time is the steadier number"
+        )
+
+
+def core_share(row: RowEntry) -> float:
+    """Share of the time that a row of one thread had its core; 1 for others, and for providers, which compute
+    elsewhere."""
+    total = sum(time / NS_PER_MS for each in row.rounds for time in each.times_ns)
+    return 1.0 if row.placed is not None or row.threads > 1 else row.cpu_ms * row.runs / total
+
+
+def warnings(found: BenchDocument) -> Iterator[str]:
+    """Sentences about numbers that are uncertain, or of something else."""
+    yield from noise(found.rows)
     yield from found.machine.disturbances
     for row in found.rows:
-        if row.error is not None and row.error > FAR:
+        if row.differs or (row.error or 0.0) > FAR:
+            amount = "" if row.error is None else f": an error of {row.error:.0%} of the scale"
             yield (
-                f"#{row.number} computes other numbers than the original: an error of {row.error:.0%} of the scale; "
-                "mobpack check shows where it begins"
+                f"#{row.number} computes something else than the original{amount}; mobpack check shows where it begins"
             )

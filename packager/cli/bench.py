@@ -12,7 +12,6 @@ from packager.cli.options import (
     json_option,
     no_code_option,
     parse_shapes,
-    print_json,
     set_option,
     shape_option,
     target_option,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 600, min_open=True),
     default=1.0,
     show_default=True,
-    help="Longest time of a round; a round has 5 to 1000 runs.",
+    help="Longest time of a round; a round has 5 to 500 runs.",
 )
 @click.option(
     "--fail-on",
@@ -86,7 +85,7 @@ def bench(
 
     For example: mobpack bench model.onnx --variant dynamic --report bench.html
     """
-    from packager.bench import comparing
+    from packager.bench import comparing, writing
     from packager.bench.gates import parse
     from packager.bench.rounds import Method
     from packager.core.console import Console
@@ -113,16 +112,13 @@ def bench(
         baseline=before,
     )
     found = workflow.bench(config, request, console)
-    if as_json:
-        document = _document(found)
-    else:
+    if as_json and found.is_partial:
+        click.echo(writing.as_text(found), nl=False)
+    if not as_json:
         _show(found, console)
     if found.is_partial:
-        if as_json:
-            print_json(document)
-        raise KeyboardInterrupt(
-            f"{found.method.rounds_done} of {found.method.rounds} rounds were done; no file was written"
-        )
+        done = f"{found.method.rounds_done} of {found.method.rounds} rounds were complete"
+        raise KeyboardInterrupt(f"{done}; no file was written")
     if page:
         workflow.write_report(page, found)
         console.say(f"report: {page}")
@@ -132,7 +128,7 @@ def bench(
         error.document = _document(found)
         raise
     if as_json:
-        print_json(document)
+        click.echo(writing.as_text(found), nl=False)
 
 
 def _document(found: "BenchDocument") -> dict[str, object]:

@@ -13,7 +13,7 @@ from packager.config.mistakes import config_error
 from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config
 from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
-from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
+from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
 from packager.targets import WRAPPERS
 
 QUANTIZER = "quantizer"
@@ -44,8 +44,8 @@ def keys_of(quantizer: str) -> tuple[str, ...]:
 
 
 def quantizer_names() -> tuple[str, ...]:
-    """Quantizers that a variant may name."""
-    return tuple(QUANTIZERS)
+    """Quantizers that change a model; rewrites that providers need are none."""
+    return tuple(name for name in QUANTIZERS if name not in (*REWRITES, NoQuantizer.NAME))
 
 
 def recipe(table: Mapping[str, Any], settings: Sequence[str]) -> Recipe:

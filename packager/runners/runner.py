@@ -50,7 +50,7 @@ class Pace:
     """longest time of the warm-up, which ends earlier once the times are stable"""
     seconds: float = 1.0
     """longest time of the timed runs, unless `least_runs` take longer"""
-    runs: int = 1000
+    runs: int = 500
     """maximum number of timed runs"""
     least_runs: int = 5
 
@@ -72,7 +72,7 @@ class Times:
 
 @dataclass(frozen=True, kw_only=True)
 class Loading:
-    """What opening a model took."""
+    """Time and memory of opening a model."""
 
     seconds: float | None = None
     """creation of the session alone, without the start of its program; None if its program does not tell"""
@@ -116,7 +116,7 @@ class Session(Protocol):
 
     @property
     def loading(self) -> Loading:
-        """What opening the model took."""
+        """Time and memory of opening the model."""
         ...
 
     def __enter__(self) -> Self: ...

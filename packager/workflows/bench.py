@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packager import __version__
 from packager import config as configuration
-from packager.bench import comparing, machine, page
+from packager.bench import comparing, machine, writing
 from packager.bench import gates as bench_gates
 from packager.bench.comparing import Baseline
 from packager.bench.describing import Inputs, file_of, rows
@@ -103,10 +103,12 @@ def bench(config: Config, request: Request, console: Console) -> BenchDocument:
 
 
 def refuse_unknown(config: Config, request: Request) -> None:
-    """Raises ConfigError for runners that do not exist, and for more threads than cores."""
+    """Raises ConfigError for runners and variants that do not exist, and for more threads than cores."""
     for name in request.against:
         if name not in RUNNERS:
             raise ConfigError(f"--against: unknown runner '{name}'", hint=f"known: {', '.join(sorted(RUNNERS))}")
+    for name in request.variants:
+        recipe_of(name, config, request)
     cores = len(machine.usable_cores())
     if request.method.threads > cores:
         raise ConfigError(
@@ -153,7 +155,7 @@ def recipe_of(name: str, config: Config, request: Request) -> Recipe:
     if name in config.variant:
         return config.quantizer_of(name)
     keys = configuration.keys_of(name)
-    if not keys:
+    if name not in configuration.quantizer_names():
         known = [*config.variant, *configuration.quantizer_names()]
         raise ConfigError(f"--variant {name}: no such variant or quantizer", hint=f"known: {', '.join(known)}")
     table = {"quantizer": name}
@@ -309,7 +311,7 @@ def described(
             threads=method.threads,
             pinned_cores=machine.chosen_cores(method.threads) if machine.can_pin() else (),
             rounds=method.rounds,
-            rounds_done=max((len(each.rounds) for each in contenders), default=0),
+            rounds_done=min((len(each.rounds) for each in contenders if not each.refusal), default=0),
             seconds=method.pace.seconds,
             runs=method.pace.runs,
             warm_up_seconds=method.pace.warm_up_seconds,
@@ -333,7 +335,7 @@ def input_entries(inputs: Mapping[str, Inputs]) -> tuple[InputEntry, ...]:
 
 def write_report(path: Path, found: BenchDocument) -> None:
     """Writes the results as a page at `path`, and as JSON beside it. Raises ToolError if they cannot be written."""
-    page.write(path, found)
+    writing.write(path, found)
 
 
 def judge(found: BenchDocument) -> None:
