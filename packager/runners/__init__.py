@@ -9,7 +9,7 @@ from packager.runners.cuda import Cuda
 from packager.runners.qnn import Qnn
 from packager.runners.recorded import Recorded
 from packager.runners.reference import OnnxReference
-from packager.runners.runner import ANY, GRAPH, ORIGINAL, Outcome, Runnable, Runner, Session
+from packager.runners.runner import ANY, GRAPH, ORIGINAL, Loading, Outcome, Pace, Runnable, Runner, Session, Times
 from packager.runners.tensorrt import Tensorrt
 from packager.runners.tensorrt_native import TensorrtNative
 from packager.runners.web import Web
@@ -39,4 +39,18 @@ RECORDED = Recorded.NAME
 INTERPRETED = (Cuda.NAME, Tensorrt.NAME, TensorrtNative.NAME)
 """Runners that use the user's interpreter, if one is named."""
 
-__all__ = ["ANY", "GRAPH", "INTERPRETED", "ORIGINAL", "RECORDED", "RUNNERS", "Outcome", "Runnable", "Runner", "Session"]
+__all__ = [
+    "ANY",
+    "GRAPH",
+    "INTERPRETED",
+    "ORIGINAL",
+    "RECORDED",
+    "RUNNERS",
+    "Loading",
+    "Outcome",
+    "Pace",
+    "Runnable",
+    "Runner",
+    "Session",
+    "Times",
+]
