@@ -6,12 +6,15 @@ from packager.runners.arm64 import Arm64, arm64_runners
 from packager.runners.coreml import Coreml
 from packager.runners.cpu import Cpu
 from packager.runners.cuda import Cuda
+from packager.runners.mnn import Mnn
+from packager.runners.openvino import OpenVino
 from packager.runners.qnn import Qnn
 from packager.runners.recorded import Recorded
 from packager.runners.reference import OnnxReference
 from packager.runners.runner import ANY, GRAPH, ORIGINAL, Outcome, Runnable, Runner, Session
 from packager.runners.tensorrt import Tensorrt
 from packager.runners.tensorrt_native import TensorrtNative
+from packager.runners.tract import Tract
 from packager.runners.web import Web
 from packager.runners.webgpu import Webgpu
 from packager.runners.x86_64 import X8664
@@ -22,11 +25,14 @@ RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
     Coreml.NAME: lambda interpreter: (Coreml(),),
     Cpu.NAME: lambda interpreter: (Cpu(),),
     Cuda.NAME: lambda interpreter: (Cuda(interpreter=interpreter),),
+    Mnn.NAME: lambda interpreter: (Mnn(),),
+    OpenVino.NAME: lambda interpreter: (OpenVino(),),
     Recorded.NAME: lambda folder: (Recorded(folder=folder),),
     Qnn.NAME: lambda interpreter: (Qnn(),),
     OnnxReference.NAME: lambda interpreter: (OnnxReference(),),
     Tensorrt.NAME: lambda interpreter: (Tensorrt(interpreter=interpreter),),
     TensorrtNative.NAME: lambda interpreter: (TensorrtNative(interpreter=interpreter),),
+    Tract.NAME: lambda interpreter: (Tract(),),
     Web.NAME: lambda interpreter: (Web(),),
     Webgpu.NAME: lambda interpreter: (Webgpu(),),
     X8664.NAME: lambda interpreter: (X8664(),),

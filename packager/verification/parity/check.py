@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.core.errors import ModelError, ToolError
+from packager.core.errors import ModelError, ToolError, UnsupportedError
 from packager.core.findings import IllConditioned, OutputError, Parity
 from packager.core.values import Variant
 from packager.runners import Outcome, Runnable, Runner, Session
@@ -141,10 +141,10 @@ def _ran(
     try:
         with _session(subject, runner, runnable, references, own) as session:
             return _compared(session, subject, settings, references, own, progress)
+    except (ToolError, UnsupportedError) as error:
+        return Ran(skipped=error.message)
     except ModelError as error:
         return Ran(refusal=error.message)
-    except ToolError as error:
-        return Ran(skipped=error.message)
 
 
 def _session(subject: Subject, runner: Runner, runnable: Runnable, references: References, folder: Path) -> Session:
@@ -175,6 +175,8 @@ def _compared(
         progress(min(drawn.number, len(first.outcomes) - 1), len(first.outcomes))
         try:
             actual = session.run(drawn.path, comparing.made)
+        except UnsupportedError:
+            raise
         except ModelError as error:
             return _refused(session, drawn, f"sample {drawn.number}: {error.message}")
         if actual.error:
