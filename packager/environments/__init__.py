@@ -1,4 +1,5 @@
-"""Isolated Python environments with other builds of ONNX Runtime, and with other engines. To add one: a file and a line here."""
+"""Isolated Python environments with other builds of ONNX Runtime, or other engines. To add one: a file and a line
+here."""
 
 from packager.environments.android import Android
 from packager.environments.arm64 import Arm64

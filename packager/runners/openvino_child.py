@@ -1,6 +1,5 @@
 """Opens models with OpenVINO, for session/engine_child.py."""
 
-from pathlib import Path
 from typing import Any
 
 EXACT = {

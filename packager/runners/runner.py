@@ -6,6 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
+ONNX_RUNTIME = "ONNX Runtime"
+"""The engine that packages contain."""
 ANY, GRAPH, ORIGINAL = "any", "graph", "original"
 """Values of `Runner.OPENS` besides the names of providers."""
 SUMS_IN_16_BITS = 3e-2
@@ -79,6 +81,9 @@ class Runner(Protocol):
     ROUNDING: ClassVar[float]
     """error of its own arithmetic where the model has 32 bits, relative to the output's largest value: 0 if it computes
     in the model's precision, `SUMS_IN_16_BITS` if it computes in 16 bits"""
+    ENGINE: ClassVar[str]
+    """the implementation of the operators, if its opinion counts when engines disagree: `OpenVINO`; empty for an
+    accelerator's, which is judged by the others"""
     about: ClassVar[str]
     """description in one line"""
 

@@ -2,7 +2,6 @@
 opens the model again for samples of other sizes."""
 
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 TYPES = {

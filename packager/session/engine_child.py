@@ -5,9 +5,9 @@ The job is JSON: `engine` (a Python file with `opened`: job -> the open model, a
 (a file that the engine reads), `inputs` and `outputs` (`[{"name", "type", "shape"}]` in the model's order, types in
 numpy's names, sizes null if unknown), `threads` (0: the engine's choice), and what the engine needs besides.
 
-It prints `{"about": text, "placed": null, "nodes": null}` once the model is open, `{"refused": text}` if the engine does
-not open it. Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and so on,
-one for each output, and prints `{"error": ""}`, or the engine's reason for not running that sample.
+It prints `{"about": text, "placed": null, "nodes": null}` once the model is open, `{"refused": text}` if the engine
+does not open it. Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and
+so on, one for each output, and prints `{"error": ""}`, or the engine's reason for not running that sample.
 """
 
 import json
