@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.environments.wheels import Wheels
+from packager.graph.traversal import all_graphs
 from packager.graph.weights.whole import write_beside
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Runnable, Session
@@ -62,7 +63,11 @@ def placed(proto: "ModelProto", model: Runnable, folder: Path) -> Path:
     """A file with the graph, and its weights in it or beside it: engines read them from nowhere else."""
     beside = folder / "engine"
     beside.mkdir(exist_ok=True)
-    proto.graph.ClearField("value_info")  # facts about inner values; tract refuses symbols in them
+    for graph in all_graphs(proto):
+        graph.ClearField("value_info")  # facts about inner values
+        for value in [*graph.input, *graph.output]:
+            for size in value.type.tensor_type.shape.dim:
+                size.ClearField("dim_param")  # tract refuses a size for a symbol
     return write_beside(proto, model.data_folder or model.path.parent, beside / "model.onnx")[0]
 
 

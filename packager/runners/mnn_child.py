@@ -1,10 +1,16 @@
 """Opens models with MNN, for session/engine_child.py. The job also has `converted`, the path of the file that
 MNN's converter writes."""
 
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 CONVERSION = ("--useGeluApproximation", "0")  # by default a Gelu's erf becomes a tanh
+REASON = re.compile(r"support|error|fail|invalid", re.IGNORECASE)
+"""Lines of the converter's log that may be reasons."""
 TAKES = {"float": "float32", "int": "int32", "int64": "int32", "uint8": "uint8", "int8": "int8"}
 """MNN's name of a type -> numpy's name of the type in which it takes the numbers."""
 
@@ -33,11 +39,29 @@ def convert(job: dict[str, Any]) -> None:
     """Raises ValueError if the converter writes nothing."""
     import _tools
 
+    log = Path(job["converted"]).with_suffix(".log")
     command = ["mnnconvert", "-f", "ONNX", "--modelFile", job["model"], "--MNNModel", job["converted"]]
-    _tools.mnnconvert([*command, "--bizCode", "mobpack", *CONVERSION])
+    with log.open("wb") as file, to(file.fileno()):
+        _tools.mnnconvert([*command, "--bizCode", "mobpack", *CONVERSION])
     written = Path(job["converted"])
     if not written.is_file() or not written.stat().st_size:
-        raise ValueError("MNN's converter does not take the model")
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        reasons = [" ".join(line.split()) for line in lines if REASON.search(line)]
+        raise ValueError(f"MNN's converter does not take the model: {'; '.join(reasons[:3]) or 'it gives no reason'}")
+
+
+@contextmanager
+def to(file: int) -> Iterator[None]:
+    """Sends what the converter prints to `file`."""
+    before = os.dup(2)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 1)
+        os.dup2(before, 2)
+        os.close(before)
 
 
 def variable(expr: Any, array: Any, info: Any) -> Any:
@@ -63,11 +87,9 @@ def narrowed(array: Any, wanted: str) -> Any:
 
 
 def array_of(expr: Any, value: Any, name: str) -> Any:
-    if value is None:
-        raise ValueError(f"MNN computes nothing for output '{name}'")
-    if value.data_format == expr.data_format.NC4HW4:
-        value = expr.convert(value, expr.data_format.NCHW)
-    made = value.read()
-    if made is None:
-        raise ValueError(f"MNN computes nothing for output '{name}'")
-    return made.copy()
+    try:
+        if value.data_format == expr.data_format.NC4HW4:
+            value = expr.convert(value, expr.data_format.NCHW)
+        return value.read().copy()
+    except (AttributeError, SystemError) as error:  # None, or a value without memory
+        raise ValueError(f"MNN computes nothing for output '{name}'") from error

@@ -12,6 +12,7 @@ so on, one for each output, and prints `{"error": ""}`, or the engine's reason f
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
@@ -20,6 +21,10 @@ from typing import Any
 
 import numpy
 
+NOISE = re.compile(r"Exception from \S+:\d+:|Check '.*?' failed at \S+:\d+:|^-- ", re.MULTILINE)
+"""Places in the engine's own source, in its messages."""
+LONGEST = 400
+"""Maximum length of a message."""
 Feed = dict[str, "numpy.ndarray[Any, Any]"]
 Model = Callable[[Feed], "Sequence[numpy.ndarray[Any, Any]]"]
 """Inputs by name -> outputs in the model's order."""
@@ -105,7 +110,7 @@ def refuse_strings(job: Mapping[str, Any]) -> None:
 
 def in_words(error: Exception) -> str:
     """The error's message, in one line."""
-    text = " ".join(str(error).split())
+    text = " ".join(NOISE.sub("", str(error).partition("Stack backtrace:")[0]).split())[:LONGEST]
     return text if type(error) is ValueError else f"{type(error).__name__}: {text}"
 
 
