@@ -32,7 +32,7 @@ LAYERS = (
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
     "quantizers": ("quantizer",),
-    "runners": ("runner", "process"),
+    "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (
         "attachment",
         "results",

@@ -52,10 +52,6 @@ class ModelError(MobpackError):
     EXIT_CODE = 3
 
 
-class UnsupportedError(ModelError):
-    """An engine other than ONNX Runtime does not run the model, which says nothing about the model."""
-
-
 class ToolError(MobpackError):
     """Something that mobpack runs or writes to (a compiler, a disk, a package client) failed or is missing."""
 

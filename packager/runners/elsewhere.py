@@ -21,9 +21,7 @@ PROBE = "import json, onnxruntime as ort; print(json.dumps([ort.__version__, ort
 def lacks_amd_gpu() -> str:
     if sys.platform != "linux":
         return f"ROCm is used on Linux only; this is {sys.platform}"
-    return (
-        "" if KFD.exists() else f"no AMD GPU: {KFD} does not exist; use a machine with one, and its driver amdgpu"
-    )
+    return "" if KFD.exists() else f"no AMD GPU: {KFD} does not exist; use a machine with one, and its driver amdgpu"
 
 
 def lacks_libraries(*names: str) -> str:

@@ -25,7 +25,7 @@ def opened(
 ) -> Session:
     """A session of `model` in the Python file `engine`, which `environment` runs.
 
-    Raises like `Runner.open`; a model that the engine refuses, or that crashes it, raises UnsupportedError.
+    Raises like `Runner.open`.
     """
     job = {**described(model, folder), "engine": str(engine), "threads": 0, **(extra or {})}
     return served(job, environment, folder)
@@ -42,7 +42,6 @@ def host(environment: Wheels) -> Host:
         environment=environment.variables(),
         owner=environment.NAME,
         is_disposable=True,
-        is_other_engine=True,
     )
 
 

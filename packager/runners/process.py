@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from packager.core.errors import ModelError, ToolError, UnsupportedError
+from packager.core.errors import ModelError, ToolError
 from packager.processes import commands
 from packager.processes.channel import CrashError, Program
 from packager.runners.runner import Outcome
@@ -30,8 +30,6 @@ class Host:
     """description, with the versions that the program reports"""
     is_disposable: bool = False
     """whether it can be killed without cleaning up, unlike devices: waiting for its end takes 60 ms"""
-    is_other_engine: bool = False
-    """whether it runs an engine other than ONNX Runtime: what it refuses, or crashes on, may be right all the same"""
 
 
 class ProcessSession:
@@ -54,8 +52,6 @@ class ProcessSession:
     def run(self, sample: Path, folder: Path) -> Outcome:
         request = {"sample": str(sample.absolute()), "folder": str(folder.absolute())}
         answer = self._answer(lambda: self._program.ask(request), "running the model")
-        if answer["error"] and self._host.is_other_engine:
-            raise UnsupportedError(f"it does not run the model: {answer['error']}")
         return Outcome(outputs=None if answer["error"] else folder, error=answer["error"])
 
     def __enter__(self) -> Self:
@@ -74,8 +70,7 @@ class ProcessSession:
                 raise ToolError(
                     f"it was killed while {what}, as happens when memory runs out", hint="give it more memory"
                 ) from error
-            kind = UnsupportedError if self._host.is_other_engine else ModelError
-            raise kind(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error
+            raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error
         except RuntimeError as error:
             if not self._host.owner:
                 raise
@@ -96,8 +91,6 @@ def _refuse(answer: Mapping[str, Any], host: Host) -> None:
     """Raises if the model was not opened, or if the provider takes nothing of it."""
     if "idle" in answer:
         raise ModelError(answer["idle"], hint="disable this runner for this model")
-    if "refused" in answer and host.is_other_engine:
-        raise UnsupportedError(f"it does not open the model: {answer['refused']}")
     if "refused" in answer:
         raise ModelError(
             f"the runtime cannot load the model: {answer['refused']}", hint="mobpack inspect shows what it uses"

@@ -46,7 +46,7 @@ class OnnxReference:
 
     def open(self, model: Runnable, folder: Path) -> Session:
         limits = {"memory_bytes": self.memory_mib * MIB}
-        return ProcessSession(Host(program=CHILD, is_other_engine=True), job(model, self.NAME, {}) | limits, folder)
+        return ProcessSession(Host(program=CHILD), job(model, self.NAME, {}) | limits, folder)
 
 
 def _weight_bytes(path: Path) -> int:

@@ -72,7 +72,7 @@ def _samples(cases: Sequence[Case]) -> Iterator[Drawn]:
 
 
 def _outcomes(case: Case, samples: Sequence[Drawn], folder: Path) -> list[Outcome]:
-    """What the engine computes for the samples; nothing if it does not run them again."""
+    """The engine's outputs for the samples; none if it does not run them again."""
     found = []
     try:
         with case.runner.open(case.subject.runnable(folder), folder) as session:

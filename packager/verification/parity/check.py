@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.core.errors import ModelError, ToolError, UnsupportedError
+from packager.core.errors import ModelError, ToolError
 from packager.core.findings import IllConditioned, OutputError, Parity
 from packager.core.values import Variant
 from packager.runners import Outcome, Runnable, Runner, Session
+from packager.runners.runner import ONNX_RUNTIME
 from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison
@@ -133,6 +134,20 @@ def _ran(
     folder: Path,
     progress: Progress,
 ) -> Ran:
+    """The results; an engine other than ONNX Runtime that refuses or crashes counts as one that did not run: it says
+    nothing about what ships."""
+    found = _tried(subject, runner, settings, references, folder, progress)
+    return Ran(skipped=found.refusal) if found.refusal and runner.ENGINE not in ("", ONNX_RUNTIME) else found
+
+
+def _tried(
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    references: References,
+    folder: Path,
+    progress: Progress,
+) -> Ran:
     own = folder / runner.label().replace(" ", "-")
     own.mkdir(exist_ok=True)
     runnable = subject.runnable(own)
@@ -141,10 +156,10 @@ def _ran(
     try:
         with _session(subject, runner, runnable, references, own) as session:
             return _compared(session, subject, settings, references, own, progress)
-    except (ToolError, UnsupportedError) as error:
-        return Ran(skipped=error.message)
     except ModelError as error:
         return Ran(refusal=error.message)
+    except ToolError as error:
+        return Ran(skipped=error.message)
 
 
 def _session(subject: Subject, runner: Runner, runnable: Runnable, references: References, folder: Path) -> Session:
@@ -175,8 +190,6 @@ def _compared(
         progress(min(drawn.number, len(first.outcomes) - 1), len(first.outcomes))
         try:
             actual = session.run(drawn.path, comparing.made)
-        except UnsupportedError:
-            raise
         except ModelError as error:
             return _refused(session, drawn, f"sample {drawn.number}: {error.message}")
         if actual.error:
