@@ -1,6 +1,5 @@
 """Engines other than ONNX Runtime compute what it computes, and say what they cannot."""
 
-import os
 import platform
 import sys
 from pathlib import Path
@@ -81,7 +80,7 @@ def test_weights_outside_of_the_model_are_found(name: str, tmp_path: Path) -> No
     graph = onnx_model("(float[1,64] x) => (float[1,256] y) { y = MatMul (x, w) }", weights={"w": weight(64, 256)})
     (tmp_path / "weights").mkdir()
     onnx.save(graph, tmp_path / "weights" / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
-    os.rename(tmp_path / "weights" / "m.onnx", tmp_path / "m.onnx")
+    (tmp_path / "weights" / "m.onnx").rename(tmp_path / "m.onnx")
     model = Runnable(path=tmp_path / "m.onnx", data_folder=tmp_path / "weights")
     feed: dict[str, Array] = {"x": weight(1, 64, seed=1)}
     (output,) = run(first(name), model, tmp_path, feed).outputs

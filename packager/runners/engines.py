@@ -47,10 +47,12 @@ def host(environment: Wheels) -> Host:
 
 def described(model: Runnable, folder: Path) -> Mapping[str, Any]:
     """The graph in a file below `folder`, with its external data beside it, and its inputs and outputs."""
-    from onnx import load_model_from_string
+    from onnx import load_model_from_string, shape_inference
 
     proto = load_model_from_string(model.path.read_bytes())
     initializers = {each.name for each in proto.graph.initializer}
+    if any(not each.type.tensor_type.elem_type for each in proto.graph.output):  # inner values, in a bisection
+        proto = shape_inference.infer_shapes(proto)
     return {
         "model": str(placed(proto, model, folder)),
         "inputs": [specified(each) for each in proto.graph.input if each.name not in initializers],
@@ -71,11 +73,11 @@ def placed(proto: "ModelProto", model: Runnable, folder: Path) -> Path:
 
 
 def specified(value: "ValueInfoProto") -> Mapping[str, Any]:
-    """Name, numpy's name of the type, and sizes. Sequences and maps have no type."""
+    """Name, numpy's name of the type, and sizes. Sequences and maps have no type here."""
     from onnx import TensorProto
     from onnx.helper import tensor_dtype_to_np_dtype
 
-    if not value.type.HasField("tensor_type"):
+    if not value.type.tensor_type.elem_type:
         return {"name": value.name, "type": "", "shape": []}
     tensor = value.type.tensor_type
     is_text = tensor.elem_type == TensorProto.STRING

@@ -3,7 +3,7 @@ nothing of mobpack.
 
 The job is JSON: `engine` (a Python file with `opened`: job -> the open model, and a description of the engine), `model`
 (a file that the engine reads), `inputs` and `outputs` (`[{"name", "type", "shape"}]` in the model's order, types in
-numpy's names, sizes null if unknown), `threads` (0: the engine's choice), and what the engine needs besides.
+numpy's names or empty, sizes null if unknown), `threads` (0: the engine's choice), and what the engine needs besides.
 
 It prints `{"about": text, "placed": null, "nodes": null}` once the model is open, `{"refused": text}` if the engine
 does not open it. Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and
@@ -92,7 +92,7 @@ def declared(array: Any, spec: Mapping[str, Any]) -> "numpy.ndarray[Any, Any]":
     """An output in the type that the model declares: engines compute in fewer types, and return those. Raises
     ValueError if that changes a value."""
     found = numpy.asarray(array)
-    if str(found.dtype) == spec["type"]:
+    if spec["type"] in ("", str(found.dtype)):
         return found
     made = found.astype(spec["type"])
     is_kept = found.dtype.kind == "f" or numpy.array_equal(made.astype(found.dtype), found)
