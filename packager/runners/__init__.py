@@ -7,6 +7,7 @@ from packager.runners.coreml import Coreml
 from packager.runners.cpu import Cpu
 from packager.runners.cuda import Cuda
 from packager.runners.directml import DirectMl
+from packager.runners.litert import LiteRt
 from packager.runners.migraphx import MiGraphX
 from packager.runners.mnn import Mnn
 from packager.runners.openvino import OpenVino
@@ -15,7 +16,7 @@ from packager.runners.qnn import Qnn
 from packager.runners.recorded import Recorded
 from packager.runners.reference import OnnxReference
 from packager.runners.rocm import Rocm
-from packager.runners.runner import ANY, GRAPH, ORIGINAL, Outcome, Runnable, Runner, Session
+from packager.runners.runner import ANY, GRAPH, ORIGINAL, Loading, Outcome, Pace, Runnable, Runner, Session, Times
 from packager.runners.tensorrt import Tensorrt
 from packager.runners.tensorrt_native import TensorrtNative
 from packager.runners.tract import Tract
@@ -30,6 +31,7 @@ RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
     Coreml.NAME: lambda interpreter: (Coreml(),),
     Cpu.NAME: lambda interpreter: (Cpu(),),
     Cuda.NAME: lambda interpreter: (Cuda(interpreter=interpreter),),
+    LiteRt.NAME: lambda interpreter: (LiteRt(),),
     Mnn.NAME: lambda interpreter: (Mnn(),),
     OpenVino.NAME: lambda interpreter: (OpenVino(),),
     DirectMl.NAME: lambda interpreter: (DirectMl(interpreter=interpreter),),
@@ -55,4 +57,18 @@ RECORDED = Recorded.NAME
 INTERPRETED = (Cuda.NAME, DirectMl.NAME, MiGraphX.NAME, Rocm.NAME, Tensorrt.NAME, TensorrtNative.NAME)
 """Runners that use the user's interpreter, if one is named."""
 
-__all__ = ["ANY", "GRAPH", "INTERPRETED", "ORIGINAL", "RECORDED", "RUNNERS", "Outcome", "Runnable", "Runner", "Session"]
+__all__ = [
+    "ANY",
+    "GRAPH",
+    "INTERPRETED",
+    "ORIGINAL",
+    "RECORDED",
+    "RUNNERS",
+    "Loading",
+    "Outcome",
+    "Pace",
+    "Runnable",
+    "Runner",
+    "Session",
+    "Times",
+]

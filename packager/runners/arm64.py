@@ -44,6 +44,10 @@ class Arm64:
             return ""
         return f"the file computes in 16 bits, which the {self.cpu or 'processor of this machine'} is too old for"
 
+    def cannot_time(self) -> str:
+        """qemu makes many instructions of one, another number for each kind: not even ratios are those of a device."""
+        return "qemu emulates the processor: its times are not those of a device" if self.cpu else ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(
             program=CHILD,

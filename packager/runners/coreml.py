@@ -43,6 +43,9 @@ class Coreml:
     def cannot_open(self, model: Runnable) -> str:
         return ""
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         words = f"ONNX Runtime {{version}}, CoreML of macOS {platform.mac_ver()[0]} on {platform.machine()}"
         return ProcessSession(Host(program=CHILD, words=words), job(model, self.NAME, SIGNED, OPTIONS), folder)

@@ -31,9 +31,15 @@ class Cpu:
         return ""
 
     def cannot_open(self, model: Runnable) -> str:
+        is_timed = model.threads is not None
+        return "the file computes in 16 bits, which only arm64 processors do" if is_timed and model.needs_fp16 else ""
+
+    def cannot_time(self) -> str:
         return ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
+        if model.threads is not None:
+            return ProcessSession(Host(program=CHILD, is_disposable=True), job(model, "cpu", {}), folder)
         return ProcessSession(_host(model), job(model, "cpu", SIGNED), folder)
 
 

@@ -50,6 +50,9 @@ class Cuda:
     def cannot_open(self, model: Runnable) -> str:
         return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         """The nodes that CUDA leaves run on the CPU and are counted; a model that it leaves as a whole is refused."""
         facts, where = self._facts(), self._place()

@@ -39,5 +39,8 @@ class DirectMl:
     def cannot_open(self, model: Runnable) -> str:
         return elsewhere.cannot_open(model)
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         return elsewhere.opened(self.interpreter, PROVIDER, OPTIONS, "DirectML", model, folder)

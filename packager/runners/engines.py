@@ -27,7 +27,7 @@ def opened(
 
     Raises like `Runner.open`.
     """
-    job = {**described(model, folder), "engine": str(engine), "threads": 0, **(extra or {})}
+    job = {**described(model, folder), "engine": str(engine), "threads": model.threads or 0, **(extra or {})}
     return served(job, environment, folder)
 
 

@@ -38,5 +38,8 @@ class MiGraphX:
     def cannot_open(self, model: Runnable) -> str:
         return elsewhere.cannot_open(model)
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         return elsewhere.opened(self.interpreter, PROVIDER, OPTIONS, "MIGraphX", model, folder)

@@ -31,6 +31,9 @@ class Mnn:
     def cannot_open(self, model: Runnable) -> str:
         return engines.cannot_read(model)
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         """MNN converts the graph first, into a file below `folder`."""
         converted = {"converted": str((folder / "model.mnn").absolute())}

@@ -31,5 +31,8 @@ class OpenVino:
     def cannot_open(self, model: Runnable) -> str:
         return engines.cannot_read(model)
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         return engines.opened(CHILD, Environment(), model, folder)

@@ -14,7 +14,7 @@ def opened(job: dict[str, Any]) -> tuple[Any, str]:
     core = openvino.Core()
     model = core.read_model(job["model"])
     threads = {"INFERENCE_NUM_THREADS": job["threads"]} if job["threads"] else {}
-    compiled = core.compile_model(model, "CPU", {**EXACT, **threads})
+    compiled = core.compile_model(model, "CPU", threads or EXACT)
     request = compiled.create_infer_request()
     names = places_of(compiled.inputs, job["inputs"])
     outputs = list(compiled.outputs)

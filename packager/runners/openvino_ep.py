@@ -34,6 +34,9 @@ class OpenVinoProvider:
     def cannot_open(self, model: Runnable) -> str:
         return elsewhere.cannot_open(model)
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(
             program=CHILD,

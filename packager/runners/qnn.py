@@ -35,6 +35,9 @@ class Qnn:
     def cannot_open(self, model: Runnable) -> str:
         return "a program for one chip, which runs only on that chip" if _holds_program(model.path) else ""
 
+    def cannot_time(self) -> str:
+        return "Qualcomm's simulator computes on the CPU: its times are not those of the neural processor"
+
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(
             program=CHILD,

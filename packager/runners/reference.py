@@ -44,6 +44,9 @@ class OnnxReference:
             return ""
         return f"too large for onnx's reference implementation: {size_mib:.0f} MiB of weights, over {self.largest_mib}"
 
+    def cannot_time(self) -> str:
+        return "it is written to be right, not to be fast"
+
     def open(self, model: Runnable, folder: Path) -> Session:
         limits = {"memory_bytes": self.memory_mib * MIB}
         return ProcessSession(Host(program=CHILD), job(model, self.NAME, {}) | limits, folder)

@@ -38,5 +38,8 @@ class Rocm:
     def cannot_open(self, model: Runnable) -> str:
         return elsewhere.cannot_open(model)
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         return elsewhere.opened(self.interpreter, PROVIDER, OPTIONS, "ROCm", model, folder)

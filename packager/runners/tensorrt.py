@@ -48,6 +48,9 @@ class Tensorrt:
     def cannot_open(self, model: Runnable) -> str:
         return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         """The nodes that TensorRT leaves run on the CPU and are counted; a model that it leaves as a whole is
         refused."""

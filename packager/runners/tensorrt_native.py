@@ -53,6 +53,9 @@ class TensorrtNative:
     def cannot_open(self, model: Runnable) -> str:
         return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         facts, where = self._facts(), nvidia.place(self.interpreter)
         job = {

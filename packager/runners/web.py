@@ -30,6 +30,9 @@ class Web:
     def cannot_open(self, model: Runnable) -> str:
         return "the file computes in 16 bits, for which WebAssembly has no kernels" if model.needs_fp16 else ""
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         environment = Environment()
         host = Host(

@@ -35,6 +35,9 @@ class Webgpu:
     def cannot_open(self, model: Runnable) -> str:
         return ""
 
+    def cannot_time(self) -> str:
+        return "Mesa computes on the CPU: its times are not those of a graphics processor"
+
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(
             program=CHILD,

@@ -35,6 +35,9 @@ class Webnn:
     def cannot_open(self, model: Runnable) -> str:
         return MISSING
 
+    def cannot_time(self) -> str:
+        return MISSING
+
     def open(self, model: Runnable, folder: Path) -> Session:
         """Raises ToolError."""
         raise ToolError(MISSING)

@@ -39,6 +39,9 @@ class X8664:
     def cannot_open(self, model: Runnable) -> str:
         return "the file computes in 16 bits, for which x86_64 has no kernels" if model.needs_fp16 else ""
 
+    def cannot_time(self) -> str:
+        return "qemu emulates the processor: its times are not those of a device"
+
     def open(self, model: Runnable, folder: Path) -> Session:
         environment = OlderX86(cpu=self.cpu)
         host = Host(

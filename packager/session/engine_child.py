@@ -3,7 +3,7 @@ nothing of mobpack.
 
 The job is JSON: `engine` (a Python file with `opened`: job -> the open model, and a description of the engine), `model`
 (a file that the engine reads), `inputs` and `outputs` (`[{"name", "type", "shape"}]` in the model's order, types in
-numpy's names or empty, sizes null if unknown), `threads` (0: the engine's choice), and what the engine needs besides.
+numpy's names or empty, sizes null if unknown), `threads` (0 where numbers count; else for times), and what the engine needs besides.
 
 It prints `{"about": text, "placed": null, "nodes": null}` once the model is open, `{"refused": text}` if the engine
 does not open it. Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and
@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -23,6 +24,7 @@ import numpy
 
 NOISE = re.compile(r"Exception from \S+:\d+:|Check '.*?' failed at \S+:\d+:|^-- ", re.MULTILINE)
 """Places in the engine's own source, in its messages."""
+TIMING = Path(__file__).with_name("timing.py")
 LONGEST = 400
 """Maximum length of a message."""
 Feed = dict[str, "numpy.ndarray[Any, Any]"]
@@ -38,16 +40,23 @@ def main() -> int:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
+    timing = loaded(TIMING)
+    base = timing.resident_bytes()
+    start = time.perf_counter_ns()
     try:
         refuse_strings(job)
         model, about = loaded(Path(job["engine"])).opened(job)
     except Exception as error:  # engines raise classes of their own, and RuntimeError
         say({"refused": in_words(error)})
         return 0
-    say({"about": about, "placed": None, "nodes": None})
+    load_ns = time.perf_counter_ns() - start
+    say({"about": about, "placed": None, "nodes": None, "load_ns": load_ns, "base_bytes": base})
     for line in requests:
         request = json.loads(line)
-        say({"error": run_sample(model, job, Path(request["sample"]), Path(request["folder"]))})
+        if "pace" in request:
+            say(times_of(model, Path(request["sample"]), request["pace"], timing))
+        else:
+            say({"error": run_sample(model, job, Path(request["sample"]), Path(request["folder"]))})
     return 0
 
 
@@ -81,6 +90,16 @@ def run_sample(model: Model, job: Mapping[str, Any], sample: Path, folder: Path)
     for index, array in enumerate(results):
         numpy.save(folder / f"{index}.npy", array)
     return ""
+
+
+def times_of(model: Model, sample: Path, pace: Mapping[str, Any], timing: Any) -> Mapping[str, Any]:
+    """Times of runs of the sample; the engine's reason if it does not run it."""
+    feed = feed_of(sample)
+    try:
+        found: Mapping[str, Any] = timing.measured(lambda: model(feed), pace)
+    except Exception as error:
+        return {"error": in_words(error)}
+    return found
 
 
 def feed_of(sample: Path) -> Feed:
