@@ -129,5 +129,7 @@ def test_a_bisection_names_the_node_at_which_an_engine_parts(name: str, tmp_path
     ]
     limits = Limits(tolerance=Tolerance(max_rel_error=1e-3), scales={})
     (tmp_path / "scratch").mkdir()
-    found = bisect(*sides, [tmp_path / "sample.npz"], tmp_path / "scratch", tmp_path / "evidence", limits=limits)
+    found = bisect(
+        sides[0], sides[1], [tmp_path / "sample.npz"], tmp_path / "scratch", tmp_path / "evidence", limits=limits
+    )
     assert "'c'" in found.words, found.words

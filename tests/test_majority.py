@@ -31,7 +31,7 @@ class Wrong:
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
     about: ClassVar[str] = "wrong"
-    ENGINE: str = "wrong"  # type: ignore[misc]
+    ENGINE: ClassVar[str] = "wrong"
     name: str = ""
 
     def label(self) -> str:
@@ -60,7 +60,14 @@ class Wrong:
         return OnnxReference().open(Runnable(path=path, data_folder=model.data_folder), folder)
 
 
-@dataclass(frozen=True, kw_only=True)
+class One(Wrong):
+    ENGINE: ClassVar[str] = "one"
+
+
+class Two(Wrong):
+    ENGINE: ClassVar[str] = "two"
+
+
 class Refusing(Wrong):
     """An engine that refuses every model."""
 
@@ -101,7 +108,7 @@ def test_a_broken_engine_stands_alone(tmp_path: Path) -> None:
 
 
 def test_the_reference_alone_is_said_to_be_the_source_of_the_expected_outputs(tmp_path: Path) -> None:
-    found = agreement(tmp_path, Wrong(ENGINE="one"), Wrong(ENGINE="two"))
+    found = agreement(tmp_path, One(), Two())
     assert (found.agree, found.alone) == (("one", "two"), (ONNX_RUNTIME,))
     assert found.is_reference_alone
     assert found.words.startswith("ONNX Runtime stands alone, and the expected outputs are its own: one and two agree")

@@ -1,6 +1,6 @@
 """Runs ONNX Runtime's DirectML provider, on Windows."""
 
-import sys
+import platform
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -32,8 +32,8 @@ class DirectMl:
         return ""  # results depend on the driver
 
     def missing(self) -> str:
-        if sys.platform != "win32":
-            return f"DirectML is a part of Windows, and this is {sys.platform}: run mobpack on Windows, with {PACKAGE}"
+        if platform.system() != "Windows":
+            return f"DirectML is a part of Windows, and this is {platform.system()}: run mobpack on Windows, with {PACKAGE}"
         return elsewhere.lacks_provider(self.interpreter, PROVIDER, PACKAGE)
 
     def cannot_open(self, model: Runnable) -> str:

@@ -20,7 +20,7 @@ def opened(job: dict[str, Any]) -> tuple[Any, str]:
     from MNN import expr, nn
 
     convert(job)
-    settings = {"backend": "CPU", "precision": "normal" if job["threads"] else "high", "numThread": job["threads"] or 1}
+    settings = {"backend": "CPU", "precision": "high", "numThread": job["threads"] or 1}
     manager = nn.create_runtime_manager((settings,))
     names, results = ([spec["name"] for spec in job[key]] for key in ("inputs", "outputs"))
     module = nn.load_module_from_file(job["converted"], names, results, runtime_manager=manager)

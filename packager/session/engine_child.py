@@ -3,11 +3,13 @@ nothing of mobpack.
 
 The job is JSON: `engine` (a Python file with `opened`: job -> the open model, and a description of the engine), `model`
 (a file that the engine reads), `inputs` and `outputs` (`[{"name", "type", "shape"}]` in the model's order, types in
-numpy's names or empty, sizes null if unknown), `threads` (0 where numbers count; else for times), and what the engine needs besides.
+numpy's names or empty, sizes null if unknown), `threads` (0 where numbers count, else for times), and what the engine
+needs besides.
 
 It prints `{"about": text, "placed": null, "nodes": null}` once the model is open, `{"refused": text}` if the engine
 does not open it. Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and
-so on, one for each output, and prints `{"error": ""}`, or the engine's reason for not running that sample.
+so on, one for each output, and prints `{"error": ""}`, or the engine's reason for not running that sample. A line with
+`pace` in place of `folder` asks for times: the answer is that of `measured` in timing.py.
 """
 
 import json
