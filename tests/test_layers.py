@@ -33,7 +33,7 @@ LAYERS = (
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
     "quantizers": ("quantizer",),
-    "runners": ("runner", "process"),
+    "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (
         "attachment",
         "results",

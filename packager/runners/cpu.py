@@ -9,7 +9,7 @@ from typing import ClassVar
 from packager.environments import CHILD, SIGNED, ensure
 from packager.environments.arm64 import Arm64
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import ANY, Runnable, Session, job
+from packager.runners.runner import ANY, ONNX_RUNTIME, Runnable, Session, job
 
 X86 = ("x86_64", "AMD64")
 EXACT_CHILD = Path(__file__).with_name("cpu_child.py")
@@ -20,6 +20,7 @@ class Cpu:
     NAME: ClassVar[str] = "cpu"
     OPENS: ClassVar[str] = ANY
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ONNX_RUNTIME
     about: ClassVar[str] = "ONNX Runtime's CPU provider on this machine"
 
     def label(self) -> str:

@@ -26,6 +26,7 @@ class Cuda:
     NAME: ClassVar[str] = "cuda"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "ONNX Runtime's CUDA provider on an NVIDIA GPU"
     interpreter: str = ""
     """a Python with onnxruntime-gpu; empty for the environment `cuda`"""

@@ -20,6 +20,7 @@ class Qnn:
     NAME: ClassVar[str] = "qnn"
     OPENS: ClassVar[str] = "qnn"
     ROUNDING: ClassVar[float] = SUMS_IN_16_BITS
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "QNN on Qualcomm's simulator of its neural processor"
 
     def label(self) -> str:

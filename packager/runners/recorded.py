@@ -18,6 +18,7 @@ class Recorded:
     NAME: ClassVar[str] = "recorded"
     OPENS: ClassVar[str] = ORIGINAL
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "outputs that the model gave before it was exported, from [parity] recorded"
 
     folder: str

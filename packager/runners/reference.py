@@ -19,6 +19,7 @@ class OnnxReference:
     NAME: ClassVar[str] = "reference"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = "onnx reference"
     about: ClassVar[str] = "onnx's own implementation of the operators, in numpy, for small models"
 
     largest_mib: int = 50

@@ -6,6 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
+ONNX_RUNTIME = "ONNX Runtime"
+"""The engine that packages contain."""
 ANY, GRAPH, ORIGINAL = "any", "graph", "original"
 """Values of `Runner.OPENS` besides the names of providers."""
 SUMS_IN_16_BITS = 3e-2
@@ -25,6 +27,8 @@ class Runnable:
     """True for a file that requires 16-bit arithmetic: ARMv8.2 with FP16"""
     settings: Mapping[str, str] = field(default_factory=dict)
     """session configuration that is required to open it"""
+    source: Path | None = None
+    """the user's model file, beside which there may be files of other frameworks; None for files made from it"""
     is_optimized: bool = True
     """False runs the graph node by node as it is written: the reference for a converted model"""
     threads: int | None = None
@@ -134,6 +138,9 @@ class Runner(Protocol):
     ROUNDING: ClassVar[float]
     """error of its own arithmetic where the model has 32 bits, relative to the output's largest value: 0 if it computes
     in the model's precision, `SUMS_IN_16_BITS` if it computes in 16 bits"""
+    ENGINE: ClassVar[str]
+    """the implementation of the operators, if its opinion counts when engines disagree: `OpenVINO`; empty for an
+    accelerator's, which is judged by the others"""
     about: ClassVar[str]
     """description in one line"""
 

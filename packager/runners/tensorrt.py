@@ -21,6 +21,7 @@ class Tensorrt:
     NAME: ClassVar[str] = "tensorrt"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "ONNX Runtime's TensorRT provider on an NVIDIA GPU; needs TensorRT 10"
     interpreter: str = ""
     """a Python with onnxruntime-gpu; empty for the environment `cuda`"""

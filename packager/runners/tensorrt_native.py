@@ -28,6 +28,7 @@ class TensorrtNative:
     NAME: ClassVar[str] = "tensorrt-native"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "TensorRT 10, TensorRT 11 or TensorRT for RTX on an NVIDIA GPU, without ONNX Runtime"
     interpreter: str = ""
     """a Python with tensorrt, and pycuda or cuda-core; empty for this one"""

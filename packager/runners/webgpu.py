@@ -17,6 +17,7 @@ class Webgpu:
     NAME: ClassVar[str] = "webgpu"
     OPENS: ClassVar[str] = "webgpu"
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "WebGPU in software, on Mesa's lavapipe"
 
     def label(self) -> str:

@@ -35,6 +35,7 @@ class Xnnpack:
     NAME: ClassVar[str] = "xnnpack"
     OPENS: ClassVar[str] = "xnnpack"
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "XNNPACK, in the installed ONNX Runtime or in Android's"
 
     def label(self) -> str:
