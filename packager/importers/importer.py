@@ -1,6 +1,6 @@
 """Interface of the plug-ins that read models of other frameworks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -35,6 +35,13 @@ class Input:
     """a name for each dynamic dimension; equal names have equal sizes"""
     limit: int = 0
     """for integers, the smallest value that is too large; 0 if unknown"""
+
+
+def dimensions(name: str, shape: Sequence[int | None]) -> tuple[int | str, ...]:
+    """The shape of the input `name` with names for dynamic dimensions: `batch` for the first, else `<name>_<axis>`."""
+    return tuple(
+        size if size is not None else "batch" if not axis else f"{name}_{axis}" for axis, size in enumerate(shape)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,7 @@
 """keras: models that Keras has saved, `.keras` and `.h5`, through TensorFlow and tf2onnx."""
 
+import re
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +10,12 @@ from typing import Any, ClassVar
 from packager.core.errors import ModelError
 from packager.environments.framework import Framework
 from packager.importers import tensorflow_graphs
-from packager.importers.importer import Arrays, Converted, Input, Source
+from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
 
 SUFFIXES = (".keras", ".h5", ".hdf5")
 SIGNATURES = {".keras": (b"PK\x03\x04",), ".h5": (b"\x89HDF",), ".hdf5": (b"\x89HDF",)}
-CUSTOM = ("Could not locate class", "Unknown layer", "Unknown object", "Could not locate function", "is not registered")
+UNKNOWN = re.compile(r"(?:Could not locate (?:class|function)|Unknown (?:layer|object|\w+ function)):? '?(\w+)'?")
+"""Keras' errors for parts that are not its own"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,7 @@ class Keras:
 
         try:
             model = keras.models.load_model(source.path, compile=False, safe_mode=True)
-        except (TypeError, ValueError) as error:
+        except (OSError, TypeError, ValueError, KeyError) as error:
             raise _refusal(source.path, error) from error
         if not getattr(model, "inputs", None):
             raise ModelError(
@@ -46,7 +49,7 @@ def refuse_other_content(path: Path) -> None:
     """Raises ModelError for a file that does not begin as its suffix promises."""
     with path.open("rb") as file:
         start = file.read(4)
-    if start not in SIGNATURES[path.suffix]:
+    if start not in SIGNATURES[path.suffix] or (path.suffix == ".keras" and not zipfile.is_zipfile(path)):
         raise ModelError(
             f"{path.name}: not a {path.suffix} file", hint="it is damaged or has the wrong name: save again"
         )
@@ -59,13 +62,13 @@ def _refusal(path: Path, error: Exception) -> ModelError:
             f"{path.name} contains Python code (a Lambda layer), which is not run",
             hint="replace the Lambda layer with keras.ops or a layer of Keras, then save again",
         )
-    first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
-    if any(words in text for words in CUSTOM):
+    if found := UNKNOWN.search(text):
         return ModelError(
-            f"{path.name} has a layer or function of its own, which its file does not contain: {first}",
+            f"{path.name} has a part that is not in Keras, and its code is not in the file: {found[1]}",
             hint='in your code, load it and call model.export("folder"); then import that folder, a SavedModel',
         )
-    return ModelError(f"Keras cannot load {path.name}: {first}", hint="the file may be cut off: save it again")
+    first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
+    return ModelError(f"Keras cannot load {path.name}: {first}", hint="it may be damaged: save it again")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +85,7 @@ class KerasModel:
     def inputs(self) -> tuple[Input, ...]:
         names = self._input_names()
         return tuple(
-            Input(name=name, dtype=str(each.dtype), shape=tensorflow_graphs.dimensions(name, each.shape))
+            Input(name=name, dtype=str(each.dtype), shape=dimensions(name, each.shape))
             for name, each in zip(names, self.model.inputs, strict=True)
         )
 
@@ -101,7 +104,7 @@ class KerasModel:
             values = dict(zip(sorted(structure), inputs.values(), strict=True))
         elif len(values) == 1:
             values = values[0]
-        return tensorflow_graphs.named(self.model(values, training=False), self.model.output_names)
+        return tensorflow_graphs.named(self.model(values, training=False), getattr(self.model, "output_names", ()))
 
     def _input_names(self) -> list[str]:
         """Names of the inputs; `keras_tensor_7` and the like, which nobody has chosen, become `input`."""

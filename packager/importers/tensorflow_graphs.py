@@ -11,6 +11,7 @@ from packager.importers.importer import Converted
 OPSET = 17
 """the last one in which tf2onnx moves Transposes through reductions: from 18 on, their axes are inputs"""
 GIVEN_BY_KERAS = re.compile(r"(keras_tensor|input_layer|input|inputs|args)(_\d+)?")
+GIVEN_BY_TENSORFLOW = re.compile(r"(output|Identity|StatefulPartitionedCall|PartitionedCall|keras_tensor)(_\d+)?")
 ENVIRONMENT = Framework(
     name="keras",
     about="Keras, TensorFlow and tf2onnx: imports .keras, .h5, SavedModels and .tflite (1.2 GB)",
@@ -25,18 +26,18 @@ ENVIRONMENT = Framework(
 )
 
 
-def dimensions(name: str, shape: Sequence[int | None]) -> tuple[int | str, ...]:
-    """`shape` with names for dynamic dimensions: `batch` for the first, else the input and the axis."""
-    return tuple(
-        size if size is not None else "batch" if not axis else f"{name}_{axis}" for axis, size in enumerate(shape)
-    )
-
-
 def readable(names: Sequence[str]) -> list[str]:
     """`names` with `input`, `input_1` in place of those that Keras has made up."""
     if not all(GIVEN_BY_KERAS.fullmatch(name) for name in names):
         return list(names)
     return ["input"] if len(names) == 1 else [f"input_{number}" for number in range(len(names))]
+
+
+def readable_outputs(names: Sequence[str]) -> list[str]:
+    """`names` with `output`, `output_1` in place of those that TensorFlow has made up."""
+    if not all(GIVEN_BY_TENSORFLOW.fullmatch(name) for name in names):
+        return list(names)
+    return unnamed(len(names))
 
 
 def named(value: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def named(value: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return {str(key): value[key] for key in sorted(value)}
     flat = tensorflow.nest.flatten(value)
-    return dict(zip(names if len(names) == len(flat) else unnamed(len(flat)), flat, strict=True))
+    return dict(zip(names if len(names) == len(flat) and len(flat) > 1 else unnamed(len(flat)), flat, strict=True))
 
 
 def unnamed(count: int) -> list[str]:
@@ -74,9 +75,7 @@ def converted(
         outputs[:] = list(found)
         return [tensorflow.identity(value) for value in found.values()]
 
-    proto, _ = tf2onnx.convert.from_function(
-        tensorflow.function(in_order, autograph=False), specs, opset=OPSET, output_path=str(path)
-    )
+    proto, _ = tf2onnx.convert.from_function(tensorflow.function(in_order), specs, opset=OPSET, output_path=str(path))
     found = [each.name for each in proto.graph.output]
     return Converted(
         converter=f"tf2onnx {tf2onnx.__version__}",

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import MobpackError, ModelError
+from packager.files.atomic import NO_SPACE
 from packager.importers import IMPORTERS, Source
 from packager.processes.channel import Channel
 from packager.workflows.importing import sampling
@@ -51,9 +52,11 @@ def in_words(what: str, hint: str) -> Iterator[None]:
     """Makes a ModelError of any exception in the block but our own and those of a full disk or memory."""
     try:
         yield
-    except (MobpackError, OSError, MemoryError):
+    except (MobpackError, MemoryError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
+            raise
         lines = str(error).strip().splitlines() or [""]
         raise ModelError(f"{what}: {type(error).__name__}: {lines[0][:500]}", hint=hint) from error
 

@@ -42,7 +42,8 @@ def record(loaded: Loaded, job: Job, warn: Callable[[str], None]) -> Recorded:
         try:
             found = {name: plain(value) for name, value in loaded.run(arrays).items()}
         except Exception as error:  # frameworks raise errors of any kind
-            reason = f"{words(known)}: {type(error).__name__}: {str(error).strip().splitlines()[:1]}"
+            first = next(iter(str(error).strip().splitlines()), "")
+            reason = f"{words(known)}: {type(error).__name__}: {first[:500]}"
             if job.samples:
                 raise ConfigError(f"--samples: the model rejects a sample with {reason}", hint="correct it") from error
             refused.append(reason)

@@ -68,7 +68,7 @@ def run(importer: Importer, source: Source, request: Request, scratch: Path, con
         except CrashError as error:
             raise ModelError(
                 f"{importer.FRAMEWORK} crashed while reading {source.text} ({error.signal})",
-                hint="load it in Python without mobpack; SIGKILL usually means that memory ran out",
+                hint="it may be damaged; SIGKILL usually means that memory ran out",
             ) from error
     raise_failure(answer)
     return Answer(
