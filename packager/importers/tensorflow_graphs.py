@@ -54,6 +54,31 @@ def unnamed(count: int) -> list[str]:
     return ["output"] if count == 1 else [f"output_{number}" for number in range(count)]
 
 
+def add_missing_operators() -> None:
+    """Registers operators that Keras needs and tf2onnx lacks, through tf2onnx's own interface for them."""
+    from tf2onnx.handler import tf_op
+
+    tf_op("Erfc")(Erfc)
+
+
+class Erfc:
+    """1 - Erf, with which Keras computes exact GELUs."""
+
+    @classmethod
+    def version_9(cls, graph: Any, node: Any, **_: Any) -> None:
+        """Replaces `node`, from the opset on that has Erf."""
+        import numpy
+        from tf2onnx import utils
+
+        shapes, dtypes = [graph.get_shape(node.output[0])], [graph.get_dtype(node.output[0])]
+        given, made = node.input[0], list(node.output)
+        graph.remove_node(node.name)
+        erf = graph.make_node("Erf", [given], shapes=shapes, dtypes=dtypes)
+        one = numpy.ones((), utils.map_onnx_to_numpy_type(dtypes[0]))
+        constant = graph.make_const(utils.make_name("one"), one)
+        graph.make_node("Sub", [constant.output[0], erf.output[0]], outputs=made, shapes=shapes, dtypes=dtypes)
+
+
 def converted(
     function: Callable[[Mapping[str, Any]], Mapping[str, Any]],
     inputs: Sequence[tuple[str, str, Sequence[int | str]]],
@@ -63,6 +88,7 @@ def converted(
     import tensorflow
     import tf2onnx
 
+    add_missing_operators()
     names = [name for name, _, _ in inputs]
     specs = tuple(
         tensorflow.TensorSpec([size if isinstance(size, int) else None for size in shape], dtype, name=f"in_{place}")

@@ -57,8 +57,7 @@ def in_words(what: str, hint: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_SPACE:
             raise
-        lines = str(error).strip().splitlines() or [""]
-        raise ModelError(f"{what}: {type(error).__name__}: {lines[0][:500]}", hint=hint) from error
+        raise ModelError(f"{what}: {type(error).__name__}: {sampling.reason(error)}", hint=hint) from error
 
 
 def main() -> int:

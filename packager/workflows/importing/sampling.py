@@ -1,5 +1,6 @@
 """Inputs of a model in its framework, the user's own or random ones, and the framework's outputs for them."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,10 @@ BATCHES = (2, 1, 3, 5)
 """sizes of a dimension named `batch`, sample by sample"""
 LENGTHS = (32, 40, 33, 48)
 """sizes of other dynamic dimensions; each further one is larger by one, so that no two agree by chance"""
+PLACE = re.compile(
+    r'File ".*\n|.*\n(in user code:$|File "|Graph execution error:$|Traceback|Detected at|<stack|[\^~*\s]+$)'
+)
+"""a line of an error message, with the one before, that only says where"""
 HINT_SIZES = "give sizes that it accepts with --size NAME=SIZE, or inputs with --samples"
 
 
@@ -42,11 +47,10 @@ def record(loaded: Loaded, job: Job, warn: Callable[[str], None]) -> Recorded:
         try:
             found = {name: plain(value) for name, value in loaded.run(arrays).items()}
         except Exception as error:  # frameworks raise errors of any kind
-            first = next(iter(str(error).strip().splitlines()), "")
-            reason = f"{words(known)}: {type(error).__name__}: {first[:500]}"
+            failure = f"{words(known)}: {type(error).__name__}: {reason(error)}"
             if job.samples:
-                raise ConfigError(f"--samples: the model rejects a sample with {reason}", hint="correct it") from error
-            refused.append(reason)
+                raise ConfigError(f"--samples: the model rejects a sample with {failure}", hint="correct it") from error
+            refused.append(failure)
             continue
         write(Path(job.folder), len(sizes), arrays, found)
         outputs = tuple(found)
@@ -54,9 +58,16 @@ def record(loaded: Loaded, job: Job, warn: Callable[[str], None]) -> Recorded:
         shapes.append([list(value.shape) for value in found.values()])
     if not sizes:
         raise ModelError(f"the model rejects random inputs with {refused[0]}", hint=HINT_SIZES)
-    for reason in refused:
-        warn(f"not compared with {reason}")
+    for failure in refused:
+        warn(f"not compared with {failure}")
     return Recorded(outputs=outputs, sizes=sizes, shapes=shapes)
+
+
+def reason(error: Exception) -> str:
+    """The first lines of an error that say something: frameworks begin with places in their code."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line, before in zip(lines, ["", *lines], strict=False) if not PLACE.match(f"{before}\n{line}")]
+    return " ".join(telling[: 2 if telling and telling[0].startswith("Exception encountered") else 1])[:500]
 
 
 def plain(value: Any) -> "numpy.ndarray[Any, Any]":

@@ -10,6 +10,7 @@ from packager.core.user_functions import is_function
 from packager.files.atomic import atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
+from packager.graph.traversal import all_nodes
 from packager.importers import Importer, Source
 from packager.models.renaming import rename
 from packager.workflows.conversion import comparison, graph, writing
@@ -107,12 +108,26 @@ def refuse(importer: Importer, source: Source, request: Request) -> None:
 def read(scratch: Path, answer: Answer) -> "ModelProto":
     """The graph with the names and shapes of the framework. Raises ModelError if the converter left an input out."""
     proto = graph.read(scratch / GRAPH)
+    refuse_unknown_operators(proto, answer)
     names = {name: wanted for name, wanted in answer.names.items() if name != wanted}
     rename(proto, {name: wanted for name, wanted in names.items() if wanted}, "the converted model")
     refuse_other_ports(proto, answer)
     graph.name_inputs(proto, {each.name: each.shape for each in answer.inputs})
     graph.name_outputs(proto, answer.sizes, answer.shapes)
     return proto
+
+
+def refuse_unknown_operators(proto: "ModelProto", answer: Answer) -> None:
+    """Raises ModelError for operators of the framework that the converter has written as they are."""
+    from onnx import defs
+
+    own = {(function.domain, function.name) for function in proto.functions}
+    used = {(node.domain, node.op_type) for node in all_nodes(proto)} - own
+    if unknown := sorted(name for domain, name in used if domain in ("", "ai.onnx") and not defs.has(name)):
+        raise ModelError(
+            f"{answer.converter} has no ONNX operator for {', '.join(unknown)}",
+            hint="replace the layer that computes it with one that is made of common operators",
+        )
 
 
 def refuse_other_ports(proto: "ModelProto", answer: Answer) -> None:
