@@ -1,5 +1,6 @@
 """The steps of `mobpack import`, top to bottom."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.graph.traversal import all_nodes
 from packager.importers import Importer, Source
+from packager.models.load import IMPORTED
 from packager.models.renaming import rename
 from packager.workflows.conversion import comparison, graph, writing
 from packager.workflows.conversion.comparison import OutputResult, Recorded
@@ -36,6 +38,8 @@ class Result:
     """sha256 of the first file"""
     opset: int
     importer: str
+    origin: str
+    """in one sentence"""
     framework: str
     """name and version"""
     converter: str
@@ -45,10 +49,6 @@ class Result:
     sizes: tuple[dict[str, int], ...]
     """sizes of the dynamic dimensions, for each compared sample"""
     errors: tuple[OutputResult, ...]
-
-    @property
-    def max_abs_error(self) -> float:
-        return max((each.max_abs_error for each in self.errors), default=0.0)
 
 
 def run(request: Request, store: Store, console: Console) -> Result:
@@ -61,10 +61,12 @@ def run(request: Request, store: Store, console: Console) -> Result:
         with console.step(f"convert {source.text}"):
             answer = starting.run(importer, source, request, scratch, console)
             proto = read(scratch, answer)
+        with console.step(f"compare with {answer.framework}"):
+            errors = compare(proto, answer, scratch, request, console)
+        origin = said(source, answer, errors)
+        proto.metadata_props.add(key=IMPORTED, value=origin)
         with atomic_files(request.output.absolute().parent) as unfinished:
             written = graph.write(proto, scratch, unfinished / request.output.name)
-            with console.step(f"compare with {answer.framework}"):
-                errors = compare(written[0], answer, scratch, request, console)
             size_bytes, sha256 = sum(file.stat().st_size for file in written), sha256_of(written[0])
             if request.keep:
                 writing.keep(scratch, request.keep)
@@ -74,6 +76,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
         sha256=sha256,
         opset=graph.opset_of(proto),
         importer=importer.NAME,
+        origin=origin,
         framework=answer.framework,
         converter=answer.converter,
         inputs=graph.ports(proto.graph.input),
@@ -147,8 +150,22 @@ def refuse_other_ports(proto: "ModelProto", answer: Answer) -> None:
         )
 
 
-def compare(path: Path, answer: Answer, scratch: Path, request: Request, console: Console) -> tuple[OutputResult, ...]:
+def said(source: Source, answer: Answer, errors: Sequence[OutputResult]) -> str:
+    """Origin of the model in one sentence, for the file and the manifest."""
+    worst = max((each.max_abs_error for each in errors), default=0.0)
+    return (
+        f"{source.path.name}, imported from {answer.framework} with {answer.converter}; compared on "
+        f"{len(answer.sizes)} samples, largest error {worst:.2g}"
+    )
+
+
+def compare(
+    proto: "ModelProto", answer: Answer, scratch: Path, request: Request, console: Console
+) -> tuple[OutputResult, ...]:
     """Compares every output. Raises ParityError for one over tolerance, unless forced."""
+    folder = scratch / "compared"
+    folder.mkdir()
+    [path, *_] = graph.write(proto, scratch, folder / request.output.name)
     recorded = recorded_in(scratch, answer)
     errors = comparison.compare(path, answer.outputs, recorded, scratch / "gate", rtol=request.rtol, atol=request.atol)
     refusal = comparison.refusal(errors, request.output, recorded)
