@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--rtol", type=float, help="Allowed error relative to the framework's output; default: 1e-3.")
 @click.option("--atol", type=float, help="Allowed absolute error, added to --rtol; default: 1e-5.")
 @click.option("--allow-code", is_flag=True, help="Load models whose files can run code, such as pickles.")
+@click.option("--keep-layout", is_flag=True, help="Keep channels last, even where it costs a Transpose.")
 @click.option(
     "--keep-samples", type=MODEL, metavar="DIR", help="Keep inputs and the framework's outputs for `mobpack check`."
 )
@@ -47,6 +48,7 @@ def import_model(
     rtol: float | None,
     atol: float | None,
     allow_code: bool,
+    keep_layout: bool,
     keep_samples: Path | None,
     force: bool,
     as_json: bool,
@@ -70,6 +72,7 @@ def import_model(
         samples=samples,
         sizes=parse_sizes(sizes),
         is_code_allowed=allow_code,
+        is_layout_kept=keep_layout,
         keep=keep_samples,
         is_forced=force,
         **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]

@@ -111,6 +111,8 @@ class ImporterTable(Strict):
     """inputs to compare on: an .npz by input name, or a folder of them; default: random inputs"""
     sizes: dict[str, int] = {}
     """sizes of dynamic dimensions in random inputs: `height = 224`"""
+    keep_layout: bool = False
+    """keeps inputs and outputs channels last, even where that costs a Transpose"""
     allow_code: bool = False
     """loads sources whose files can run code, such as pickles: only for files that you trust"""
 

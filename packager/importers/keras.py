@@ -51,7 +51,7 @@ def refuse_other_content(path: Path) -> None:
         start = file.read(4)
     if start not in SIGNATURES[path.suffix] or (path.suffix == ".keras" and not zipfile.is_zipfile(path)):
         raise ModelError(
-            f"{path.name}: not a {path.suffix} file", hint="it is damaged or has the wrong name: save again"
+            f"{path.name}: not a whole {path.suffix} file", hint="it is damaged or has the wrong name: save again"
         )
 
 
@@ -104,10 +104,22 @@ class KerasModel:
             values = dict(zip(sorted(structure), inputs.values(), strict=True))
         elif len(values) == 1:
             values = values[0]
-        return tensorflow_graphs.named(self.model(values, training=False), getattr(self.model, "output_names", ()))
+        return tensorflow_graphs.named(self.model(values, training=False), self._output_names())
+
+    def _output_names(self) -> list[str]:
+        """Names of the output layers, if somebody has chosen one: Keras' own are `dense_3` and the like."""
+        names = list(getattr(self.model, "output_names", ()))
+        is_chosen = [not re.fullmatch(rf"{kind_of(self.model.get_layer(name))}(_\d+)?", name) for name in names]
+        return names if any(is_chosen) else tensorflow_graphs.unnamed(len(names))
 
     def _input_names(self) -> list[str]:
         """Names of the inputs; `keras_tensor_7` and the like, which nobody has chosen, become `input`."""
         structure = getattr(self.model, "_inputs_struct", None)
         names = sorted(structure) if isinstance(structure, dict) else [each.name for each in self.model.inputs]
         return tensorflow_graphs.readable(names)
+
+
+def kind_of(layer: Any) -> str:
+    """The name that Keras makes up for a layer: `LayerNormalization` -> `layer_normalization`."""
+    spaced = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", type(layer).__name__)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", spaced).lower()

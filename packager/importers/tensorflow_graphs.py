@@ -47,7 +47,7 @@ def named(value: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return {str(key): value[key] for key in sorted(value)}
     flat = tensorflow.nest.flatten(value)
-    return dict(zip(names if len(names) == len(flat) and len(flat) > 1 else unnamed(len(flat)), flat, strict=True))
+    return dict(zip(names if len(names) == len(flat) else unnamed(len(flat)), flat, strict=True))
 
 
 def unnamed(count: int) -> list[str]:

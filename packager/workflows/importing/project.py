@@ -71,6 +71,7 @@ def onnx_of(name: str, table: ModelTable, store: Store, console: Console) -> Pat
         importer=importer.NAME,
         samples=table.importer.samples,
         sizes=table.importer.sizes,
+        is_layout_kept=table.importer.keep_layout,
         is_code_allowed=table.importer.allow_code,
     )
     steps.refuse(importer, source, request)
@@ -78,7 +79,8 @@ def onnx_of(name: str, table: ModelTable, store: Store, console: Console) -> Pat
         with store.scratch() as scratch:
             made_in(request, scratch, store, console)
             return kept(scratch, [sha256_of(scratch / request.output)], store) / request.output
-    inputs = [str(request.output), importer.NAME, environment_of(importer), dict(request.sizes)]
+    inputs: list[object] = [str(request.output), importer.NAME, environment_of(importer), dict(request.sizes)]
+    inputs += [request.is_layout_kept]
     inputs += [contents(path) for path in (source.path, request.samples) if path]
     made = store.results(IMPORTS, inputs, lambda folder: made_in(request, folder, store, console))
     return made / request.output

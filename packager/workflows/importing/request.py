@@ -27,6 +27,8 @@ class Request:
     atol: float = ATOL
     is_code_allowed: bool = False
     """whether code in the source may run"""
+    is_layout_kept: bool = False
+    """whether inputs and outputs stay channels last, where that costs a Transpose"""
     keep: Path | None = None
     """folder to keep the samples and the framework's outputs in"""
     is_forced: bool = False

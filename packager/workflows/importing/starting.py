@@ -71,6 +71,11 @@ def run(importer: Importer, source: Source, request: Request, scratch: Path, con
                 hint="it may be damaged; SIGKILL usually means that memory ran out",
             ) from error
     raise_failure(answer)
+    return answer_of(answer)
+
+
+def answer_of(answer: Mapping[str, Any]) -> Answer:
+    """The Answer in what the process has printed last."""
     return Answer(
         inputs=tuple(Input(**{**each, "shape": tuple(each["shape"])}) for each in answer["inputs"]),
         outputs=tuple(answer["outputs"]),

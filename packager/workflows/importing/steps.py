@@ -18,8 +18,9 @@ from packager.models.renaming import rename
 from packager.workflows.conversion import comparison, graph, writing
 from packager.workflows.conversion.comparison import OutputResult, Recorded
 from packager.workflows.conversion.graph import Port
-from packager.workflows.importing import starting
+from packager.workflows.importing import layout, starting
 from packager.workflows.importing.child import GRAPH
+from packager.workflows.importing.layout import Taken
 from packager.workflows.importing.request import Request
 from packager.workflows.importing.starting import Answer
 
@@ -61,9 +62,10 @@ def run(request: Request, store: Store, console: Console) -> Result:
         with console.step(f"convert {source.text}"):
             answer = starting.run(importer, source, request, scratch, console)
             proto = read(scratch, answer)
+            freed = freed_layout(proto, scratch, request, console)
         with console.step(f"compare with {answer.framework}"):
             errors = compare(proto, answer, scratch, request, console)
-        origin = said(source, answer, errors)
+        origin = said(source, answer, errors, freed)
         proto.metadata_props.add(key=IMPORTED, value=origin)
         with atomic_files(request.output.absolute().parent) as unfinished:
             written = graph.write(proto, scratch, unfinished / request.output.name)
@@ -150,12 +152,25 @@ def refuse_other_ports(proto: "ModelProto", answer: Answer) -> None:
         )
 
 
-def said(source: Source, answer: Answer, errors: Sequence[OutputResult]) -> str:
+def freed_layout(proto: "ModelProto", scratch: Path, request: Request, console: Console) -> Taken:
+    """Takes channels last off the border of the graph, and off the samples, unless the request keeps it."""
+    if request.is_layout_kept:
+        layout.remove_pairs(proto.graph)
+        return Taken()
+    freed = layout.take_off(proto)
+    layout.rearrange(scratch, freed)
+    if freed.names:
+        console.say(f"  channels first now, for apps as for the graph: {', '.join(freed.names)} (--keep-layout)")
+    return freed
+
+
+def said(source: Source, answer: Answer, errors: Sequence[OutputResult], freed: Taken) -> str:
     """Origin of the model in one sentence, for the file and the manifest."""
     worst = max((each.max_abs_error for each in errors), default=0.0)
+    layouts = f"; channels first: {', '.join(freed.names)}" if freed.names else ""
     return (
         f"{source.path.name}, imported from {answer.framework} with {answer.converter}; compared on "
-        f"{len(answer.sizes)} samples, largest error {worst:.2g}"
+        f"{len(answer.sizes)} samples, largest error {worst:.2g}{layouts}"
     )
 
 
