@@ -126,7 +126,7 @@ def _modules(folder: Path) -> None:
     class Writes(tf.Module):  # type: ignore[misc]
         @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])
         def write(self, x: Any) -> Any:
-            tf.io.write_file("/tmp/elsewhere", "text")
+            tf.io.write_file("elsewhere.txt", "text")
             return x
 
     doubles, writes = Doubles(), Writes()

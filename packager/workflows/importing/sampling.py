@@ -27,7 +27,7 @@ HINT_SIZES = "give sizes that it accepts with --size NAME=SIZE, or inputs with -
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """What was written to `samples` and `recorded`."""
+    """Samples and outputs that were written to `samples` and `recorded`."""
 
     outputs: tuple[str, ...]
     sizes: list[dict[str, int]]
