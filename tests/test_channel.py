@@ -511,6 +511,46 @@ def test_a_blob_that_was_cut_short_is_written_again(folder: Folder, key: Key, pu
     checking.verify(place_of(folder, key), NOW)
 
 
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["missing", "cut"])
+def test_publishing_a_release_again_mends_its_blobs(
+    folder: Folder, key: Key, publish: Publish, damage: Callable[[Path], object]
+) -> None:
+    publish(folder, ONE)
+    damaged = folder.listed("blobs")[0].name
+    damage(folder.root / damaged)
+    assert publish(folder, ONE, is_dry=True).uploaded == (damaged,)
+    again = publish(folder, ONE)
+    assert (again.is_new, again.document.number, again.uploaded) == (False, 1, (damaged,))
+    checking.verify(place_of(folder, key), NOW)
+
+
+def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: Folder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    path = folder.root / folder.listed("blobs")[0].name
+    path.write_bytes(bytes(len(path.read_bytes())))
+    with pytest.raises(GateError, match="was changed") as raised:
+        checking.verify(place_of(folder, key), NOW)
+    assert raised.value.hint == "remove it and publish the release that has it again"
+    path.unlink()
+    publish(folder, ONE)
+    checking.verify(place_of(folder, key), NOW)
+
+
+@pytest.mark.parametrize("content", [b"", b'{"mediaType": "appl'], ids=["empty", "cut"])
+def test_a_damaged_pointer_is_mended_as_its_hint_says(
+    folder: Folder, key: Key, publish: Publish, content: bytes
+) -> None:
+    publish(folder, ONE)
+    pointer = folder.root / "stable/channel.json"
+    pointer.write_bytes(content)
+    with pytest.raises(GateError, match="cut short") as raised:
+        publish(folder, ONE)
+    assert raised.value.hint == "remove it and publish again: it is a copy of the newest of the documents beside it"
+    pointer.unlink()
+    publish(folder, ONE)
+    assert checking.verify(place_of(folder, key), NOW).document.number == 1
+
+
 def aged(folder: Folder, days: float) -> None:
     import os
 
@@ -559,6 +599,16 @@ def test_a_blob_that_pruning_may_remove_is_written_again(folder: Folder, key: Ke
     watched = Watched(inner=folder)
     publish(watched, TWO)
     assert len([each for each in watched.writes if each.startswith("blobs/")]) == 2
+
+
+def test_pruning_keeps_what_a_channel_without_its_pointer_names(folder: Folder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    publish(folder, TWO, channel="beta")
+    (folder.root / "beta/channel.json").unlink()  # the first publisher of beta was interrupted before it
+    aged(folder, 2)
+    assert pruning.channels(folder) == ["beta", "stable"]
+    assert prune(folder, key, documents=1).names == ()
+    checking.verify(place_of(folder, key, channel="beta"), NOW)
 
 
 def test_nothing_is_pruned_beside_a_channel_that_does_not_verify(folder: Folder, key: Key, publish: Publish) -> None:

@@ -21,6 +21,8 @@ CHANGED = ("LastModified", "last_modified", "mtime", "modified", "created")
 """Names that file systems of fsspec give to the time of a change: a datetime, or seconds since 1970."""
 CHECK = "check the address, its credentials and the network, and run the same command again: it continues"
 
+CHECK_FOLDER = "check the folder's permissions and its free disk space, and run the same command again: it continues"
+
 
 class ExistsError(Exception):
     """A file is there already that was to be created."""
@@ -171,7 +173,7 @@ class Folder:
         try:
             yield
         except OSError as error:
-            raise ToolError(f"{self.root / name}: {error.strerror or error}", hint=CHECK) from error
+            raise ToolError(f"{self.root / name}: {error.strerror or error}", hint=CHECK_FOLDER) from error
 
 
 @dataclass(frozen=True, kw_only=True)
