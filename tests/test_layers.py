@@ -12,10 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS = (
+    ("__main__",),
     ("cli",),
     ("workflows",),
     ("channel", "packs", "publishing"),
-    ("differences", "plan", "provenance", "reporting"),
+    ("bench", "differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),
     ("runtimes",),
@@ -33,7 +34,7 @@ PLUGIN_FAMILIES = {
     "providers": ("provider",),
     "importers": ("importer", "tensorflow_graphs"),
     "quantizers": ("quantizer",),
-    "runners": ("runner", "process"),
+    "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (
         "attachment",
         "results",
@@ -212,6 +213,7 @@ def test_what_other_interpreters_run_imports_nothing_of_mobpack() -> None:
         "quantization.measurement.timing",
         "environments.cuda_probe",
         "session.session_child",
+        "session.timing",
         "runners.tensorrt_child",
         "environments.android_probe",
         "release.ort_package_check",

@@ -232,9 +232,9 @@ def golden_entries(golden: Golden) -> list[dict[str, object]]:
 def _allowed(vectors: Vectors) -> dict[str, object]:
     return {
         each.output: {
-            "rtol": float(each.rtol),
-            "atol": float(each.atol),
-            "scale": float(each.scale),
+            "rtol": each.rtol,
+            "atol": each.atol,
+            "scale": each.scale,
             "mismatches": each.mismatches,
         }
         for each in tolerances(vectors)
