@@ -235,3 +235,10 @@ def test_operators_without_onnx_are_named() -> None:
 def test_reasons_leave_out_places_in_code() -> None:
     error = ValueError('in user code:\n\n    File "x.py", line 1, in f\n        y = f(x)\n\n    ValueError: too large')
     assert sampling.reason(error) == "ValueError: too large"
+
+
+def test_the_page_has_a_row_for_every_importer() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "import.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and " samples" in line]
+    assert {row[0].removeprefix("| ") for row in rows} == IMPORTERS.keys()
+    assert all(row[3] and row[4] and row[5] for row in rows)

@@ -119,12 +119,12 @@ def _modules(folder: Path) -> None:
     import tensorflow as tf
 
     class Doubles(tf.Module):  # type: ignore[misc]
-        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])
+        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])  # type: ignore[untyped-decorator]
         def double(self, x: Any) -> Any:
             return x * 2
 
     class Writes(tf.Module):  # type: ignore[misc]
-        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])
+        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)])  # type: ignore[untyped-decorator]
         def write(self, x: Any) -> Any:
             tf.io.write_file("elsewhere.txt", "text")
             return x
