@@ -1,16 +1,19 @@
 """Models of other frameworks, read by the frameworks themselves. To add one: a file, a lock and a line here."""
 
 from packager.environments.framework import Framework
+from packager.importers.catboost import CatBoost
 from packager.importers.importer import Arrays, Converted, Drawing, Importer, Input, Loaded, Source
+from packager.importers.jax import Jax
 from packager.importers.keras import Keras
 from packager.importers.lightgbm import LightGBM
 from packager.importers.onnx import Onnx
 from packager.importers.saved_model import SavedModel
+from packager.importers.sklearn import Sklearn, Skops
 from packager.importers.tflite import TfLite
 from packager.importers.xgboost import XGBoost
 
 IMPORTERS: dict[str, type[Importer]] = {
-    each.NAME: each for each in (Keras, Onnx, SavedModel, TfLite, XGBoost, LightGBM)
+    each.NAME: each for each in (Keras, Onnx, SavedModel, TfLite, XGBoost, LightGBM, CatBoost, Sklearn, Skops, Jax)
 }
 
 FRAMEWORKS: dict[str, Framework] = {

@@ -94,11 +94,11 @@ def tree_of(root: Mapping[str, Any], target: int, scale: float, text: str) -> Tr
 def leaf_of(node: Mapping[str, Any], scale: float, text: str) -> Leaf:
     if node.get("leaf_coeff"):
         raise ModelError(f"{text}: leaves with linear models (linear_tree)", hint="train with linear_tree=False")
-    return Leaf(value=node["leaf_value"] * scale)
+    return Leaf(values=(node["leaf_value"] * scale,))
 
 
 def split_of(node: Mapping[str, Any], left: int) -> Split:
-    """A category of the set goes left, NaN right; in numbers, NaN is 0 where no missing values were seen in training."""
+    """Categories of the set go left, NaN right; among numbers, NaN is 0 where training saw no missing values."""
     if node["decision_type"] == "==":
         return Split(
             feature=node["split_feature"],

@@ -50,7 +50,8 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True)
 class Leaf:
-    value: float
+    values: Sequence[float]
+    """for the tree's target and those that follow it"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,9 +264,10 @@ def attributes_of(ensemble: Ensemble, columns: Columns) -> dict[str, Any]:
             for name, value in zip(_NODE_LISTS, (tree_number, node_number, *row), strict=True):
                 found[f"nodes_{name}"].append(value)
             if isinstance(node, Leaf):
-                target = (tree_number, node_number, tree.target, node.value)
-                for name, value in zip(("treeids", "nodeids", "ids", "weights"), target, strict=True):
-                    found[f"target_{name}"].append(value)
+                for target, weight in enumerate(node.values, tree.target):
+                    row = (tree_number, node_number, target, weight)
+                    for name, value in zip(("treeids", "nodeids", "ids", "weights"), row, strict=True):
+                        found[f"target_{name}"].append(value)
     return {
         **found,
         "n_targets": len(ensemble.base),
@@ -310,15 +312,15 @@ def rounded(value: float, is_equal_left: bool) -> float:
     return float(near)
 
 
-def drawn(ensemble: Ensemble, number: int, rows: int) -> Arrays:
-    """Random inputs. Values lie between the thresholds of their feature, and every row is led to a leaf of a random
-    tree; columns with thresholds for missing values have some."""
+def drawn(ensemble: Ensemble, number: int, rows: int, is_exact: bool = True) -> Arrays:
+    """Random inputs. Values lie between the thresholds of their feature, and with `is_exact` also on them; every row is
+    led to a leaf of a random tree; columns with thresholds for missing values have some."""
     import numpy
 
     numbers = numpy.random.default_rng(number)
     values = numbers.standard_normal((rows, ensemble.feature_count))
     for feature, splits in splits_by_feature(ensemble).items():
-        values[:, feature] = column_of(splits, rows, numbers)
+        values[:, feature] = column_of(splits, rows, numbers, is_exact)
     for row in values if ensemble.trees else ():
         lead(row, ensemble.trees[numbers.integers(len(ensemble.trees))], numbers)
     return {FEATURES: values.astype(numpy.float32)}
@@ -331,7 +333,9 @@ def splits_by_feature(ensemble: Ensemble) -> dict[int, list[Split]]:
     return found
 
 
-def column_of(splits: Sequence[Split], rows: int, numbers: "numpy.random.Generator") -> "numpy.ndarray[Any, Any]":
+def column_of(
+    splits: Sequence[Split], rows: int, numbers: "numpy.random.Generator", is_exact: bool
+) -> "numpy.ndarray[Any, Any]":
     """Values of one feature: categories, or numbers around its thresholds, a tenth of them equal to one."""
     import numpy
 
@@ -340,7 +344,7 @@ def column_of(splits: Sequence[Split], rows: int, numbers: "numpy.random.Generat
         found = numbers.integers(0, highest + 2, rows).astype(float)
     else:
         thresholds = numpy.unique([split.value for split in splits if abs(split.value) < LARGE])
-        found = between(thresholds, rows, numbers) if len(thresholds) else numbers.standard_normal(rows)
+        found = between(thresholds, rows, numbers, is_exact) if len(thresholds) else numbers.standard_normal(rows)
     missing = numbers.random(rows) < MISSING
     if any(split.is_missing_left for split in splits) and not all(split.is_missing_left for split in splits):
         found[missing] = numpy.nan
@@ -348,7 +352,7 @@ def column_of(splits: Sequence[Split], rows: int, numbers: "numpy.random.Generat
 
 
 def between(
-    thresholds: "numpy.ndarray[Any, Any]", rows: int, numbers: "numpy.random.Generator"
+    thresholds: "numpy.ndarray[Any, Any]", rows: int, numbers: "numpy.random.Generator", is_exact: bool
 ) -> "numpy.ndarray[Any, Any]":
     """Numbers between neighbouring thresholds, below the first and above the last."""
     import numpy
@@ -357,7 +361,7 @@ def between(
     edges = numpy.concatenate([[thresholds[0] - width / 4], thresholds, [thresholds[-1] + width / 4]])
     at = numbers.integers(0, len(edges) - 1, rows)
     found = edges[at] + numbers.random(rows) * (edges[at + 1] - edges[at])
-    is_on_one = numbers.random(rows) < 0.1
+    is_on_one = numbers.random(rows) < (0.1 if is_exact else 0.0)
     found[is_on_one] = thresholds[numbers.integers(0, len(thresholds), int(is_on_one.sum()))]
     found[abs(found) < SMALL] = 0.0
     return numpy.asarray(found)

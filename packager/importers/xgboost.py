@@ -106,11 +106,14 @@ def base_of(learner: Mapping[str, Any], count: int, link: str) -> list[float]:
 
 
 def tree_of(tree: Mapping[str, Any], target: int, scale: float) -> Tree:
+    import numpy
+
+    values = [float(each) for each in numpy.array(tree["split_conditions"], numpy.float32)]  # decimals of float32
     sets = sets_of(tree)
     nodes: list[Split | Leaf] = []
     for node, left in enumerate(tree["left_children"]):
         if left == -1:
-            nodes.append(Leaf(value=tree["split_conditions"][node] * scale))
+            nodes.append(Leaf(values=(values[node] * scale,)))
             continue
         # a category of the set goes right
         right, is_default_left = tree["right_children"][node], bool(tree["default_left"][node])
@@ -118,7 +121,7 @@ def tree_of(tree: Mapping[str, Any], target: int, scale: float) -> Tree:
         nodes.append(
             Split(
                 feature=tree["split_indices"][node],
-                value=tree["split_conditions"][node],
+                value=values[node],
                 categories=sets.get(node),
                 left=right if is_set else left,
                 right=left if is_set else right,
