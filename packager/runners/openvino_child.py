@@ -28,8 +28,8 @@ def opened(job: dict[str, Any]) -> tuple[Any, str]:
 
 
 def places_of(inputs: Any, specs: list[dict[str, Any]]) -> dict[str, int]:
-    """Name of an input -> its index. In order, for OpenVINO gives an input that passes through the output's name; by name
-    if it has left inputs out."""
+    """Name of an input -> its index. In order, for an input that passes through has the output's name in OpenVINO; by
+    name if it has left inputs out."""
     if len(inputs) == len(specs):
         return {spec["name"]: index for index, spec in enumerate(specs)}
     by_name = {name: index for index, port in enumerate(inputs) for name in port.get_names()}
