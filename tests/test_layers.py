@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS = (
+    ("__main__",),
     ("cli",),
     ("workflows",),
     ("channel", "packs", "publishing"),
@@ -20,7 +21,7 @@ LAYERS = (
     ("verification",),
     ("runtimes",),
     ("config", "deltas", "locking", "release", "sbom"),
-    ("compile", "contract", "runners", "samples", "targets"),
+    ("compile", "contract", "importers", "runners", "samples", "targets"),
     ("environments", "models", "pages", "tokenization", "xcframework"),
     ("encryption", "processes", "quantizers", "render", "signing", "vectors"),
     ("files", "rewriting", "session"),
@@ -31,6 +32,7 @@ LAYERS = (
 
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
+    "importers": ("importer", "tensorflow_graphs"),
     "quantizers": ("quantizer",),
     "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (

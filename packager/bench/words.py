@@ -159,9 +159,10 @@ def noise(rows: Sequence[RowEntry]) -> Iterator[str]:
         yield f"{len(noisy)} of {len(rows)} rows are noisy: medians of rounds differ by up to {digits(widest)} times"
     if waited:
         shares = [core_share(row) for row in waited]
+        ends = dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares)))
         yield (
-            f"noisy rows waited for other programs, and had their core for {min(shares):.0%} to {max(shares):.0%} of "
-            "the time: their CPU time is the steadier number"
+            f"noisy rows waited for other programs, and had their core for {' to '.join(ends)} of the time: their CPU "
+            "time is the steadier number"
         )
 
 

@@ -20,6 +20,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TABLES = {
     "PackageTable": "package",
     "ModelTable": "model.NAME",
+    "ImporterTable": "model.NAME.importer",
     "Card": "model.NAME.card",
     "Dataset": "[model.NAME.card.datasets]]",
     "Metric": "[model.NAME.card.metrics]]",
