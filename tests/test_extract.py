@@ -28,8 +28,15 @@ MEMBERS = {
     },
     "npm-package": {"package/models/both/mobpack/Demo/a.ort": CPU, "package/package.json": b"{}"},
     "web-package": {"package/models/a.ort": CPU, "package/package.json": b"{}"},
+    "pub-package": {"demo-1.0.0/models/a.ort": CPU, "demo-1.0.0/pubspec.yaml": b"name: demo"},
 }
-TARGET_OF = {"aar": "android", "swift-package": "ios", "npm-package": "react_native", "web-package": "web"}
+TARGET_OF = {
+    "aar": "android",
+    "swift-package": "ios",
+    "npm-package": "react_native",
+    "web-package": "web",
+    "pub-package": "flutter",
+}
 
 
 def sha256(content: bytes) -> str:
@@ -80,6 +87,7 @@ def test_each_file_is_written_once_under_its_sha256(release: Path, tmp_path: Pat
     assert {(each.target, each.file) for each in found} == {
         ("android", "demo/a.ort"),
         ("android", "demo/a.golden"),
+        ("flutter", "a.ort"),
         ("ios", "a/model.ort"),
         ("ios", "a/fixed.onnx"),
         ("react_native", "both/mobpack/Demo/a.ort"),

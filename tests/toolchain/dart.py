@@ -4,6 +4,7 @@
 older ones: a machine whose cache lacks a version that sid no longer has needs a new lock.
 """
 
+import json
 import re
 import sys
 import tempfile
@@ -28,8 +29,12 @@ NOT_NEEDED = re.compile(r"(debianutils|libc-gconv-modules-extra|openssl-provider
 """Dependencies of these that are not used here."""
 NOT_UNPACKED = re.compile(r"usr/share/(doc|info|lintian|locale|man)/|usr/lib/dart/bin/resources/(devtools|dartdoc)/")
 PROGRAMS = "/usr/lib/dart/bin:/usr/bin"
-SKY_ENGINE = "/usr/share/flutter/bin/cache/pkg/sky_engine"
+SKY_ENGINE = "/usr/share/dart/packages/sky_engine"
 """Declarations of dart:ui, as packages of Flutter have them."""
+LANGUAGE = "3.10"
+"""version of the language that packages have"""
+PROBLEM = re.compile(r"^(ERROR|WARNING|INFO)\|", re.MULTILINE)
+"""beginning of a line of the analyzer that says what is wrong"""
 TIMEOUT_S = 300
 
 
@@ -49,8 +54,8 @@ class Dart:
         timeout_s: float = TIMEOUT_S,
     ) -> Finished:
         """Runs a program of the toolchain in `cwd`, the one folder of the machine that it sees besides `mounts`."""
-        variables = {"PATH": PROGRAMS, "PUB_CACHE": "/tmp/pub", "HOME": "/tmp", **(environment or {})}  # noqa: S108
         root = Swift(self.folder)
+        variables = {"PATH": PROGRAMS, "PUB_CACHE": str(root.shared / "pub"), **(environment or {})}
         return root.run(arguments, cwd=cwd, mounts=mounts, environment=variables, timeout_s=timeout_s)
 
     def onnxruntime(self) -> Path:
@@ -65,6 +70,19 @@ class Dart:
 def toolchain_files() -> tuple[Path, ...]:
     """Identity of a toolchain and of the way it is used."""
     return LOCK, Path(__file__)
+
+
+def configured_package(folder: Path, name: str) -> Path:
+    """The package in `folder`, which programs there and the analyzer find under its name; dart:ui is Flutter's."""
+    found = {name: folder.as_uri(), "sky_engine": f"file://{SKY_ENGINE}"}
+    listed = [
+        {"name": name, "rootUri": place, "packageUri": "lib/", "languageVersion": LANGUAGE}
+        for name, place in found.items()
+    ]
+    (folder / ".dart_tool").mkdir()
+    text = json.dumps({"configVersion": 2, "packages": listed})
+    (folder / ".dart_tool" / "package_config.json").write_text(text, encoding="utf-8", newline="\n")
+    return folder
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from packager.core.errors import ConfigError, ModelError
-from packager.core.values import Model, Package, Plan, Precision, TensorSpec
+from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
 from packager.providers import PROVIDERS
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
@@ -26,6 +26,9 @@ from packager.targets.typescript.view import GoldenView as LaidOutGolden
 
 PROVIDERS_HERE = ("xnnpack", "nnapi")
 """Providers that packages for Flutter start, besides the CPU."""
+STRINGS = STORAGE[ElementType.STRING].data
+MODULES = ("cancellation", "descriptor", "model", "options", "self_test", "tensor")
+"""files of the runtime that every model imports"""
 OPEN = "null"
 ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound": "Sound(samples, rate: 16000)"}
 """parameters in example code"""
@@ -39,11 +42,6 @@ def refuse(plan: Plan, providers: Collection[str]) -> None:
                 f"target.flutter: packages for Flutter do not start '{provider}' yet, which target.android has",
                 hint=f"name providers of [target.android] among {', '.join(PROVIDERS_HERE)}",
             )
-    if plan.precision is Precision.FLOAT16:
-        raise ConfigError(
-            f"target.flutter: model '{plan.model.name}' computes with 16 bits, which packages for Flutter do not yet",
-            hint='choose another variant in [target.android], or float16 = "float32"',
-        )
     typed.refuse(plan.model)
     for kind, specs in (("input", plan.model.signature.inputs), ("output", plan.model.signature.outputs)):
         for spec in specs:
@@ -98,6 +96,8 @@ def model_view(
         ),
         samples=samples_in_words([each.samples for each in golden]),
         typed=method,
+        has_numbers=any(each.data != STRINGS for each in (*input_views, *output_views)),
+        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract) if model.contract else ())})),
         example=tuple(_example(class_name, method, input_views, output_views)),
     )
 

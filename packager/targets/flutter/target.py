@@ -90,6 +90,7 @@ class Flutter:
             )
             for plan in android.plans
         )
+        models = tuple(sorted(models, key=lambda each: each.file))
         files = {each.content.path: each.content.file for each in layout.placed()}
         return FlutterView(
             package=package,

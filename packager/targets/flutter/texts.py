@@ -23,7 +23,7 @@ def texts(names: NamesView) -> dict[PurePosixPath, str]:
     """Rendered templates by path in the package."""
     printed = {
         place_of(path, names): render(str(ROOT / path), names)
-        for path in _found()
+        for path in found()
         if path.suffix == TEMPLATE and path != MODEL and not path.name.startswith(PARTIAL)
     }
     models = {MODEL.parent / f"{model.file}.dart": render(str(ROOT / MODEL), model) for model in names.models}
@@ -32,7 +32,7 @@ def texts(names: NamesView) -> dict[PurePosixPath, str]:
 
 def copies() -> dict[PurePosixPath, Path]:
     """Files that every package contains unmodified."""
-    return {path: templates_folder() / ROOT / path for path in _found() if path.suffix != TEMPLATE}
+    return {path: templates_folder() / ROOT / path for path in found() if path.suffix != TEMPLATE}
 
 
 def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:
@@ -42,6 +42,7 @@ def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:
     return PLACES.get(template, template.with_name(template.name.removesuffix(TEMPLATE)))
 
 
-def _found() -> list[PurePosixPath]:
+def found() -> list[PurePosixPath]:
+    """Paths of all files below templates/flutter."""
     folder = templates_folder() / ROOT
     return [PurePosixPath(path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")) if path.is_file()]

@@ -66,6 +66,23 @@ def _not_yet(model: Model, what: str) -> None:
     )
 
 
+def modules(contract: Contract) -> Iterator[str]:
+    """Files of the runtime that a model with `contract` imports."""
+    yield "frames"
+    if contract.states:
+        yield "state"
+    for parameter in contract.parameters:
+        match parameter:
+            case ImageInput():
+                yield "picture"
+            case AudioInput():
+                yield "sound"
+            case TextInput():
+                yield "results"
+    if any(not isinstance(each, EmbeddingOutput | TensorOutput) for each in contract.outputs):
+        yield "results"
+
+
 def typed_view(model: Model, contract: Contract, class_name: str, outputs: Mapping[str, str]) -> TypedView:
     """The method of a model with `contract`; `outputs` has the members of its outputs, by identifier.
 

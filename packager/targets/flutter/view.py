@@ -160,6 +160,10 @@ class ModelView:
     """description of the self-test's samples"""
     typed: TypedView | None
     """None for a model without a contract"""
+    has_numbers: bool
+    """whether a tensor has numbers"""
+    modules: tuple[str, ...]
+    """files of the runtime that its file imports"""
     example: tuple[str, ...]
     """lines of Dart that load the model and run it"""
 

@@ -84,20 +84,22 @@ final class LoadedModel {
     Worker worker,
     List<Fallback> fallbacks,
   ) async {
+    ModelException? failure;
     for (final provider in _order(descriptor, options)) {
-      final file = descriptor.files.where((each) => each.providers.contains(provider)).firstOrNull;
-      if (file == null) {
-        fallbacks.add(Fallback(provider, 'the package has no file for it'));
-        continue;
+      final files = descriptor.files.where((each) => each.providers.contains(provider)).toList();
+      if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));
+      // A file that needs arithmetic that the device lacks has another one behind it.
+      for (final file in files) {
+        try {
+          return await _start(descriptor, options, worker, provider, file);
+        } on ModelException catch (error) {
+          if (error.code != ModelErrorCode.runtime) rethrow;
+          failure = error;
+        }
       }
-      try {
-        return await _start(descriptor, options, worker, provider, file);
-      } on ModelException catch (error) {
-        if (provider == Provider.cpu || error.code != ModelErrorCode.runtime) rethrow;
-        fallbacks.add(Fallback(provider, error.message));
-      }
+      if (files.isNotEmpty) fallbacks.add(Fallback(provider, failure?.message ?? ''));
     }
-    throw const ModelException(ModelErrorCode.unsupported, 'the package has no file for the CPU');
+    throw failure ?? const ModelException(ModelErrorCode.unsupported, 'the package has no file for the CPU');
   }
 
   static Future<_Outcome> _start(
