@@ -262,7 +262,16 @@ def names(view_class: type) -> set[str]:
 
 
 def test_every_template_has_a_view() -> None:
-    known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_REACT_NATIVE, *SHARED_WEB, *MODELS_NPM, *SHARED_FLUTTER, *MODELS_FLUTTER}
+    known = {
+        *VIEWS,
+        *SHARED,
+        *SHARED_SWIFT,
+        *SHARED_REACT_NATIVE,
+        *SHARED_WEB,
+        *MODELS_NPM,
+        *SHARED_FLUTTER,
+        *MODELS_FLUTTER,
+    }
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
     for root in ("react_native",):

@@ -1,6 +1,6 @@
 """Views of models for Dart: types, shapes, names, files."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
@@ -35,7 +35,7 @@ ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound"
 
 
 def refuse(plan: Plan, providers: Collection[str]) -> None:
-    """Raises ConfigError for what packages for Flutter cannot run yet, ModelError for a tensor without a list in Dart."""
+    """Raises ConfigError for what packages for Flutter do not run yet, ModelError for a tensor that no list holds."""
     for provider in providers:
         if provider not in PROVIDERS_HERE:
             raise ConfigError(
@@ -106,8 +106,8 @@ def _provider(name: str) -> ProviderView:
     return ProviderView(name=name, options=_settings(PROVIDERS[name]().options()))
 
 
-def _settings(settings: object) -> tuple[SettingView, ...]:
-    return tuple(SettingView(key=key, value=value) for key, value in sorted(dict(settings).items()))  # type: ignore[call-overload]
+def _settings(settings: Mapping[str, str]) -> tuple[SettingView, ...]:
+    return tuple(SettingView(key=key, value=value) for key, value in sorted(settings.items()))
 
 
 def _file(file: LaidOut) -> FileView:
@@ -153,5 +153,3 @@ def _example(
         yield f"final outputs = await model.run({class_name}Inputs({fed}));"
         yield f"print(outputs.{outputs[0].identifier}.data);"
     yield "await model.dispose();"
-
-

@@ -59,7 +59,7 @@ class Flutter:
         npm.refuse_version(package.version)
         if ANDROID in runtimes:
             raise ConfigError(
-                "target.flutter: packages for Flutter depend on the published ONNX Runtime, not yet on one of [runtime]",
+                "target.flutter: packages depend on the published ONNX Runtime, not yet on one of [runtime]",
                 hint="build Flutter without [runtime] android",
             )
 

@@ -45,7 +45,6 @@ EveryTypeInputs everyInput() => EveryTypeInputs(
   f32: TensorInput(Float32List.fromList([1, 2, 3, 4, 5, 6])),
   f64: TensorInput(Float64List.fromList([1, 2, 3, 4, 5, 0.1])),
   f16: TensorInput(Uint16List.fromList([0x3c00, 2, 3, 4, 5, 6])),
-  bf16: TensorInput(Uint16List.fromList([0x3f80, 2, 3, 4, 5, 6])),
   i8: TensorInput(Int8List.fromList([-128, 2, 3, 4, 5, 127])),
   i16: TensorInput(Int16List.fromList([-32768, 2, 3, 4, 5, 32767])),
   i32: TensorInput(Int32List.fromList([-2147483648, 2, 3, 4, 5, 2147483647])),
@@ -61,7 +60,7 @@ Future<void> everyType() async {
   final model = await EveryType.load(options());
   final out = await model.run(everyInput());
   say('every_type', {
-    'f32': out.f32T.data, 'f64': out.f64T.data, 'f16': out.f16T.data, 'bf16': out.bf16T.data, 'i8': out.i8T.data,
+    'f32': out.f32T.data, 'f64': out.f64T.data, 'f16': out.f16T.data, 'i8': out.i8T.data,
     'i16': out.i16T.data, 'i32': out.i32T.data, 'i64': out.i64T.data, 'u8': out.u8T.data, 'flag': out.flagT.data,
     'word': out.wordT.data, 'u16': out.u16T.data, 'u32': out.u32T.data, 'u64': [for (final each in out.u64T.data) '$each'],
     'doubled': out.doubled.data, 'columns': out.columns.data, 'columns_shape': out.columns.shape, 'shape': out.f32T.shape,
@@ -101,17 +100,18 @@ Future<void> realModels() async {
   say('orientation_top', [for (final each in await orientation.classify(picture, top: 1)) each.index]);
   final silero = await SileroVad.load(options());
   final sound = floats('sound');
+  final rate = TensorInput(Int64List.fromList([16000]));
   final scores = <double>[];
   for (var start = 0; start < sound.length; start += 576) {
     final part = Float32List.sublistView(sound, start, start + 576);
-    scores.add((await silero.predict(Sound(part, rate: 16000))).data.first);
+    scores.add((await silero.predict(Sound(part, rate: 16000), rate)).output.data.first);
   }
   silero.reset();
-  scores.add((await silero.predict(Sound(Float32List.sublistView(sound, 0, 576), rate: 16000))).data.first);
+  scores.add((await silero.predict(Sound(Float32List.sublistView(sound, 0, 576), rate: 16000), rate)).output.data.first);
   say('silero', scores);
   final tokens = await Tokens.load(options());
   say('tokens', [
-    for (final text in ['The quick brown fox', '', '\u{1f600} the']) (await tokens.predict(text)).data,
+    for (final text in ['The quick brown fox', '', '\u{1f600} the']) (await tokens.predict(text)).ids.data,
   ]);
   final names = await Names.load(options());
   final tests = [await minilm.selfTest(), await orientation.selfTest(), await silero.selfTest(), await names.selfTest()];
@@ -132,11 +132,11 @@ Future<void> errors(String noModel) async {
   final model = await EveryType.load(options());
   final input = everyInput();
   final small = EveryTypeInputs(
-    f32: TensorInput(Float32List(5)), f64: input.f64, f16: input.f16, bf16: input.bf16, i8: input.i8, i16: input.i16,
+    f32: TensorInput(Float32List(5)), f64: input.f64, f16: input.f16, i8: input.i8, i16: input.i16,
     i32: input.i32, i64: input.i64, u8: input.u8, flag: input.flag, word: input.word, scalar: input.scalar, rows: input.rows,
   );
   final unshaped = EveryTypeInputs(
-    f32: input.f32, f64: input.f64, f16: input.f16, bf16: input.bf16, i8: input.i8, i16: input.i16, i32: input.i32,
+    f32: input.f32, f64: input.f64, f16: input.f16, i8: input.i8, i16: input.i16, i32: input.i32,
     i64: input.i64, u8: input.u8, flag: input.flag, word: input.word, scalar: input.scalar, rows: TensorInput(Float32List(6)),
   );
   final codes = {
