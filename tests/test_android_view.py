@@ -17,7 +17,7 @@ from packager.files.installed import templates_folder
 from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors, typed
-from packager.targets.android.target import DECRYPTION, DELIVERY, TRUST, UPDATED_MODELS
+from packager.targets.android.sources import DECRYPTION, DELIVERY, TRUST, UPDATED_MODELS
 from packager.targets.android.view import FileView
 from tests.golden.cases import CASES, COMPLETE, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, reviewed, specs
 

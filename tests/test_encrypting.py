@@ -114,6 +114,19 @@ def build(folder: Path, *more: str) -> dict[str, Any]:
 
 
 @pytest.mark.processes
+def test_the_statement_of_a_locked_build_names_the_encrypted_files(key: None, tmp_path: Path) -> None:
+    toml = project(tmp_path, ENCRYPTED)
+    locked = run("lock", "-c", toml)
+    assert locked.exit_code == 0, locked.output
+    [compiled] = build(tmp_path)["compiled"]
+    statement = json.loads((tmp_path / "dist/provenance.intoto.json").read_text(encoding="utf-8"))
+    steps = [each["annotations"] | each for each in statement["predicate"]["runDetails"]["byproducts"]]
+    [file] = [each for each in steps if each["name"].startswith("file ")]
+    assert (file["digest"]["sha256"], file["plain-sha256"]) == (compiled["sha256"], compiled["plain-sha256"])
+    assert file["in"], "no package has the file of the statement"
+
+
+@pytest.mark.processes
 def test_a_build_encrypts_the_models_of_its_packages_and_extract_needs_no_key(key: None, tmp_path: Path) -> None:
     manifest = build(tmp_path)
     assert manifest["options"]["encryption"] == KEY_ID

@@ -118,7 +118,7 @@ def test_a_model_with_golden_vectors_tests_itself_and_one_without_does_not() -> 
     [tested] = view.models[0].golden
     assert tested.resource.path == "net/golden.safetensors"
     assert [(each.path, each.tolerances[0].rtol, each.tolerances[0].atol) for each in tested.files] == [
-        ("net/model.ort", "0.001", "1e-05")
+        ("net/model.ort", 0.001, 1e-05)
     ]
     assert "public func selfTest()" in Ios().render(view).texts[PurePosixPath("Sources/VisionModels/Net.swift")]
     assert "selfTest" not in text_of(FLOAT)

@@ -268,21 +268,12 @@ def test_a_download_goes_on_where_a_process_was_killed(app: App) -> None:
         assert app.loaded() == updated(1)
 
 
-def endless(handler: servers.Handler) -> None:
-    """Bytes without end, and without a length."""
-    handler.send_response(200)
-    handler.end_headers()
-    handler.close_connection = True
-    while not handler.files.ended.is_set():
-        handler.wfile.write(bytes(1 << 16))
-
-
 @pytest.mark.parametrize("is_document", [True, False], ids=["document", "file"])
 def test_answers_without_end_are_ended(app: App, is_document: bool) -> None:
     release = app.shelf.release(1)
     path = f"/{delivered.CHANNEL}/channel.json" if is_document else model_blob(app, 1)
     app.shelf.publish(release)
-    app.shelf.files.faults_by_path[path] = deque([endless])
+    app.shelf.files.faults_by_path[path] = deque([servers.endless])
     found = app.update()
     assert (found["phase"], "bytes" in found["reason"]) == ("failed", True), found
     assert app.loaded() == BUNDLED

@@ -237,6 +237,15 @@ def test_a_file_of_another_size_is_refused_unread(setting: Setting, served: byte
     assert not setting.part.exists()
 
 
+def test_an_answer_without_a_length_and_an_end_is_ended(setting: Setting) -> None:
+    setting.server.files.faults.append(servers.endless)
+
+    found = setting.run().value
+    assert (found["code"], "sends more than" in found["message"]) == ("corrupted", True), found
+    assert len(setting.server.files.requests) == 1
+    assert not setting.part.exists()
+
+
 def test_a_file_that_became_shorter_than_its_part_is_refused(setting: Setting) -> None:
     setting.leave(CONTENT[:60_000])
     setting.server.files.by_path[NAME] = CONTENT[:50_000]

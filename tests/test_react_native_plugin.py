@@ -227,8 +227,7 @@ def test_an_own_framework_takes_the_place_of_the_pod(tmp_path: Path, built: Buil
         "asset_folder": "mobpack/Acme",
         "ios_framework": 'ios/Frameworks/ac"me#{1}.xcframework',
         "ios_version": "",
-        "has_pictures": True,
-        "trust": None,
+        "frameworks": ("CoreML", "Foundation", "CoreGraphics", "ImageIO"),
         "delivery": None,
     }
     text = environment().get_template("react_native/Module.podspec.j2").render(fields)

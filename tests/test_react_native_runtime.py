@@ -23,6 +23,7 @@ from packager.workflows import build
 from packager.workflows.requested import Request
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable
 from packager.xcframework.packaged import PackagedFramework
+from tests.golden.cases import DELIVERED, TRUSTED
 from tests.test_react_native_target import EVERYTHING, VISION, configured, packed, there
 
 
@@ -42,6 +43,16 @@ def test_the_podspec_of_onnx_runtime_has_the_pinned_address_and_checksum() -> No
     assert podspec["source"] == {"http": pinned["archive"], "sha256": pinned["checksum"]}
     assert podspec["version"] == view.names.ios_version == view.names.ios_oldest
     assert podspec["platforms"]["ios"] == view.names.min_ios
+
+
+def test_the_pod_is_linked_with_what_pictures_signatures_and_updates_need() -> None:
+    ios, pictures = VISION.built()["ios"], ("CoreGraphics", "ImageIO")
+    plain = replace(TRUSTED.package, trust=None)
+    assert runtime.frameworks(ios, plain, has_pictures=False) == ()
+    assert runtime.frameworks(ios, plain, has_pictures=True) == pictures
+    assert runtime.frameworks(ios, TRUSTED.package, has_pictures=True) == (*pictures, "Security")
+    updated = runtime.frameworks(ios, DELIVERED, has_pictures=True)
+    assert updated == (*pictures, "Network", "Security", "UIKit")
 
 
 def test_the_runtimes_are_the_pinned_ones_and_later_ones() -> None:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 from jinja2 import Environment, meta
 
+from packager.bench import page as bench_page
 from packager.differences import page as differences
 from packager.files.installed import templates_folder
 from packager.packs import apple, play
@@ -19,7 +20,7 @@ from packager.runtimes import recipe
 from packager.targets import dimensions, golden, signed_list, swift_runtime
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
-from packager.targets.android import target as android_target
+from packager.targets.android import sources as android_sources
 from packager.targets.flutter import texts as flutter_texts
 from packager.targets.flutter import view as flutter
 from packager.targets.ios import package as swift_package
@@ -62,6 +63,7 @@ VIEWS: dict[str, type] = {
     "ios/swift/Model.swift.j2": swift.ModelView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
+    "report/bench.html.j2": bench_page.PageView,
     "report/report.html.j2": views.PageView,
     "report/differences.html.j2": differences.PageView,
     "report/quantization.html.j2": page.PageView,
@@ -120,8 +122,8 @@ SHARED = [
         "Source",
         "Tensors",
         "Decryption",
-        *android_target.TRUST,
-        *android_target.DELIVERY,
+        *android_sources.TRUST,
+        *android_sources.DELIVERY,
         "TextLists",
         "Values",
         "Weights",

@@ -22,6 +22,8 @@ from tests.trust_vectors import NEXT, STRANGER
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
 
 OWN, SECOND, THIRD = "1.2.3", "1.2.4", "1.2.5"
+MOST_ATTEMPTS = 2
+"""that end the page, before a version is banned"""
 VECTORS = Path(__file__).parent / "data" / "deltas" / "vectors.json"
 
 
@@ -66,6 +68,18 @@ def test_a_new_release_is_downloaded_tried_and_opened_and_taken_back(site: Site)
     site.publish(channel(2, release(1, site.blobs), restores=1))
     assert site.update() == ("up-to-date", OWN, "")
     assert site.load() == (OWN, "bundled")
+
+
+def test_a_page_that_is_left_while_a_model_opens_bans_nothing(site: Site) -> None:
+    site.publish(channel(1, release(2, site.blobs)))
+    for command, what in ("update", "trying"), ("load", "opening"):
+        for _ in range(MOST_ATTEMPTS + 1):
+            site.ask(f"hold {what}")
+            assert site.ask(command) == {"held": True}
+            site.visit()
+        if command == "update":
+            assert site.update() == ("ready", SECOND, "")
+    assert site.load() == (SECOND, "updater")
 
 
 def test_models_that_are_open_stay_as_they_are(site: Site) -> None:

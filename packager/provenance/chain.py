@@ -61,12 +61,14 @@ def _file(compiled: Compiled, places: Mapping[str, Sequence[str]]) -> dict[str, 
     variant = compiled.variant
     name = f"variant {variant.model.name}/{variant.name}"
     beside = {each.name: known_sha256(each) for each in compiled.data_files}
+    plain = {"plain-sha256": compiled.plain_sha256} if compiled.plain_sha256 else {}
     return {
         "name": f"file {variant.model.name}/{variant.name}/{compiled.style}.{compiled.format}",
         "digest": {"sha256": compiled.sha256},
         "annotations": {
             KIND: "file",
             "made-from": {name: hashlib.sha256(variant.graph).hexdigest()},
+            **plain,
             **({"weights": beside} if beside else {}),
             "in": list(places.get(compiled.sha256, ())),
         },

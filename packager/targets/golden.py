@@ -10,11 +10,10 @@ from packager.vectors.safetensors import TensorEntry
 @dataclass(frozen=True, kw_only=True)
 class ToleranceView:
     output: str
-    rtol: str
-    """number in Kotlin and Swift syntax; the largest error may be atol + rtol * scale, 0 for values that must be
-    equal"""
-    atol: str
-    scale: str
+    rtol: float
+    """the largest error may be atol + rtol * scale, 0 for values that must be equal"""
+    atol: float
+    scale: float
     mismatches: int
 
 
@@ -60,9 +59,9 @@ def tolerances(vectors: Vectors) -> tuple[ToleranceView, ...]:
 def _tolerance(output: str, allowed: Allowed, *, is_measured: bool) -> ToleranceView:
     return ToleranceView(
         output=output,
-        rtol=repr(float(allowed.rtol)) if is_measured else "0.0",
-        atol=repr(float(allowed.atol)) if is_measured else "0.0",
-        scale=repr(float(allowed.scale)) if is_measured else "1.0",
+        rtol=float(allowed.rtol) if is_measured else 0.0,
+        atol=float(allowed.atol) if is_measured else 0.0,
+        scale=float(allowed.scale) if is_measured else 1.0,
         mismatches=allowed.mismatches,
     )
 

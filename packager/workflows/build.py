@@ -1,6 +1,5 @@
 """One build, top to bottom, as a list of steps."""
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,15 +7,11 @@ from pathlib import Path
 from packager import release, reporting, sbom
 from packager.config import Config
 from packager.core.console import Console
-from packager.core.errors import ConfigError
 from packager.core.findings import Report
 from packager.core.values import Plan
-from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.store.pruning import prune
 from packager.files.user_cache import cache_folder
-from packager.quantization.scales import FOLDER, file_name
-from packager.quantization.variants import BuiltVariant
 from packager.runners import RUNNERS
 from packager.runtimes.shipping import Chosen
 from packager.vectors import Golden
@@ -34,6 +29,7 @@ from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
+from packager.workflows.scales import refuse_replaced, write_scales
 from packager.workflows.terms import judge_licenses
 from packager.workflows.trusted_keys import refuse_unverified
 
@@ -75,22 +71,11 @@ def build(
             shipped = package_all(shipping, config, request, staging, store, console)
             scales = write_scales(planned.made, staging)
             write_manifest(shipping, shipped, scales, config, request, staging, console)
-        extras = reporting.measured(planned.made, store, console, has_latency=False)
-        write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
-        write_provenance(origins, contents.plans, shipped, request, staging)
+            extras = reporting.measured(planned.made, store, console, has_latency=False)
+            write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
+            write_provenance(origins, shipping.plans, shipped, request, staging)
     prune(store)
     return Release(out=request.out, shipped=tuple(shipped), report=contents.report, warnings=tuple(console.warnings))
-
-
-def refuse_replaced(config: Config, request: Request) -> None:
-    """Raises ConfigError for earlier scales in the folder that the build replaces: the next one would find others."""
-    for name, recipe in config.variant.items():
-        source: Path | None = getattr(recipe, "scales_from", None)
-        if source and source.resolve().is_relative_to(request.out.resolve()):
-            raise ConfigError(
-                f"variant.{name}.scales-from: {source} is in {request.out}, which this build replaces",
-                hint=f"copy the release before, or its folder {FOLDER}, to another place, such as released/1.0.0",
-            )
 
 
 def proven(
@@ -143,26 +128,6 @@ def vectors_for(
     )
     refuse_warnings(request.rules, console)
     return found
-
-
-def write_scales(variants: Sequence[BuiltVariant], staging: Path) -> list[release.ShippedScales]:
-    """Writes the scales of the quantized variants to `staging`, for the version after this one."""
-    found = []
-    for each in (made.variant for made in variants if made.variant.scales):
-        assert each.scales
-        path = staging / FOLDER / file_name(each.model.name, each.name)
-        path.parent.mkdir(exist_ok=True)
-        shutil.copyfile(each.scales, path)
-        found.append(
-            release.ShippedScales(
-                model=each.model.name,
-                variant=each.name,
-                path=path.relative_to(staging).as_posix(),
-                sha256=sha256_of(path),
-                kept=each.kept_scales,
-            )
-        )
-    return sorted(found, key=lambda each: each.path)
 
 
 def write_manifest(

@@ -2,13 +2,14 @@
 
 Beside the commands of all programs, it takes these: `limit BYTES` of storage; `metered yes|no|unknown` and
 `charging yes|no|unknown` are what the app says of the device; `die N` ends the browser before the Nth durable write
-from then on, and `die-after N` once that is written; `test` is the self-test of the model that `load` opened.
+from then on, and `die-after N` once that is written; `hold opening` stops once a model was opened, before that is
+written, and answers `held`, `hold trying` once it was tried; `test` is the self-test of the model that `load` opened.
 `python -m tests.delivery_drivers.web PACKAGE ADDRESS FOLDER` reads commands from standard input.
 """
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,14 +29,30 @@ SECONDS = 300.0
 
 PROGRAM = """
 window.startApp = async (address) => {
+  let isDead = false;
+  const tellNobody = (event) => { if (isDead) event.stopImmediatePropagation(); };
+  for (const event of ['pagehide', 'visibilitychange']) window.addEventListener(event, tellNobody, { capture: true });
   const { ModelUpdater } = await import('/vision/lib/updates.js');
   const models = await import('/vision/lib/index.js');
   const Model = Object.values(models).find((each) => each?.descriptor !== undefined);
   const { name, version: own, inputs } = Model.descriptor;
-  let options = {}, device = {}, writes = null, model = null;
-  const dead = new Promise((resolve) => { window.dieNow = () => resolve({ died: true }); });
+  let options = {}, device = {}, writes = null, holds = null, model = null;
+  const dead = new Promise((resolve) => {
+    window.dieNow = () => { isDead = true; resolve({ died: true }); };
+    window.holdNow = () => resolve({ held: true });
+  });
   const { put } = IDBObjectStore.prototype;
   IDBObjectStore.prototype.put = function (...given) {
+    if (holds !== null) {
+      const isCounted = String(given[0]).includes(`"${holds.what}":{`);
+      if (isCounted || !holds.wasCounted) {
+        holds.wasCounted = isCounted;
+        return put.apply(this, given);
+      }
+      window.holdNow();
+      Object.defineProperty(this.transaction, 'oncomplete', { set() {} });
+      return this.get('nothing');
+    }
     if (writes === null || --writes.left > 0) return put.apply(this, given);
     if (writes.isAfter) this.transaction.addEventListener('complete', (event) => {
       event.stopImmediatePropagation();
@@ -89,6 +106,7 @@ window.startApp = async (address) => {
     metered: (word) => told('isUnmetered', word, true),
     charging: (word) => told('isCharging', word, false),
     die: (left) => { writes = { left: Number(left), isAfter: false }; return {}; },
+    hold: (what) => { holds = { what, wasCounted: false }; return {}; },
     'die-after': (left) => { writes = { left: Number(left), isAfter: true }; return {}; },
   };
   const answered = async (line) => {
@@ -112,6 +130,8 @@ class Driver:
     opened: Browser
     end: Any
     """ends the browser at once"""
+    visit: Callable[[], None]
+    """leaves the page, as a user does who opens it again"""
 
     def ask(self, command: str) -> Mapping[str, Any]:
         """The answer to a line. Raises AssertionError when the browser ends instead."""
@@ -163,11 +183,15 @@ def driver(
     with serving(port=known) as server, browser(folder, more=ANY_SITE, seconds=SECONDS) as opened:
         port.write_text(server.url.rpartition(":")[2].strip("/"), encoding="utf-8", newline="\n")
         server.files.by_path.update({"/page.html": PAGE, **files_of(unpacked, "/vision/")})
-        opened.call("Page.navigate", url=f"{server.url}page.html")
-        while evaluated(opened, "document.title") != "models":
-            pass
-        evaluated(opened, f"{PROGRAM} startApp({json.dumps(address)}).then((app) => {{ window.app = app; }})")
-        yield Driver(opened=opened, end=opened.end)
+
+        def visit() -> None:
+            opened.call("Page.navigate", url=f"{server.url}page.html")
+            while evaluated(opened, "window.app === undefined && document.title") != "models":
+                pass
+            evaluated(opened, f"{PROGRAM} startApp({json.dumps(address)}).then((app) => {{ window.app = app; }})")
+
+        visit()
+        yield Driver(opened=opened, end=opened.end, visit=visit)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from packager.core import components
 from packager.core.components import Component
 from packager.core.errors import ConfigError
+from packager.core.values import Package
 from packager.processes import downloads
 from packager.targets.react_native.view import NamesView
 from packager.targets.target import Built, OwnRuntime, PackagedRuntime
@@ -71,6 +72,17 @@ def oldest(built: Built) -> str:
     if built.own:
         return ""
     return built.runtime_range.releases[0] if built.runtime_range else built.runtime_version
+
+
+def frameworks(ios: Built, package: Package, *, has_pictures: bool) -> tuple[str, ...]:
+    """Apple's frameworks that the pod is linked with: for ONNX Runtime inside it, pictures, signatures and updates."""
+    return (
+        *(("CoreML", "Foundation") if framework_path(ios) else ()),
+        *(("CoreGraphics", "ImageIO") if has_pictures else ()),
+        *(("Network",) if package.delivery else ()),
+        *(("Security",) if package.trust or package.delivery else ()),
+        *(("UIKit",) if package.delivery else ()),
+    )
 
 
 def documented(built: Built) -> str:

@@ -107,6 +107,7 @@ class ReactNative:
         asset_folder = f"mobpack/{module}"
         onnxruntime = runtime.linked(android)
         exports = typed.exports([plan.model.contract for plan in android.plans if plan.model.contract])
+        has_pictures = any(each.module == "picture" for each in exports)
         return NamesView(
             npm_name=npm_name,
             version=package.version,
@@ -153,7 +154,8 @@ class ReactNative:
             models=models,
             has_hooks=True,
             exports=exports,
-            has_pictures=any(each.module == "picture" for each in exports),
+            has_pictures=has_pictures,
+            frameworks=runtime.frameworks(ios, package, has_pictures=has_pictures),
         )
 
     def render(self, view: ReactNativeView) -> Sources:

@@ -77,7 +77,11 @@ function answer(request, wanted, waiting) {
         };
         request.onprogress = (event) => {
             watch();
-            waiting.onBytes(event.loaded);
+            // Where an answer has no length, only its bytes tell that it is of another file.
+            if (event.loaded > wanted.sizeBytes)
+                reject(longer(wanted));
+            else
+                waiting.onBytes(event.loaded);
         };
         watch();
         request.send();
@@ -126,6 +130,9 @@ function wrongLength(request, wanted) {
 function otherFile(wanted, foundBytes) {
     const expected = `the package was built with one of ${String(wanted.sizeBytes)}`;
     return new ModelError('corrupted', `${wanted.url} is a file of ${String(foundBytes)} bytes, ${expected}`);
+}
+function longer({ url, sizeBytes }) {
+    return new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes of the file that is wanted`);
 }
 /** The bytes of an answer that has ended. */
 function pieceOf(request, wanted) {

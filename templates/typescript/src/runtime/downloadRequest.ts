@@ -107,7 +107,9 @@ function answer(request: XMLHttpRequest, wanted: WantedPiece, waiting: Waiting):
     };
     request.onprogress = (event) => {
       watch();
-      waiting.onBytes(event.loaded);
+      // Where an answer has no length, only its bytes tell that it is of another file.
+      if (event.loaded > wanted.sizeBytes) reject(longer(wanted));
+      else waiting.onBytes(event.loaded);
     };
     watch();
     request.send();
@@ -150,6 +152,10 @@ function wrongLength(request: XMLHttpRequest, wanted: WantedPiece): Error | null
 function otherFile(wanted: WantedPiece, foundBytes: number): Error {
   const expected = `the package was built with one of ${String(wanted.sizeBytes)}`;
   return new ModelError('corrupted', `${wanted.url} is a file of ${String(foundBytes)} bytes, ${expected}`);
+}
+
+function longer({ url, sizeBytes }: WantedPiece): Error {
+  return new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes of the file that is wanted`);
 }
 
 /** The bytes of an answer that has ended. */

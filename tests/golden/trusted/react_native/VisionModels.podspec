@@ -35,7 +35,7 @@ Pod::Spec.new do |s|
   # One app holds one ONNX Runtime: every file of this package loads in these, and another pod may choose. CocoaPods'
   # own list is closed for new versions; ios/onnxruntime-c.podspec.json is for a Podfile that takes one from its address.
   s.dependency "onnxruntime-c", ">= 1.29.0", "< 2"
-  s.framework = "Security"
+  s.frameworks = "Security"
 
   install_modules_dependencies(s)
 end

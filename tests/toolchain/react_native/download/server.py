@@ -144,6 +144,15 @@ def stall(handler: Handler) -> None:
     handler.files.ended.wait(10)
 
 
+def endless(handler: Handler) -> None:
+    """Bytes without end, and without a length."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.close_connection = True
+    while not handler.files.ended.is_set():
+        handler.wfile.write(bytes(1 << 16))
+
+
 def slow(pause_s: float) -> Fault:
     return lambda handler: handler.answer(pause_s=pause_s)
 

@@ -53,35 +53,11 @@ async function fetchFrom(start, wanted, store, watcher) {
         watcher.onBytes(offset);
     }
 }
-/** Ends an answer that has more bytes than the whole file. */
-async function fetchPiece({ offset, tag, length }, { url, sizeBytes }, { signal, onBytes }) {
-    const stop = new AbortController();
-    const answer = { isTooLong: false };
-    const cancel = () => {
-        stop.abort();
+function fetchPiece({ offset, tag, length }, { url, sizeBytes }, { signal = new AbortController().signal, onBytes }) {
+    const told = (received) => {
+        onBytes(offset + Math.min(received, length));
     };
-    signal?.addEventListener('abort', cancel);
-    if (signal?.aborted === true)
-        cancel();
-    try {
-        return await requestPiece({ url, offset, length, sizeBytes, tag }, {
-            signal: stop.signal,
-            stallMs: STALL_MS,
-            onBytes: (received) => {
-                answer.isTooLong ||= received > sizeBytes;
-                if (answer.isTooLong)
-                    cancel();
-                else
-                    onBytes(offset + Math.min(received, length));
-            },
-        });
-    }
-    catch (reason) {
-        throw answer.isTooLong ? new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes that were signed`) : reason;
-    }
-    finally {
-        signal?.removeEventListener('abort', cancel);
-    }
+    return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: STALL_MS, onBytes: told });
 }
 function pause(ms, { url }, signal) {
     return new Promise((resolve, reject) => {

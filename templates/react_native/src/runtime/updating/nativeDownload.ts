@@ -60,37 +60,15 @@ async function fetchFrom(start: number, wanted: PlacedDownload, store: Store, wa
   }
 }
 
-/** Ends an answer that has more bytes than the whole file. */
-async function fetchPiece(
+function fetchPiece(
   { offset, tag, length }: { readonly offset: number; readonly tag: string; readonly length: number },
   { url, sizeBytes }: PlacedDownload,
-  { signal, onBytes }: BlobWatcher,
+  { signal = new AbortController().signal, onBytes }: BlobWatcher,
 ): Promise<Piece> {
-  const stop = new AbortController();
-  const answer = { isTooLong: false };
-  const cancel = (): void => {
-    stop.abort();
+  const told = (received: number): void => {
+    onBytes(offset + Math.min(received, length));
   };
-  signal?.addEventListener('abort', cancel);
-  if (signal?.aborted === true) cancel();
-  try {
-    return await requestPiece(
-      { url, offset, length, sizeBytes, tag },
-      {
-        signal: stop.signal,
-        stallMs: STALL_MS,
-        onBytes: (received) => {
-          answer.isTooLong ||= received > sizeBytes;
-          if (answer.isTooLong) cancel();
-          else onBytes(offset + Math.min(received, length));
-        },
-      },
-    );
-  } catch (reason) {
-    throw answer.isTooLong ? new ModelError('corrupted', `${url} sends more than the ${String(sizeBytes)} bytes that were signed`) : reason;
-  } finally {
-    signal?.removeEventListener('abort', cancel);
-  }
+  return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: STALL_MS, onBytes: told });
 }
 
 function pause(ms: number, { url }: PlacedDownload, signal: AbortSignal | undefined): Promise<void> {

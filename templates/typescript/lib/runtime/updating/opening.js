@@ -3,6 +3,7 @@ import { toModelError } from '../errors.js';
 import { observeLoad } from '../observing.js';
 import { openModel } from '../opening.js';
 import { keptDocument } from './asking.js';
+import { fatal } from './attempts.js';
 import { filesFor } from './choosing.js';
 import { goldenOf, releaseOf } from './releases.js';
 import { storedModel, withoutActive } from './state.js';
@@ -48,6 +49,9 @@ export class Opener {
                 catch (reason) {
                     await this.fail(name, toModelError(reason));
                 }
+                finally {
+                    this.channel.platform.attempts?.end(`opening ${name}`);
+                }
             }
         });
     }
@@ -57,7 +61,8 @@ export class Opener {
             const { active, opening } = storedModel(await this.channel.ledger.read(), name);
             if (active === null)
                 return null;
-            const count = opening?.version === active.version ? opening.count : 0;
+            const { attempts } = this.channel.platform;
+            const count = opening?.version === active.version ? fatal(opening.count, `opening ${name}`, attempts) : 0;
             if (active.number <= this.channel.delivery.number) {
                 await this.drop(name, '', `version ${active.version} is not newer than the app's own`);
             }
@@ -66,6 +71,7 @@ export class Opener {
             }
             else {
                 await this.channel.ledger.changeModel(name, () => ({ opening: { version: active.version, count: count + 1 } }));
+                attempts?.begin(`opening ${name}`);
                 return active;
             }
         }

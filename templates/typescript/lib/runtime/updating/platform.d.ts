@@ -2,6 +2,7 @@ import type { Backend } from '../backend.js';
 import type { PackagedFile } from '../descriptor.js';
 import type { Source } from '../options.js';
 import type { Bytes } from '../trustBytes.js';
+import type { Attempts } from './attempts.js';
 /** A file of the folder `files`: its name there is its SHA-256. */
 export interface Blob {
     /** In hexadecimal. */
@@ -89,6 +90,8 @@ export interface UpdatePlatform {
     /** 32 hexadecimal digits that nobody can guess. */
     randomId(): string;
     deviceState(): Promise<DeviceState>;
+    /** None where an app ends by a fault or by the system alone. */
+    readonly attempts?: Attempts;
     /**
      * Does something while nobody else does what has the same name, in this process or another one with the same folder:
      * waits for them. Names are `update`, `state`, and `opening MODEL`. A process that is killed lets go.

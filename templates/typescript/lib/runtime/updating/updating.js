@@ -1,5 +1,6 @@
 // The update of one model: chosen, downloaded, tried, and then the next to be opened.
 import { toModelError } from '../errors.js';
+import { fatal } from './attempts.js';
 import { choose } from './choosing.js';
 import { checkRoom, shoppingFor } from './gathering.js';
 import { MOST_ATTEMPTS } from './opening.js';
@@ -66,15 +67,28 @@ async function takeRelease(updated, fitting, document, state) {
 }
 /** Counts the attempt before it is made: whoever is killed by it twice does not try a third time. */
 async function activate(updated, fitting, stored) {
-    const { channel, backend, model, taker, options, tell } = updated;
+    const { channel, model } = updated;
     const { ledger, platform } = channel;
     const { name } = model;
     const { version } = stored;
     const { trying } = storedModel(await ledger.read(), name);
-    const count = trying?.version === version ? trying.count : 0;
+    const attempt = `trying ${name}`;
+    const count = trying?.version === version ? fatal(trying.count, attempt, platform.attempts) : 0;
     if (count >= MOST_ATTEMPTS)
         return ban(updated, version, 'the app ended twice while it was tried');
     await ledger.changeModel(name, () => ({ trying: { version, count: count + 1 } }));
+    platform.attempts?.begin(attempt);
+    try {
+        return await tried(updated, fitting, stored);
+    }
+    finally {
+        platform.attempts?.end(attempt);
+    }
+}
+async function tried(updated, fitting, stored) {
+    const { channel, backend, model, taker, options, tell } = updated;
+    const { ledger, platform } = channel;
+    const { name } = model;
     tell({ phase: 'trying', reason: '' });
     const { fallback = 'bundled' } = options;
     try {
@@ -83,7 +97,7 @@ async function activate(updated, fitting, stored) {
     catch (reason) {
         const error = toModelError(reason);
         if (FAULTS.has(error.code))
-            return ban(updated, version, error.message);
+            return ban(updated, stored.version, error.message);
         await ledger.changeModel(name, () => ({ trying: null }));
         throw error;
     }

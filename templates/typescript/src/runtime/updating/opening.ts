@@ -5,6 +5,7 @@ import { type ModelError, toModelError } from '../errors.js';
 import { observeLoad, type Observed } from '../observing.js';
 import { openModel, type Outcome } from '../opening.js';
 import { keptDocument, type Channel } from './asking.js';
+import { fatal } from './attempts.js';
 import { filesFor, type Fitting, type Taker } from './choosing.js';
 import { goldenOf, releaseOf } from './releases.js';
 import type { Loadable } from './source.js';
@@ -56,6 +57,8 @@ export class Opener {
           return model;
         } catch (reason) {
           await this.fail(name, toModelError(reason));
+        } finally {
+          this.channel.platform.attempts?.end(`opening ${name}`);
         }
       }
     });
@@ -66,13 +69,15 @@ export class Opener {
     for (;;) {
       const { active, opening } = storedModel(await this.channel.ledger.read(), name);
       if (active === null) return null;
-      const count = opening?.version === active.version ? opening.count : 0;
+      const { attempts } = this.channel.platform;
+      const count = opening?.version === active.version ? fatal(opening.count, `opening ${name}`, attempts) : 0;
       if (active.number <= this.channel.delivery.number) {
         await this.drop(name, '', `version ${active.version} is not newer than the app's own`);
       } else if (count >= MOST_ATTEMPTS) {
         await this.drop(name, 'the app ended twice while it was opened', '');
       } else {
         await this.channel.ledger.changeModel(name, () => ({ opening: { version: active.version, count: count + 1 } }));
+        attempts?.begin(`opening ${name}`);
         return active;
       }
     }

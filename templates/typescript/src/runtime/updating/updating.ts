@@ -4,6 +4,7 @@ import type { Backend } from '../backend.js';
 import type { ModelDescriptor } from '../descriptor.js';
 import { toModelError } from '../errors.js';
 import type { Channel } from './asking.js';
+import { fatal } from './attempts.js';
 import { choose, type Fitting, type Taker } from './choosing.js';
 import { checkRoom, shoppingFor, type Gathering } from './gathering.js';
 import { MOST_ATTEMPTS } from './opening.js';
@@ -93,21 +94,34 @@ async function takeRelease(updated: Updated, fitting: Fitting, document: string,
 
 /** Counts the attempt before it is made: whoever is killed by it twice does not try a third time. */
 async function activate(updated: Updated, fitting: Fitting, stored: StoredRelease): Promise<Outcome> {
-  const { channel, backend, model, taker, options, tell } = updated;
+  const { channel, model } = updated;
   const { ledger, platform } = channel;
   const { name } = model;
   const { version } = stored;
   const { trying } = storedModel(await ledger.read(), name);
-  const count = trying?.version === version ? trying.count : 0;
+  const attempt = `trying ${name}`;
+  const count = trying?.version === version ? fatal(trying.count, attempt, platform.attempts) : 0;
   if (count >= MOST_ATTEMPTS) return ban(updated, version, 'the app ended twice while it was tried');
   await ledger.changeModel(name, () => ({ trying: { version, count: count + 1 } }));
+  platform.attempts?.begin(attempt);
+  try {
+    return await tried(updated, fitting, stored);
+  } finally {
+    platform.attempts?.end(attempt);
+  }
+}
+
+async function tried(updated: Updated, fitting: Fitting, stored: StoredRelease): Promise<Outcome> {
+  const { channel, backend, model, taker, options, tell } = updated;
+  const { ledger, platform } = channel;
+  const { name } = model;
   tell({ phase: 'trying', reason: '' });
   const { fallback = 'bundled' } = options;
   try {
     await tryRelease({ model, backend, platform, providers: taker.providers, fallback }, fitting);
   } catch (reason) {
     const error = toModelError(reason);
-    if (FAULTS.has(error.code)) return ban(updated, version, error.message);
+    if (FAULTS.has(error.code)) return ban(updated, stored.version, error.message);
     await ledger.changeModel(name, () => ({ trying: null }));
     throw error;
   }

@@ -2,12 +2,14 @@ import type { Backend } from '../../runtime/backend.js';
 import type { PackagedFile } from '../../runtime/descriptor.js';
 import type { Source } from '../../runtime/options.js';
 import type { Answer, Blob, BlobDownload, BlobWatcher, DeviceState, Patch, UpdatePlatform } from '../../runtime/updating/platform.js';
+import { PageAttempts } from './attempts.js';
 /** The folder of a package's channel, in the storage of the page's origin. */
 export declare class WebFolder implements UpdatePlatform {
     private readonly name;
     private readonly backend;
     private readonly texts;
     private readonly pieces;
+    readonly attempts: PageAttempts;
     constructor(name: string, backend: Backend, caches: CacheStorage);
     readText(name: string): Promise<string | null>;
     writeText(name: string, text: string): Promise<void>;

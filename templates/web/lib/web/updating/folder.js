@@ -3,6 +3,7 @@ import { fetchOnce, sha256Of } from '../../runtime/downloadMemory.js';
 import { isSecure } from '../../runtime/downloadRequest.js';
 import { ModelError, toModelError } from '../../runtime/errors.js';
 import { ask } from './asking.js';
+import { PageAttempts } from './attempts.js';
 import { keptBackend } from './keptBackend.js';
 import { applyDelta } from './patching.js';
 import { BytesInMemory, KeptFile, piecesOf, Pieces, PieceWriter } from './pieces.js';
@@ -19,11 +20,13 @@ export class WebFolder {
     backend;
     texts;
     pieces;
+    attempts;
     constructor(name, backend, caches) {
         this.name = name;
         this.backend = backend;
         this.texts = new Texts(`mobpack ${name}`);
         this.pieces = new Pieces(name, caches);
+        this.attempts = new PageAttempts(name);
     }
     readText(name) {
         return this.texts.read(name);

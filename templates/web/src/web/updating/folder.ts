@@ -8,6 +8,7 @@ import { ModelError, toModelError } from '../../runtime/errors.js';
 import type { Source } from '../../runtime/options.js';
 import type { Answer, Blob, BlobDownload, BlobWatcher, DeviceState, Patch, UpdatePlatform } from '../../runtime/updating/platform.js';
 import { ask } from './asking.js';
+import { PageAttempts } from './attempts.js';
 import { keptBackend } from './keptBackend.js';
 import { applyDelta, type Readable } from './patching.js';
 import { BytesInMemory, KeptFile, piecesOf, Pieces, PieceWriter } from './pieces.js';
@@ -31,12 +32,14 @@ export class WebFolder implements UpdatePlatform {
   private readonly backend: Backend;
   private readonly texts: Texts;
   private readonly pieces: Pieces;
+  readonly attempts: PageAttempts;
 
   constructor(name: string, backend: Backend, caches: CacheStorage) {
     this.name = name;
     this.backend = backend;
     this.texts = new Texts(`mobpack ${name}`);
     this.pieces = new Pieces(name, caches);
+    this.attempts = new PageAttempts(name);
   }
 
   readText(name: string): Promise<string | null> {

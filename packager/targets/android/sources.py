@@ -1,0 +1,127 @@
+"""The Kotlin sources of a package and the list of its files, laid out as a module of a Gradle project."""
+
+from pathlib import PurePosixPath
+
+from packager.core.values import Sources
+from packager.render import render
+from packager.targets import signed_list
+from packager.targets.android import files, units
+from packager.targets.android.view import AndroidView, UpdatedModelsView
+
+KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
+ASSETS_ROOT = PurePosixPath("src/main/assets")
+LIBRARIES_ROOT = PurePosixPath("src/main/jniLibs")
+MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
+README = PurePosixPath("README.md")
+CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
+RUNTIME_FILES = (
+    "Assignment",
+    "Bundle",
+    "Calls",
+    "Checked",
+    "Download",
+    "Downloads",
+    "Environment",
+    "Folder",
+    "Info",
+    "Loading",
+    "ModelException",
+    "ModelFile",
+    "ModelMetrics",
+    "ModelObserver",
+    "ModelOpener",
+    "ModelSession",
+    "Options",
+    "OwnFile",
+    "Pack",
+    "Policies",
+    "Provider",
+    "Reopening",
+    "Source",
+    "Tensors",
+    "Weights",
+)
+SELF_TEST = "SelfTest"
+"""file that only packages with golden vectors have"""
+DECRYPTION = "Decryption"
+"""file that only packages with `encryption` have"""
+TRUST = ("Envelope", "Json", "Trust")
+"""files that only packages with `trust` have"""
+DELIVERY = (
+    "ChannelDocument",
+    "ChannelRequest",
+    "Delta",
+    "ReleaseDownload",
+    "Safetensors",
+    "Trial",
+    "Update",
+    "UpdateOptions",
+    "UpdateRecord",
+    "UpdateState",
+    "UpdateStore",
+    "UpdatedRelease",
+    "UpdatedSource",
+)
+"""files that only packages with `channel` have"""
+UPDATED_MODELS = ("ModelUpdater", "PackagedModels")
+"""those of them that name the models"""
+
+
+def module_texts(view: AndroidView) -> dict[PurePosixPath, str]:
+    """The Kotlin files, and the unsigned list of the package's files, by path in the module."""
+    root = KOTLIN_ROOT / folder(view)
+    texts = {root / f"{model.class_name}.kt": render("android/kotlin/Model.kt.j2", model) for model in view.models}
+    for name in (*RUNTIME_FILES, *view.typed_files, *_extra_files(view)):
+        texts[root / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
+    named = UpdatedModelsView(kotlin_package=view.namespace, models=view.models)
+    for name in UPDATED_MODELS if view.runtime.delivery else ():
+        texts[root / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", named)
+    return texts | {ASSETS_ROOT / path: text for path, text in signed_list_of(view).items()}
+
+
+def _extra_files(view: AndroidView) -> tuple[str, ...]:
+    """Files that some packages have."""
+    updated = DELIVERY if view.runtime.delivery else ()
+    tested = (SELF_TEST,) if updated or any(model.golden for model in view.models) else ()
+    verified = TRUST if view.package.trust else ()
+    decrypted = (DECRYPTION,) if view.package.encryption else ()
+    return (*tested, *verified, *decrypted, *updated)
+
+
+def printed_assets(sources: Sources) -> dict[PurePosixPath, bytes]:
+    """Texts among the assets by path below assets/."""
+    return {
+        path.relative_to(ASSETS_ROOT): text.encode()
+        for path, text in sources.texts.items()
+        if path.is_relative_to(ASSETS_ROOT)
+    }
+
+
+def signed_list_of(view: AndroidView) -> dict[PurePosixPath, str]:
+    """The list of the package's files by path below assets/, unsigned; empty for a package without trusted keys."""
+    if view.package.trust is None:
+        return {}
+    folder = files.models_folder(view.package)
+    digests = {str(PurePosixPath(asset.path).relative_to(folder)): asset.sha256 for asset in view.assets}
+    return {folder / signed_list.NAME: signed_list.unsigned(digests, view.package)}
+
+
+def kotlin_files(sources: Sources) -> dict[PurePosixPath, str]:
+    """The Kotlin files by path below their source root."""
+    return {
+        path.relative_to(KOTLIN_ROOT): text for path, text in sources.texts.items() if path.is_relative_to(KOTLIN_ROOT)
+    }
+
+
+def module(view: AndroidView, sources: Sources) -> units.Module:
+    return units.Module(
+        name=view.namespace,
+        onnxruntime=view.runtime.onnxruntime,
+        texts=kotlin_files(sources),
+        models=[folder(view) / f"{model.class_name}.kt" for model in view.models],
+    )
+
+
+def folder(view: AndroidView) -> PurePosixPath:
+    """Folder of the Kotlin files, below their source root."""
+    return PurePosixPath(*view.namespace.split("."))

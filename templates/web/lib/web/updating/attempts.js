@@ -1,0 +1,55 @@
+// Notes that a page was left or hidden while a model opened, in localStorage: nothing else is written as a page goes.
+const EVENTS = ['pagehide', 'visibilitychange'];
+/** The attempts of pages with the same folder. Where there is no localStorage, as in workers, nobody is known to leave. */
+export class PageAttempts {
+    folder;
+    running = new Map();
+    constructor(folder) {
+        this.folder = folder;
+    }
+    begin(name) {
+        this.end(name);
+        // A browser may end a hidden page without a further word.
+        const note = ({ type }) => {
+            const isLeft = type === 'pagehide' || globalThis.document.visibilityState === 'hidden';
+            this.keep(name, isLeft);
+        };
+        this.running.set(name, note);
+        for (const event of EVENTS)
+            globalThis.addEventListener(event, note, { capture: true });
+    }
+    end(name) {
+        const note = this.running.get(name);
+        this.running.delete(name);
+        if (note !== undefined)
+            for (const event of EVENTS)
+                globalThis.removeEventListener(event, note, { capture: true });
+        this.keep(name, false);
+    }
+    wasLeft(name) {
+        return storage()?.getItem(this.key(name)) === 'left';
+    }
+    keep(name, isLeft) {
+        try {
+            if (isLeft)
+                storage()?.setItem(this.key(name), 'left');
+            else
+                storage()?.removeItem(this.key(name));
+        }
+        catch {
+            // Full: the attempt counts as one that ended the page.
+        }
+    }
+    key(name) {
+        return `mobpack ${this.folder} ${name}`;
+    }
+}
+/** Null in workers, and in pages whose settings forbid it. */
+function storage() {
+    try {
+        return globalThis.localStorage ?? null;
+    }
+    catch {
+        return null;
+    }
+}
