@@ -25,7 +25,7 @@ PROGRAM = Path(__file__).with_name("toolchain") / "dart_programs" / "checks.dart
 
 @dataclass(frozen=True)
 class Ran:
-    """What the program has said, and the folder with its files."""
+    """Lines of the program, and the folder with its files."""
 
     said: Mapping[str, Any]
     folder: Path
