@@ -2,6 +2,7 @@
 
 import json
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -661,6 +662,16 @@ def test_an_error_of_a_store_says_where_and_what_to_do() -> None:
     with pytest.raises(ToolError, match=r"s3://bucket: stable/channel\.json: PermissionError: 403") as failed:
         Remote(files=files, root="bucket", url="s3://bucket").read("stable/channel.json", limit_bytes=1)
     assert "credentials" in failed.value.hint
+
+
+def test_a_store_that_does_not_answer_is_an_error_of_the_network() -> None:
+    """Stores of FTP are connected to before anything is read."""
+    with socket.socket() as unused:  # bound, and listening to nobody
+        unused.bind(("127.0.0.1", 0))
+        url = f"ftp://127.0.0.1:{unused.getsockname()[1]}/channel"
+        with pytest.raises(ToolError, match="ConnectionRefusedError") as raised:
+            open_storage(url)
+    assert "the network" in raised.value.hint
 
 
 def test_an_unknown_address_is_refused() -> None:

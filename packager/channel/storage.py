@@ -75,7 +75,8 @@ class Storage(Protocol):
 def open_storage(url: str) -> Storage:
     """The store at `url`: a folder's path, `file://`, `memory://`, or an address that a package of fsspec knows.
 
-    Raises ConfigError for an unknown kind of address, or one whose package is missing.
+    Raises ConfigError for an unknown kind of address, or one whose package is missing; ToolError for a store
+    that does not answer.
     """
     parts = urlsplit(url)
     if parts.scheme == "file":
@@ -90,6 +91,8 @@ def open_storage(url: str) -> Storage:
         files, root = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise ConfigError(f"{url}: {error}", hint=f"install the package that it names; {INSTALL}") from error
+    except Exception as error:  # some stores are connected to at once, and every library has errors of its own
+        raise ToolError(f"{url}: {type(error).__name__}: {error}", hint=CHECK) from error
     stored = Moving(files=files) if is_webdav(files) else files
     return Remote(files=stored, root=root.rstrip("/"), url=url)
 
