@@ -695,6 +695,17 @@ def test_a_release_without_what_channels_need_is_refused(folder: Folder, key: Ke
     assert "build it again" in refused.value.hint
 
 
+def test_a_release_of_encrypted_models_is_refused(folder: Folder, key: Key, tmp_path: Path) -> None:
+    encrypted = make_release(tmp_path / "encrypted", ONE)
+    manifest = json.loads((encrypted / "manifest.json").read_text(encoding="utf-8"))
+    manifest["options"]["encryption"] = "models-1"
+    (encrypted / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
+    with pytest.raises(ConfigError, match="are encrypted") as refused:
+        publishing.publish(place_of(folder, key), encrypted, Terms(), signing_of(key))
+    assert "without [package] encryption" in refused.value.hint
+    assert folder.listed("") == []
+
+
 def test_an_unknown_model_is_refused(folder: Folder, publish: Publish) -> None:
     with pytest.raises(ConfigError, match="no model 'other'"):
         publish(folder, ONE, models=("other",))
