@@ -324,7 +324,8 @@ def large_attributes() -> None:
     what = "tensors in the attributes of nodes"
     case(
         "TreeEnsemble",
-        "(float[1, 4] x) => (float[1, 1] y) { y = ai.onnx.ml.TreeEnsemble <n_targets = 1, aggregate_function = 1> (x) }",
+        """(float[1, 4] x) => (float[1, 1] y) {
+            y = ai.onnx.ml.TreeEnsemble <n_targets = 1, aggregate_function = 1> (x) }""",
         opsets={"": 21, "ai.onnx.ml": 5},
         add=stumps,
         expected=only_onnx(what),
@@ -344,7 +345,7 @@ def stumps(model: onnx.ModelProto, count: int = 200) -> None:
         "nodes_falsenodeids": false_leaves,
         "leaf_targetids": [0] * (2 * count),
     }
-    tensors = {
+    tensors: dict[str, numpy.ndarray[Any, Any]] = {
         "nodes_modes": numpy.zeros(count, numpy.uint8),
         "nodes_splits": numpy.linspace(-1, 1, count, dtype=numpy.float32),
         "leaf_weights": numpy.linspace(0, 1, 2 * count, dtype=numpy.float32),

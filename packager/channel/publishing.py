@@ -256,12 +256,13 @@ def _change(
             f"the blob {odd[0][:16]}... is not in the store any more", hint="publish the release that has it again"
         )
     uploaded = tuple(blob_name(each) for each in sorted(missing))
-    made = Published(document=document, uploaded=uploaded, size_bytes=sum(missing.values()), is_new=document is not before)
+    is_new = document is not before
+    made = Published(document=document, uploaded=uploaded, size_bytes=sum(missing.values()), is_new=is_new)
     if is_dry:
         return made
     for sha256 in sorted(missing):
         place.storage.upload(blob_name(sha256), paths[sha256])
-    if document is not before:
+    if is_new:
         commit(place, document, signing)
     return made
 

@@ -241,8 +241,8 @@ NO_TYPE = re.compile(r"We do not support type \[(\d+)\]")
 KINDS = {"8": "sparse tensors", "9": "optional values"}
 """Fields of TypeProto in onnx.proto, as ONNX Runtime names them in that refusal."""
 IN_MEMORY = "*/_ORT_MEM_ADDR_/*"
-"""Where ONNX Runtime, up to 1.31.1 at least, says that the tensors of attributes are when it opens ORT format as apps do
-(MAPPED_ENTRIES): kernels that read such attributes, as TreeEnsemble does, then look for a file of that name."""
+"""Where ONNX Runtime, up to 1.31.1 at least, says that the tensors of attributes are when it opens ORT format as apps
+do (MAPPED_ENTRIES): kernels that read such attributes, as TreeEnsemble does, then look for a file of that name."""
 
 
 def refuse_unheld(path: Path) -> None:
