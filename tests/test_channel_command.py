@@ -94,6 +94,9 @@ def test_gates_end_with_6_and_say_what_to_do(mobpack: Mobpack, key: Key, tmp_pat
     code, out, _ = mobpack("verify", "--from", "channel", "--key", other.public, "--json")
     assert code == 6
     assert json.loads(out)["error"]["exit-code"] == 6
+    code, _, err = mobpack("renew", "--to", "channel", "--key", other.private)
+    assert code == 6
+    assert "with --trusted" in err
     code, _, err = mobpack("verify", "--from", "channel", "--key", key.public, "--at-least", "9")
     assert code == 6
     assert "--after" in err

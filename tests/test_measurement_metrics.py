@@ -68,8 +68,9 @@ def test_float_outputs_count_and_others_do_not() -> None:
     ids = numpy.arange(100)
     metric = built_in("sqnr", [ids, x])
     assert metric.of_sample([ids, x], [ids + 1, y]) == sums_of(x, y)
-    with pytest.raises(ConfigError, match="no float output"):
+    with pytest.raises(ConfigError, match="no float output") as refused:
         built_in("cosine", [ids])
+    assert "--no-report" in refused.value.hint
 
 
 def test_top1_counts_rows_of_the_first_output_that_has_some() -> None:

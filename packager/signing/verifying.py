@@ -44,8 +44,9 @@ def _trusted(path: Path) -> TrustedKey:
     return TrustedKey(path=path, key=key, certificate=certificate)
 
 
-def verify(bundle: Bundle, keys: Sequence[TrustedKey], where: str) -> TrustedKey:
-    """The key of `keys` that has signed `bundle`. Raises GateError, with the reason, if none has."""
+def verify(bundle: Bundle, keys: Sequence[TrustedKey], where: str, *, option: str = "--key") -> TrustedKey:
+    """The key of `keys` that has signed `bundle`. Raises GateError, with the reason, if none has; its hint names the
+    `option` that takes public keys."""
     if not bundle.signature:
         raise GateError(f"{where} is not signed", hint="sign the release: mobpack sign DIST --key release.pem")
     if bundle.is_keyless:
@@ -59,7 +60,7 @@ def verify(bundle: Bundle, keys: Sequence[TrustedKey], where: str) -> TrustedKey
         if signing_key is not None and _is_signed_by(bundle, signing_key):
             _refuse_expired(chain, trusted_key, where)
             return trusted_key
-    raise _refusal(bundle, keys, where)
+    raise _refusal(bundle, keys, where, option)
 
 
 def _refuse_expired(chain: "Sequence[Certificate]", trusted_key: TrustedKey, where: str) -> None:
@@ -99,7 +100,7 @@ def _is_signed_by(bundle: Bundle, key: "EllipticCurvePublicKey") -> bool:
     return True
 
 
-def _refusal(bundle: Bundle, keys: Sequence[TrustedKey], where: str) -> GateError:
+def _refusal(bundle: Bundle, keys: Sequence[TrustedKey], where: str, option: str) -> GateError:
     from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
     names = ", ".join(str(each.path) for each in keys)
@@ -112,12 +113,12 @@ def _refusal(bundle: Bundle, keys: Sequence[TrustedKey], where: str) -> GateErro
     if bundle.certificates:
         return GateError(
             f"{where} is signed with a certificate that {names} has not issued, or was changed after signing",
-            hint="give the certificate of the authority that issued it with --key",
+            hint=f"give the certificate of the authority that issued it with {option}",
         )
     if bundle.hint and bundle.hint not in {fingerprint(each.key) for each in keys}:
         return GateError(
             f"{where} is signed by another key than {names}: {bundle.hint[:16]}...",
-            hint="give the public key of who has signed; several --key are tried in turn",
+            hint=f"give the public key of who has signed with {option}; several are tried in turn",
         )
     return GateError(f"{where} does not verify with {names}: it was changed after signing", hint="sign again")
 

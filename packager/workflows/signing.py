@@ -54,7 +54,7 @@ def trust_of_signer(key: str, keys: Sequence[Path]) -> Trust:
     """Accepts what the private key that `key` names, or one of the public `keys`, has signed."""
     own = TrustedKey(path=Path(key), key=open_signer(key).public_key())
     trusted_keys = (own, *trusted(keys))
-    return lambda bundle, where: str(verify(bundle, trusted_keys, where).path)
+    return lambda bundle, where: str(verify(bundle, trusted_keys, where, option="--trusted").path)
 
 
 def sign(place: Path, signer: Signer) -> tuple[str, ...]:

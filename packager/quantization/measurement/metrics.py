@@ -69,7 +69,10 @@ def built_in(metric: str, first: Outputs) -> Metric:
     """The built-in `metric`, for outputs like `first`. Raises ConfigError if they are not of the kind it needs."""
     chosen = tuple(index for index, array in enumerate(first) if array.dtype.kind == "f")
     if not chosen:
-        raise ConfigError(f"metric '{metric}': the model has no float output", hint="use module:function instead")
+        raise ConfigError(
+            f"metric '{metric}': the model has no float output",
+            hint="compare with a metric of your own, module:function, or skip the measurement: --no-report",
+        )
     match metric:
         case "sqnr":
             return Sqnr(chosen)
