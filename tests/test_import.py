@@ -81,6 +81,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
     ("source", "more", "kind", "words"),
     [
         ("absent.keras", {}, ConfigError, "absent.keras: no such file or folder"),
+        ("hf:owner/name", {}, ConfigError, "hf:owner/name: models are imported from the disk"),
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
         ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
