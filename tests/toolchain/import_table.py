@@ -1,7 +1,7 @@
 """Writes the table of importers in docs/import.md: runs every importer on the models of the tests.
 
-`python -m tests.toolchain.import_table --write`; without the option it prints the table. Modules of PROGRAMS that are named,
-and `old_models`, run alone; the page keeps the rows of other importers.
+`python -m tests.toolchain.import_table --write`; without the option it prints the table. Modules of PROGRAMS that are
+named, and `old_models`, run alone; the page keeps the rows of other importers.
 """
 
 import sys
