@@ -32,7 +32,7 @@ LAYERS = (
 
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
-    "importers": ("importer", "tensorflow_graphs"),
+    "importers": ("importer", "tensorflow_graphs", "trees"),
     "quantizers": ("quantizer",),
     "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (
@@ -181,10 +181,12 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
     """Except config and release, which use the plug-ins' tables and Android's layout."""
     known = {
         ("config.tables", "targets.android"),
+        ("config.tables", "targets.flutter"),
         ("config.tables", "targets.ios"),
         ("config.tables", "targets.react_native"),
         ("config.tables", "targets.web"),
         ("release.layouts", "targets.android.view"),
+        ("release.layouts", "targets.flutter.view"),
         ("release.layouts", "targets.ios.view"),
         ("release.layouts", "targets.react_native.view"),
         ("release.layouts", "targets.web.view"),

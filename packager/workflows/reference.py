@@ -39,6 +39,7 @@ TABLES = {
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
     "Web": "target.web",
+    "Flutter": "target.flutter",
 }
 """definition in the schema -> table in mobpack.toml, in the order of the documentation"""
 
