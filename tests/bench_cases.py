@@ -46,6 +46,7 @@ class Scripted:
     NAME: ClassVar[str] = "scripted"
     OPENS: ClassVar[str] = ANY
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "times of a list"
 
     folder: Path

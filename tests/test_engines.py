@@ -74,6 +74,14 @@ def test_outputs_have_the_types_and_sizes_that_the_model_declares(name: str, tmp
         assert worst(found, expected) < 1e-6
 
 
+@pytest.mark.parametrize("name", ["openvino", "tract"])
+def test_an_input_that_passes_through_keeps_its_numbers(name: str, tmp_path: Path) -> None:
+    """OpenVINO calls such an input by the output's name; MNN crashes."""
+    model = saved(tmp_path / "m.onnx", onnx_model("(float[3] x) => (float[3] y) { y = Max (x) }"))
+    (output,) = run(first(name), model, tmp_path, {"x": weight(3)}).outputs
+    numpy.testing.assert_array_equal(output, weight(3))
+
+
 @pytest.mark.parametrize("name", ENGINES)
 def test_weights_outside_of_the_model_are_found(name: str, tmp_path: Path) -> None:
     """The graph is in one folder, its weights in another."""

@@ -111,10 +111,11 @@ def view(found: BenchDocument) -> PageView:
 def _tiles(found: BenchDocument) -> Iterator[TileView]:
     fastest = min(found.rows, key=lambda row: row.ratio)
     first = next(row for row in found.rows if row.model == fastest.model)
+    ratio = f"{fastest.ratio:.2f} ({fastest.ratio_low:.2f} to {fastest.ratio_high:.2f}) times #{first.number}"
     yield TileView(
-        label="Fastest",
+        label="Lowest median",
         value=duration(fastest.p50_ms),
-        note=f"#{fastest.number} {name_of(fastest)} on {fastest.runner}, {fastest.ratio:.2f} times #{first.number}",
+        note=f"#{fastest.number} {name_of(fastest)} on {fastest.runner}" + ("" if fastest is first else f", {ratio}"),
     )
     known = [row for row in found.rows if row.peak_bytes]
     if known:

@@ -159,9 +159,9 @@ def noise(rows: Sequence[RowEntry]) -> Iterator[str]:
         yield f"{len(noisy)} of {len(rows)} rows are noisy: medians of rounds differ by up to {digits(widest)} times"
     if waited:
         shares = [core_share(row) for row in waited]
-        ends = dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares)))
+        both = dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares)))
         yield (
-            f"noisy rows waited for other programs, and had their core for {' to '.join(ends)} of the time: their CPU "
+            f"noisy rows waited for other programs, and had their core for {' to '.join(both)} of the time: their CPU "
             "time is the steadier number"
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy
@@ -72,6 +72,15 @@ class Loaded(Protocol):
     def convert(self, path: Path) -> Converted:
         """Writes the model as ONNX to `path`, with weights beside it if there are more than 2 GiB. Any exception means
         that the converter cannot."""
+        ...
+
+
+@runtime_checkable
+class Drawing(Protocol):
+    """A Loaded model that knows which random inputs reach all of its parts."""
+
+    def draw(self, number: int, rows: int) -> Arrays:
+        """Reproducible inputs by name, `rows` of them, another for each `number`."""
         ...
 
 

@@ -33,7 +33,7 @@ class DirectMl:
 
     def missing(self) -> str:
         if platform.system() != "Windows":
-            return f"DirectML is a part of Windows, and this is {platform.system()}: run mobpack on Windows, with {PACKAGE}"
+            return f"DirectML is a part of Windows, and this is {platform.system()}: run mobpack there, with {PACKAGE}"
         return elsewhere.lacks_provider(self.interpreter, PROVIDER, PACKAGE)
 
     def cannot_open(self, model: Runnable) -> str:

@@ -45,6 +45,11 @@ PROGRAMS = (
             "digits_int8.tflite": "the same in int8",
         },
     ),
+    Program(
+        module="tests.toolchain.huggingface_models",
+        environment="huggingface",
+        models={"bert": "BertForSequenceClassification", "vit": "ViTForImageClassification"},
+    ),
 )
 
 

@@ -34,12 +34,21 @@ def answers_of(program: str, name: str, folder: Path) -> dict[str, dict[str, Any
     """Runs `python -m program folder` in the environment `name`; answers of the child process by source."""
     framework = installed(name)
     variables = {**os.environ, **framework.variables()}
-    variables["PYTHONPATH"] = os.pathsep.join((variables["PYTHONPATH"], str(ROOT)))
+    variables["PYTHONPATH"] = os.pathsep.join((variables["PYTHONPATH"], *borrowed(framework), str(ROOT)))
     command = [*framework.command(), "-m", program, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=folder)
     assert done.returncode == 0, done.stderr[-4000:]
     found: dict[str, dict[str, Any]] = json.loads((folder / ANSWERS).read_text(encoding="utf-8"))
     return found
+
+
+def borrowed(framework: Framework) -> list[str]:
+    """The folder with PyTorch, for a framework that borrows it."""
+    if framework.borrowed != "torch":
+        return []
+    from tests.toolchain import torch
+
+    return [torch.variables()["PYTHONPATH"].split(os.pathsep)[0]]
 
 
 def write_answers(folder: Path, sources: Iterable[str]) -> None:

@@ -98,7 +98,10 @@ def typed_view(model: Model, contract: Contract, class_name: str, outputs: Mappi
     first = contract.outputs[0]
     unfed = [spec.name for spec in model.signature.inputs if spec.name not in fed]
     if unfed:
-        raise ModelError(f"model '{model.name}': nothing of its contract is for the input '{unfed[0]}'", hint="")
+        raise ModelError(
+            f"model '{model.name}': nothing of its contract is for the input '{unfed[0]}'",
+            hint=f"add [model.{model.name}.inputs.{unfed[0]}] to mobpack.toml, or leave out the contract",
+        )
     return TypedView(
         verb=contract.verb,
         about=shown[0].about if is_single else "Gives all that the model says.",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError, nearest
-from packager.importers.importer import Arrays, Input, Loaded
+from packager.importers.importer import Arrays, Drawing, Input, Loaded
 from packager.samples.sample import write_arrays
 from packager.workflows.importing.request import Job
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 BATCHES = (2, 1, 3, 5)
 """sizes of a dimension named `batch`, sample by sample"""
+ROWS = (64, 1, 100, 200)
+"""the same for models that draw their inputs: rows of tables are cheap"""
 LENGTHS = (32, 40, 33, 48)
 """sizes of other dynamic dimensions; each further one is larger by one, so that no two agree by chance"""
 PLACE = re.compile(
@@ -42,7 +44,7 @@ def record(loaded: Loaded, job: Job, warn: Callable[[str], None]) -> Recorded:
     refuse_unknown_sizes(loaded.inputs, job.sizes)
     sizes, shapes, refused = list[dict[str, int]](), list[list[list[int]]](), list[str]()
     outputs: tuple[str, ...] = ()
-    for arrays in given(loaded.inputs, Path(job.samples)) if job.samples else random(loaded.inputs, job):
+    for arrays in given(loaded.inputs, Path(job.samples)) if job.samples else random(loaded, job):
         known = sizes_of(loaded.inputs, arrays)
         try:
             found = {name: plain(value) for name, value in loaded.run(arrays).items()}
@@ -78,10 +80,15 @@ def plain(value: Any) -> "numpy.ndarray[Any, Any]":
     return array.astype(str) if array.dtype == object else array
 
 
-def random(inputs: Sequence[Input], job: Job) -> Iterator[Arrays]:
+def random(loaded: Loaded, job: Job) -> Iterator[Arrays]:
     """Reproducible inputs, with other sizes for dynamic dimensions in every sample; only one if nothing varies."""
     import numpy
 
+    if isinstance(loaded, Drawing):
+        for number in range(job.sample_count):
+            yield loaded.draw(number, job.sizes.get("batch", ROWS[number % len(ROWS)]))
+        return
+    inputs = loaded.inputs
     for number in range(job.sample_count):
         numbers = numpy.random.default_rng(number)
         sizes = {name: job.sizes.get(name, size) for name, size in sizes_for(inputs, number).items()}
