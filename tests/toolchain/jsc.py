@@ -184,7 +184,8 @@ def with_headers(project: str, target: Sequence[str] = ("-target", TARGET), opti
 
     def make(made: Path) -> None:
         read = ["-Xclang", "-fvalidate-ast-input-files-content", *includes(project=project)]
-        command = [*target, *FLAGS, *options, *read, "-x", "c++-header", source, "-o", made / "headers.pch"]
+        flags: list[str | Path] = [*target, *FLAGS, *options, *read]
+        command = [*flags, "-x", "c++-header", source, "-o", made / "headers.pch"]
         compiler(command, what="compiling headers of React Native")
 
     return ["-include-pch", str(keep(folder, make) / "headers.pch")]
