@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -206,3 +207,37 @@ def test_a_file_name_that_is_no_text_is_shown_all_the_same(tmp_path: Path) -> No
     done = started(tmp_path, "inspect", os.fsdecode(b"\xff.onnx"), "--json", stdout=subprocess.PIPE)
     assert done.returncode == 3
     assert json.loads(done.stdout)["error"]["message"].startswith("\udcff.onnx: no such file")
+
+
+INTERRUPTED = "mobpack: interrupted; the output folder is as it was\n"
+INTERRUPTED_ON_IMPORT = """
+import os, signal, time
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(20)
+except KeyboardInterrupt:
+    raise {error} from None
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("module", "error", "code", "said"),
+    [
+        ("click", "SystemExit('the interrupt was raised')", -signal.SIGINT, ""),
+        ("onnxruntime", "ImportError('import numpy failed')", 130, INTERRUPTED),
+    ],
+    ids=["before-it-begins", "in-a-compiled-module"],
+)
+def test_an_interrupt_while_modules_are_imported_is_no_crash(
+    module: str, error: str, code: int, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / f"{module}.py").write_text(INTERRUPTED_ON_IMPORT.format(error=error), encoding="utf-8", newline="\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "packager", "doctor"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, said)

@@ -1,4 +1,4 @@
-"""`mobpack export` without PyTorch: refusals, the written graph, and the gate."""
+"""`mobpack export` without PyTorch: refusals, the written graph, and the comparison."""
 
 import importlib
 import json
@@ -14,9 +14,10 @@ import pytest
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from packager.samples.sample import write_arrays
-from packager.workflows.export import Axis, Request, gate, graph, steps
+from packager.workflows.conversion import comparison, graph
+from packager.workflows.conversion.comparison import Recorded
+from packager.workflows.export import Axis, Request, steps
 from packager.workflows.export.failures import users_module
-from packager.workflows.export.gate import Recorded
 from packager.workflows.export.request import Job, parse_dynamic
 from tests.onnx_text import onnx_model, saved, weight
 
@@ -156,37 +157,47 @@ def recorded(folder: Path, *batches: int, wrong: float = 0.0) -> Recorded:
         twice[-1, -1] += wrong * number
         write_arrays(folder / "samples" / f"sample-{number}.npz", {"x": x})
         write_arrays(folder / "recorded" / f"sample-{number}.npz", {"more": x + 1, "twice": twice})
-    return Recorded(folder=folder, sizes=tuple({"n": batch} for batch in batches))
+    sizes = tuple({"n": batch} for batch in batches)
+    exported = steps.Exported(
+        inputs=("x",), outputs=("twice", "more"), axes=(), sizes=sizes, torch="", weight_bytes=0, shared=()
+    )
+    return steps.recorded_in(folder, exported)
+
+
+def compared(path: Path, samples: Recorded) -> tuple[comparison.OutputResult, ...]:
+    return comparison.compare(path, ["twice", "more"], samples, path.parent / "gate", rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.processes
 def test_a_model_that_computes_the_same_passes_the_gate(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
-    found = gate.compare(path, ["twice", "more"], recorded(tmp_path, 2, 5), tmp_path / "gate", rtol=1e-3, atol=1e-5)
+    samples = recorded(tmp_path, 2, 5)
+    found = compared(path, samples)
     assert [(each.name, each.max_share, each.failure) for each in found] == [("twice", 0, ""), ("more", 0, "")]
-    assert gate.refusal(found, path) is None
+    assert comparison.refusal(found, path, samples) is None
 
 
 @pytest.mark.processes
 def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
     samples = recorded(tmp_path, 2, 5, wrong=0.5)
-    found = gate.compare(path, ["twice", "more"], samples, tmp_path / "gate", rtol=1e-3, atol=1e-5)
-    refusal = gate.refusal(found, path)
+    found = compared(path, samples)
+    refusal = comparison.refusal(found, path, samples)
     assert isinstance(refusal, ParityError)
     assert refusal.message.splitlines() == [
         "m.onnx differs from PyTorch; it was not written",
         "  output 'twice' on sample 1 (n = 5), node by node: 1 of 15 numbers differ (rtol 0.001, atol 1e-05); "
         "at [4, 2] it is 28, and should be 28.5",
     ]
-    assert gate.refusal(gate.compare(path, ["twice"], samples, tmp_path / "again", rtol=0.1, atol=0), path) is None
+    again = comparison.compare(path, ["twice"], samples, tmp_path / "again", rtol=0.1, atol=0)
+    assert comparison.refusal(again, path, samples) is None
 
 
 @pytest.mark.processes
 def test_a_size_that_only_pytorch_takes_is_a_parity_error(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED.replace("[n,", "[2,"), weights=ONE))
     with pytest.raises(ParityError, match=r"ONNX Runtime rejects sample 1 \(n = 5\), which PyTorch accepts"):
-        gate.compare(path, ["twice", "more"], recorded(tmp_path, 2, 5), tmp_path / "gate", rtol=1e-3, atol=1e-5)
+        compared(path, recorded(tmp_path, 2, 5))
 
 
 def test_wrong_constants_in_declared_shapes_are_taken_back_and_right_ones_stay() -> None:

@@ -13,8 +13,8 @@ import pytest
 from packager.core.errors import ToolError
 from packager.environments import bionic, zig
 from packager.processes import commands
-from packager.workflows.export import graph
-from packager.workflows.export.graph import ports
+from packager.workflows.conversion import graph
+from packager.workflows.conversion.graph import ports
 from tests.toolchain.torch import Case, Exported, build_stand_in, exported, stand_in_for_cuda
 
 pytestmark = [pytest.mark.by_content("tests/toolchain/nets.py"), pytest.mark.torch]

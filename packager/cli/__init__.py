@@ -5,7 +5,6 @@ Command modules import what they need inside their functions, so that `mobpack -
 
 import io
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,8 @@ from typing import NoReturn
 import click
 
 from packager import __version__
+from packager.cli import interrupts
+from packager.cli.bench import bench
 from packager.cli.build import build
 from packager.cli.cache import cache
 from packager.cli.channel import channel
@@ -24,6 +25,7 @@ from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
 from packager.cli.extract import extract
+from packager.cli.importing import import_model
 from packager.cli.init import init
 from packager.cli.inspect import inspect
 from packager.cli.lock import lock
@@ -43,8 +45,8 @@ INTERRUPTED = 130
 
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
-    "Prepare a model": (init, inspect, predict, export, quantize, convert),
-    "Build packages": (check, build, extract, pack, runtime, xcode),
+    "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
+    "Build packages": (check, bench, build, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),
@@ -83,7 +85,7 @@ for command in (command for listed in GROUPS.values() for command in listed):
 def main() -> NoReturn:
     # numpy's linear algebra starts a thread per core on import, here and in every child; nothing here uses it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a CI job that is cancelled cleans up like Ctrl-C
+    interrupts.watch()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be text
     try:
@@ -114,10 +116,10 @@ def _run(arguments: Sequence[str]) -> int:
     except (SystemExit, KeyboardInterrupt, BrokenPipeError):
         raise
     except BaseException as error:  # compiled libraries may raise errors that are not of class Exception
-        if isinstance(
-            error.__cause__, KeyboardInterrupt
-        ):  # the interrupt hit while a compiled module was loading, which raises an error of its own
+        if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from error
+        if interrupts.were_received():  # a compiled module that was being loaded raises an error of its own
+            raise KeyboardInterrupt from error
         return _failed(error, is_debug=is_debug)
     return 0
 

@@ -10,19 +10,30 @@ from packager.cli.options import json_option, print_json
 
 @click.command(short_help="Show what is installed and what is missing.")
 @click.option(
-    "--install", "names", multiple=True, metavar="NAME", help="Install an isolated environment, or `all`. Repeatable."
+    "--install",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Install an isolated environment, or `all` that have an ONNX Runtime. Repeatable.",
 )
 @json_option
 def doctor(names: tuple[str, ...], as_json: bool) -> None:
     """Show what this machine can build and check, and how to install what is missing."""
     from packager.core.console import Console
-    from packager.workflows.doctor import environments_to_install, examine, examine_environments, install_environment
+    from packager.workflows.doctor import (
+        environments_to_install,
+        examine,
+        examine_environments,
+        examine_frameworks,
+        install_environment,
+    )
     from packager.workflows.limits import limits
 
     for name in environments_to_install(names):
         with Console(quiet=as_json).step(f"install {name}"):
             install_environment(name)
     parts, environments, runners = examine(), examine_environments(), examine_runners()
+    frameworks = examine_frameworks()
     lacking = limits(sys.platform)
     if as_json:
         print_json(
@@ -38,6 +49,7 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
                     for part in parts
                 ],
                 "environments": [asdict(environment) for environment in environments],
+                "frameworks": [asdict(framework) for framework in frameworks],
                 "runners": [{"name": name, "about": about, "missing": missing} for name, about, missing in runners],
                 "limits": [asdict(limit) for limit in lacking],
             }
@@ -58,6 +70,11 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
         "Isolated environments, for checks with other builds of ONNX Runtime",
         ["", "name", "what it is", "how to get it"],
         [[each.state, each.name, each.about, each.reason] for each in environments],
+    )
+    console.table(
+        "Isolated environments, for imports from other frameworks",
+        ["", "name", "what it is", "how to get it"],
+        [[each.state, each.name, each.about, each.reason] for each in frameworks],
     )
     console.table(
         "Runners, on which models are compared",

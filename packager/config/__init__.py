@@ -4,9 +4,9 @@
 """
 
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
-from packager.config.loading import apply_setting, for_model, from_document, keys_of, load, recipe
+from packager.config.loading import apply_setting, for_model, from_document, keys_of, load, quantizer_names, recipe
 from packager.config.runtime import COORDINATES, RuntimeTable
-from packager.config.tables import FILE_NAME, SOURCE, Config, ModelTable, PackageTable, TargetTable
+from packager.config.tables import FILE_NAME, SOURCE, Config, ImporterTable, ModelTable, PackageTable, TargetTable
 
 __all__ = [
     "COORDINATES",
@@ -14,6 +14,7 @@ __all__ = [
     "SOURCE",
     "CheckTable",
     "Config",
+    "ImporterTable",
     "ModelTable",
     "PackageTable",
     "ParityTable",
@@ -25,5 +26,6 @@ __all__ = [
     "from_document",
     "keys_of",
     "load",
+    "quantizer_names",
     "recipe",
 ]

@@ -14,6 +14,9 @@ def absolute(config: Config, folder: Path) -> Config:
         name: table.model_copy(
             update={
                 "path": folder / table.path,
+                "importer": table.importer.model_copy(
+                    update={"samples": folder / table.importer.samples if table.importer.samples else None}
+                ),
                 "encoder": folder / table.encoder if table.encoder else None,
                 "with_past": folder / table.with_past if table.with_past else None,
                 "license": folder / table.license if table.license else None,

@@ -18,6 +18,7 @@ from packager.core.errors import ConfigError
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
 from packager.targets.android import Android
+from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.web import Web
@@ -104,9 +105,25 @@ else:
 """A table whose keys depend on the kind, or the quantizer, that it names."""
 
 
+class ImporterTable(Strict):
+    name: str = ""
+    """importer, as `mobpack import --from` names it; default: the one that reads the source"""
+    samples: Path | None = None
+    """inputs to compare on: an .npz by input name, or a folder of them; default: random inputs"""
+    sizes: dict[str, int] = {}
+    """sizes of dynamic dimensions in random inputs: `height = 224`"""
+    keep_layout: bool = False
+    """keeps inputs and outputs channels last, even where that costs a Transpose"""
+    allow_code: bool = False
+    """loads sources whose files can run code, such as pickles: only for files that you trust"""
+
+
 class ModelTable(Strict):
     path: Path
-    """the .onnx file, relative to mobpack.toml"""
+    """the .onnx file, relative to mobpack.toml; or a model of another framework, which is imported: see
+    docs/import.md"""
+    importer: ImporterTable = ImporterTable()
+    """how a model of another framework is imported"""
     encoder: Path | None = None
     """the encoder's .onnx file, where `path` is the decoder of a recognizer or translator: `encoder_model.onnx` beside
     `decoder_model_merged.onnx`; see docs/generation.md"""
@@ -137,6 +154,7 @@ class TargetTable(Strict):
     ios: Ios | None = None
     react_native: Annotated[ReactNative | None, Field(alias=ReactNative.NAME)] = None
     web: Web | None = None
+    flutter: Flutter | None = None
 
 
 class Config(Strict):

@@ -87,6 +87,8 @@ class Model:
     """of the file and its external data; empty until they are read"""
     data_files: tuple[Path, ...] = ()
     """external data files of the original model"""
+    imported: str = ""
+    """origin of the file in another framework, in one sentence; empty if it was ONNX"""
     notes: tuple[str, ...] = ()
     """changes and findings of loading, one sentence each; --strict turns each into an error"""
     license_file: Path | None = None

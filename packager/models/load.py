@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core.characters import shown
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model, data_folder
 from packager.graph import traversal
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 MANY = 100_000
 """Number of nodes from which loading is announced."""
 
+IMPORTED = "mobpack.imported"
+"""Key of a model's metadata: a sentence about its origin."""
 IR_OF_OPSETS = {1: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 15: 8, 19: 9, 21: 10}
 """The IR version that came with each version of the operator set (onnx/docs/Versioning.md)."""
 
@@ -83,10 +86,17 @@ def load(
         sha256="",
         data_files=data_files,
         license_file=license_file,
+        imported=imported_from(proto),
     )
     random = ", ".join(model.random_operators)
     drawn = f"the model draws random numbers ({random}): its outputs differ from run to run" if random else ""
     return replace(model, notes=tuple(note for note in (lowered, drawn) if note))
+
+
+def imported_from(proto: "ModelProto") -> str:
+    """The sentence about the model's origin that an import has left in it; empty without."""
+    found = next((each.value for each in proto.metadata_props if each.key == IMPORTED), "")
+    return " ".join(shown(found).split())[:500]
 
 
 def _merge(proto: "ModelProto", with_past: Path, path: Path, where: str) -> tuple[Path, ...]:

@@ -113,6 +113,7 @@ def model_entry(model: Model) -> dict[str, object]:
         "sha256": model.sha256,
         "size-bytes": model.size_bytes,
         "parameters": model.parameter_count,
+        **({"imported": model.imported} if model.imported else {}),
         "ir-version": model.ir_version,
         "opsets": {domain or "ai.onnx": number for domain, number in sorted(model.opsets.items())},
         "inputs": [tensor_entry(spec) for spec in model.signature.inputs],

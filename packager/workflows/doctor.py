@@ -9,8 +9,9 @@ from importlib import metadata
 from pathlib import Path
 
 from packager.core.errors import ConfigError, ToolError, nearest
-from packager.environments import ENVIRONMENTS, ensure, zig
+from packager.environments import ENVIRONMENTS, Environment, ensure, zig
 from packager.files.user_cache import cache_folder
+from packager.importers import FRAMEWORKS, Framework
 from packager.processes import downloads
 
 
@@ -73,13 +74,17 @@ class EnvironmentState:
 
 
 def examine_environments() -> list[EnvironmentState]:
-    """Every isolated environment. Runs and downloads nothing."""
-    return [_environment(name) for name in ENVIRONMENTS]
+    """Every isolated environment with an ONNX Runtime. Runs and downloads nothing."""
+    return [_state(name, ENVIRONMENTS[name]()) for name in ENVIRONMENTS]
 
 
-def _environment(name: str) -> EnvironmentState:
-    environment = ENVIRONMENTS[name]()
-    unsupported = environment.unsupported()
+def examine_frameworks() -> list[EnvironmentState]:
+    """Every isolated environment with a framework to import from. Runs and downloads nothing."""
+    return [_state(name, framework) for name, framework in FRAMEWORKS.items()]
+
+
+def _state(name: str, environment: Environment | Framework) -> EnvironmentState:
+    unsupported = "" if isinstance(environment, Framework) else environment.unsupported()
     try:
         reason = unsupported or environment.missing()
     except ToolError as error:  # no cache folder
@@ -89,20 +94,25 @@ def _environment(name: str) -> EnvironmentState:
 
 
 def environments_to_install(names: tuple[str, ...]) -> list[str]:
-    """The environments to install, each once; `all` stands for every one this machine supports.
+    """The environments to install, each once; `all` stands for every one with an ONNX Runtime that this machine
+    supports, without the frameworks, which take gigabytes.
 
     Raises ConfigError for a name that no environment has.
     """
+    known = [*ENVIRONMENTS, *FRAMEWORKS, "all"]
     for name in names:
-        if name != "all" and name not in ENVIRONMENTS:
-            raise ConfigError(f"--install: unknown environment '{name}'", hint=nearest(name, [*ENVIRONMENTS, "all"]))
+        if name not in known:
+            raise ConfigError(f"--install: unknown environment '{name}'", hint=nearest(name, known))
     possible = [name for name in ENVIRONMENTS if not ENVIRONMENTS[name]().unsupported()] if "all" in names else []
     return list(dict.fromkeys([name for name in names if name != "all"] + possible))
 
 
 def install_environment(name: str) -> None:
     """Makes the environment `name` unless it exists. Raises ToolError if it cannot be made."""
-    ensure(ENVIRONMENTS[name]())
+    if name in FRAMEWORKS:
+        FRAMEWORKS[name].install()
+    else:
+        ensure(ENVIRONMENTS[name]())
 
 
 def _distribution(name: str, needed_for: str, how_to_get: str) -> Part:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from packager import models
 from packager.config import Config, ModelTable
+from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
 from packager.core.values import Precision
 from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure
 from packager.environments.release import Release
 from packager.files.hashes import known_sha256
+from packager.files.store import Store
 from packager.files.store.closure import INSTALLED, references, text_of
+from packager.files.user_cache import cache_folder
 from packager.locking import LOCK, Change, Facts, Lock, compare, read
 from packager.locking.hashing import dir_hash
 from packager.locking.lock import BUILD, DIR_HASH, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
@@ -25,6 +28,7 @@ from packager.runners import RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target
 from packager.verification.partition.measured import SOURCES
 from packager.verification.partition.report import ON_ANDROID
+from packager.workflows.importing.project import framework_of, onnx_of
 from packager.workflows.inputs import inputs_of, module_file
 from packager.workflows.project_code import modules_of
 from packager.workflows.requested import targets_of
@@ -129,6 +133,9 @@ def _beyond(config: Config, targets: Sequence[str]) -> Iterator[str]:
         yield f"the interpreter {Path(program).name} for the runner {name}, and its packages"
     if config.runtime.is_published:
         yield f"{config.runtime.android}, which the app's build fetches"
+    for name, model in config.model.items():
+        if framework := framework_of(model.path, model.importer):
+            yield f"{framework}, from which the model {name} is imported"
     for name in missing(targets):
         yield f"the Python package {name} is not installed: programs on PATH take its place where one is needed"
     for name, table in targets_of(config, targets).items():
@@ -219,7 +226,8 @@ def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
 
 
 def _precision(name: str, table: ModelTable) -> Precision:
-    return models.load(table.path, name, encoder=table.encoder, with_past=table.with_past).traits.precision
+    path = onnx_of(name, table, Store(cache_folder() / "store"), Console(quiet=True))
+    return models.load(path, name, encoder=table.encoder, with_past=table.with_past).traits.precision
 
 
 def _runtime(table: Target, name: str) -> Facts:

@@ -9,6 +9,7 @@ from packager.config import Config, ModelTable
 from packager.core.errors import ConfigError
 from packager.core.user_functions import is_function
 from packager.quantization.scales import file_for
+from packager.workflows.importing.project import is_imported
 from packager.workflows.trust import refuse_code
 
 
@@ -63,9 +64,12 @@ def model_files(config: Config) -> Iterator[Path]:
 
 def sources_of(table: ModelTable) -> Iterator[Path]:
     """The files of one model, with their external weights."""
+    if table.importer.samples:
+        yield table.importer.samples
     for path in filter(None, (table.path, table.encoder, table.with_past)):
         yield path
-        yield from models.data_files_of(path)
+        if not is_imported(path, table.importer):
+            yield from models.data_files_of(path)
 
 
 def sample_files(config: Config, targets: Sequence[str], folder: Path) -> Iterator[Path]:

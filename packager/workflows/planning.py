@@ -22,6 +22,7 @@ from packager.targets import DefaultProviders, Target
 from packager.verification import evidence
 from packager.verification.partition.report import partitions
 from packager.verification.partition.weighing import weigh
+from packager.workflows.importing.project import onnx_of
 from packager.workflows.requested import targets_of, wrappers_of
 
 
@@ -128,9 +129,10 @@ def say_left_out(found: Plan, console: Console) -> None:
 
 def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
     """The model as it is checked, planned and shipped, including its contract."""
-    with console.step(f"load {table.path.name}"):
+    path = onnx_of(name, table, store, console)
+    with console.step(f"load {path.name}"):
         model = models.load(
-            table.path,
+            path,
             name,
             encoder=table.encoder,
             with_past=table.with_past,

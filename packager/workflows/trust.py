@@ -8,12 +8,16 @@ from packager.core.errors import ConfigError
 from packager.core.names import kebab_case
 from packager.core.user_functions import is_function
 from packager.quantizers import Recipe
+from packager.workflows.importing.project import runs_code
 
 
 def refuse_code(config: Config) -> None:
     """Raises ConfigError that names the key of the first function or program that the project would run."""
     for name, recipe in config.variant.items():
         refuse_functions(recipe, f"variant.{name}")
+    for name, model in config.model.items():
+        if runs_code(model.path, model.importer):
+            raise refusal(f"model.{name}.path", f"'{model.path.name}', which can run code when it is loaded,")
     for name, program in config.parity.interpreters.items():
         raise refusal(f"parity.interpreters.{name}", f"the program '{program}'")
 

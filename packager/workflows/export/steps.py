@@ -1,6 +1,5 @@
 """The steps of `mobpack export`, top to bottom."""
 
-import os
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.files.atomic import atomic_files, copy_rest
+from packager.files.atomic import atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.graph.traversal import taken_by
 from packager.models.opsets import max_opset
 from packager.processes.channel import CrashError, Program, raise_failure
-from packager.workflows.export import gate, graph
+from packager.workflows.conversion import comparison, graph, writing
+from packager.workflows.conversion.comparison import OutputResult, Recorded
+from packager.workflows.conversion.graph import Port
 from packager.workflows.export.child import GRAPH
-from packager.workflows.export.gate import OutputResult, Recorded
-from packager.workflows.export.graph import Port
 from packager.workflows.export.request import Axis, Job, Request
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
                 errors = compare(written[0], exported, scratch, request, console)
             size_bytes, sha256 = sum(file.stat().st_size for file in written), sha256_of(written[0])
             if request.keep:
-                keep(scratch, request.keep)
+                writing.keep(scratch, request.keep)
     return Result(
         files=tuple(request.output.with_name(file.name) for file in written),
         size_bytes=size_bytes,
@@ -91,14 +90,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
 
 def refuse(request: Request) -> None:
     """Raises an error for a request that cannot succeed, before PyTorch is started."""
-    output = request.output
-    if output.suffix != ".onnx":
-        raise ConfigError(f"{output}: the output must be an .onnx file", hint=f"name it {output.stem}.onnx")
-    if output.is_dir():
-        raise ConfigError(f"{output} is a folder", hint="give a file name")
-    folder = next(parent for parent in output.absolute().parents if parent.exists())
-    if not os.access(folder, os.W_OK):
-        raise ToolError(f"cannot write to {folder}", hint="check its permissions, or choose another --output")
+    writing.refuse_output(request.output)
     if ":" not in request.factory:
         raise ConfigError(f"{request.factory}: expected module:factory", hint="for example: mobpack export nets:make")
     if request.opset > max_opset():
@@ -193,9 +185,11 @@ def compare(
     path: Path, exported: Exported, scratch: Path, request: Request, console: Console
 ) -> tuple[OutputResult, ...]:
     """Compares every output. Raises ParityError for one over tolerance, unless forced."""
-    recorded = Recorded(folder=scratch, sizes=exported.sizes)
-    errors = gate.compare(path, exported.outputs, recorded, scratch / "gate", rtol=request.rtol, atol=request.atol)
-    refusal = gate.refusal(errors, request.output)
+    recorded = recorded_in(scratch, exported)
+    errors = comparison.compare(
+        path, exported.outputs, recorded, scratch / "gate", rtol=request.rtol, atol=request.atol
+    )
+    refusal = comparison.refusal(errors, request.output, recorded)
     if refusal and not request.is_forced:
         raise refusal
     for each in errors:
@@ -204,13 +198,15 @@ def compare(
     return errors
 
 
-def keep(scratch: Path, folder: Path) -> None:
-    """Copies samples and PyTorch's outputs to the folders for `[parity] samples` and `recorded`."""
-    for kind in ("samples", "recorded"):
-        with atomic_files(folder / kind) as unfinished:
-            for file in sorted((scratch / kind).iterdir()):
-                with file.open("rb") as content, (unfinished / file.name).open("wb") as copy:
-                    copy_rest(content, copy)
+def recorded_in(folder: Path, exported: Exported) -> Recorded:
+    return Recorded(
+        folder=folder,
+        framework="PyTorch",
+        words=comparison.in_words(exported.sizes, "the example inputs"),
+        hint_rejected="look for code that fixes a size in the graph: int(x.shape[0]), view(4, -1), Python loops",
+        hint_different="the example fixes branches and loops over sizes; otherwise raise --rtol and --atol, or use "
+        "--force",
+    )
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -221,20 +217,8 @@ def as_json(result: Result) -> dict[str, Any]:
         "sha256": result.sha256,
         "opset": result.opset,
         "torch": result.torch,
-        "inputs": [_port(each) for each in result.inputs],
-        "outputs": [_port(each) for each in result.outputs],
+        "inputs": [writing.port_as_json(each) for each in result.inputs],
+        "outputs": [writing.port_as_json(each) for each in result.outputs],
         "samples": list(result.sizes),
-        "errors": [
-            {"output": each.name, "max-abs-error": each.max_abs_error, "share-of-tolerance": _finite(each.max_share)}
-            for each in result.errors
-        ],
+        "errors": writing.errors_as_json(result.errors),
     }
-
-
-def _port(port: Port) -> dict[str, Any]:
-    return {"name": port.name, "type": port.element, "shape": list(port.dimensions)}
-
-
-def _finite(number: float) -> float | None:
-    """JSON has no infinity."""
-    return None if number == float("inf") else number

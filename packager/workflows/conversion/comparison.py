@@ -1,6 +1,6 @@
-"""Compares the exported model with PyTorch's outputs."""
+"""Compares a converted model with the outputs of the framework that it comes from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ HOW = {False: "node by node", True: "optimized"}
 
 @dataclass(frozen=True, kw_only=True)
 class OutputResult:
-    """Differences of one output from PyTorch's over all samples, unoptimized and optimized."""
+    """Differences of one output from the framework's over all samples, unoptimized and optimized."""
 
     name: str
     max_abs_error: float = 0.0
@@ -29,11 +29,17 @@ class OutputResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """Samples in a folder, and PyTorch's outputs for them."""
+    """Samples in a folder, and the framework's outputs for them."""
 
     folder: Path
-    sizes: tuple[dict[str, int], ...]
-    """sizes of the dynamic dimensions, for each sample"""
+    framework: str
+    """its name in messages"""
+    words: tuple[str, ...]
+    """each sample in words"""
+    hint_rejected: str
+    """for a sample that only ONNX Runtime rejects"""
+    hint_different: str
+    """for outputs over tolerance"""
 
     def sample(self, number: int) -> Path:
         return self.folder / "samples" / f"sample-{number}.npz"
@@ -41,18 +47,24 @@ class Recorded:
     def outputs(self, number: int) -> Path:
         return self.folder / "recorded" / f"sample-{number}.npz"
 
-    def words(self, number: int) -> str:
-        sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes[number].items())
-        which = "the example inputs" if not number else f"sample {number}"
-        return f"{which} ({sizes})" if sizes else which
+
+def in_words(sizes: Sequence[Mapping[str, int]], first: str) -> tuple[str, ...]:
+    """Samples in words, with the sizes of their dynamic dimensions: `sample 1 (batch = 3)`, the first one as given."""
+    found = []
+    for number, known in enumerate(sizes):
+        text = ", ".join(f"{name} = {size}" for name, size in known.items())
+        which = f"sample {number}" if number else first
+        found.append(f"{which} ({text})" if text else which)
+    return tuple(found)
 
 
 def compare(
     graph: Path, outputs: Sequence[str], recorded: Recorded, folder: Path, *, rtol: float, atol: float
 ) -> tuple[OutputResult, ...]:
-    """Compares ONNX Runtime's outputs with PyTorch's, for each of `outputs`.
+    """Compares ONNX Runtime's outputs with the framework's, for each of `outputs`.
 
-    Raises ParityError when ONNX Runtime rejects a sample that PyTorch accepts, ModelError when it rejects the model.
+    Raises ParityError when ONNX Runtime rejects a sample that the framework accepts, ModelError when it rejects the
+    model.
     """
     found = {name: OutputResult(name=name) for name in outputs}
     for is_optimized, how in HOW.items():
@@ -60,23 +72,20 @@ def compare(
         place.mkdir(parents=True)
         runnable = Runnable(path=graph, data_folder=graph.parent, is_optimized=is_optimized)
         with RUNNERS["cpu"]("")[0].open(runnable, place) as session:
-            for number in range(len(recorded.sizes)):
+            for number in range(len(recorded.words)):
                 for name, excess in _sample(session, outputs, recorded, number, place, (rtol, atol)).items():
-                    found[name] = _worse(found[name], excess, f"{recorded.words(number)}, {how}")
+                    found[name] = _worse(found[name], excess, f"{recorded.words[number]}, {how}")
     return tuple(found.values())
 
 
-def refusal(results: Sequence[OutputResult], output: Path) -> ParityError | None:
+def refusal(results: Sequence[OutputResult], output: Path, recorded: Recorded) -> ParityError | None:
     """The error for outputs over tolerance; None if all are within."""
     failed = [each for each in results if each.failure]
     if not failed:
         return None
-    lines = [f"{output.name} differs from PyTorch; it was not written"]
+    lines = [f"{output.name} differs from {recorded.framework}; it was not written"]
     lines += [f"  output '{each.name}' on {each.failure}" for each in failed]
-    return ParityError(
-        "\n".join(lines),
-        hint="the example fixes branches and loops over sizes; otherwise raise --rtol and --atol, or use --force",
-    )
+    return ParityError("\n".join(lines), hint=recorded.hint_different)
 
 
 def _sample(
@@ -94,8 +103,9 @@ def _sample(
     outcome = session.run(recorded.sample(number), folder)
     if outcome.error:
         raise ParityError(
-            f"ONNX Runtime rejects {recorded.words(number)}, which PyTorch accepts: {outcome.error.strip()}",
-            hint="look for code that fixes a size in the graph: int(x.shape[0]), view(4, -1), Python loops",
+            f"ONNX Runtime rejects {recorded.words[number]}, which {recorded.framework} accepts: "
+            f"{outcome.error.strip()}",
+            hint=recorded.hint_rejected,
         )
     found: dict[str, Excess] = {}
     with numpy.load(recorded.outputs(number)) as expected:

@@ -1,4 +1,4 @@
-"""The graph that PyTorch wrote: without machine-specific metadata, written with its weights."""
+"""The graph that a converter wrote: without machine-specific metadata, written with its weights."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def weight_bytes(proto: "ModelProto") -> int:
 
 def refuse_other_opset(proto: "ModelProto", opset: int) -> None:
     """Raises ModelError if PyTorch could not convert the graph to the requested opset."""
-    made = next(each.version for each in proto.opset_import if each.domain in ("", "ai.onnx"))
+    made = opset_of(proto)
     if made != opset:
         raise ModelError(
             f"PyTorch cannot convert the graph to opset {opset}; it stayed at opset {made}",
@@ -71,10 +71,26 @@ def refuse_other_opset(proto: "ModelProto", opset: int) -> None:
         )
 
 
+def opset_of(proto: "ModelProto") -> int:
+    """The opset of standard operators; 0 without."""
+    return next((each.version for each in proto.opset_import if each.domain in ("", "ai.onnx")), 0)
+
+
+def name_inputs(proto: "ModelProto", shapes: Mapping[str, Sequence[int | str]]) -> None:
+    """Declares the `shapes` of the inputs, with names for dynamic dimensions. Shapes of inner values, in which a
+    converter may use names of its own, are removed."""
+    for value in proto.graph.input:
+        declared = value.type.tensor_type.shape
+        declared.Clear()
+        for size in shapes[value.name]:
+            declared.dim.add(**{"dim_value" if isinstance(size, int) else "dim_param": size})
+    del proto.graph.value_info[:]
+
+
 def mend_shapes(
     proto: "ModelProto", sizes: Sequence[Mapping[str, int]], shapes: Sequence[Sequence[Sequence[int]]]
 ) -> None:
-    """Removes constants that PyTorch declares for dimensions that vary between samples: for example the steps of a
+    """Removes constants that a converter declares for dimensions that vary between samples: for example the steps of a
     GRU's output. `shapes` are those of the outputs and `sizes` the dynamic dimensions, for each sample."""
     is_wrong = False
     for place, output in enumerate(proto.graph.output):
@@ -86,6 +102,25 @@ def mend_shapes(
                 is_wrong = True
     if is_wrong:  # the shapes inferred for inner values are just as wrong
         del proto.graph.value_info[:]
+
+
+def name_outputs(
+    proto: "ModelProto", sizes: Sequence[Mapping[str, int]], shapes: Sequence[Sequence[Sequence[int]]]
+) -> None:
+    """Declares the shapes of the outputs as they were observed: a declared size stays if all samples have it; other
+    dimensions get the name of the dynamic dimension whose sizes they have, or one of their own."""
+    for place, output in enumerate(proto.graph.output):
+        declared = [each.dim_value for each in output.type.tensor_type.shape.dim]
+        observed = list(zip(*(each[place] for each in shapes), strict=True))
+        output.type.tensor_type.shape.Clear()
+        for axis, found in enumerate(observed):
+            names = [name for name in sizes[0] if tuple(each[name] for each in sizes) == found]
+            is_fixed = set(found) == {declared[axis]} if len(declared) == len(observed) else len({*found}) == 1
+            dimension = output.type.tensor_type.shape.dim.add()
+            if is_fixed:
+                dimension.dim_value = found[0]
+            else:
+                dimension.dim_param = names[0] if names else f"{output.name}_{axis}"
 
 
 def ports(values: "Iterator[ValueInfoProto] | Any") -> tuple[Port, ...]:

@@ -1,0 +1,49 @@
+"""Models of other frameworks, read by the frameworks themselves. To add one: a file, a lock and a line here."""
+
+from packager.environments.framework import Framework
+from packager.importers.catboost import CatBoost
+from packager.importers.huggingface import HuggingFace
+from packager.importers.importer import Arrays, Converted, Drawing, Importer, Input, Loaded, Source
+from packager.importers.jax import Jax
+from packager.importers.keras import Keras
+from packager.importers.lightgbm import LightGBM
+from packager.importers.onnx import Onnx
+from packager.importers.saved_model import SavedModel
+from packager.importers.sklearn import Sklearn, Skops
+from packager.importers.tflite import TfLite
+from packager.importers.xgboost import XGBoost
+
+IMPORTERS: dict[str, type[Importer]] = {
+    each.NAME: each
+    for each in (
+        CatBoost,
+        HuggingFace,
+        Jax,
+        Keras,
+        LightGBM,
+        Onnx,
+        SavedModel,
+        Sklearn,
+        Skops,
+        TfLite,
+        XGBoost,
+    )
+}
+
+FRAMEWORKS: dict[str, Framework] = {
+    each.ENVIRONMENT.name: each.ENVIRONMENT for each in IMPORTERS.values() if each.ENVIRONMENT
+}
+"""Their environments; several importers may share one."""
+
+__all__ = [
+    "FRAMEWORKS",
+    "IMPORTERS",
+    "Arrays",
+    "Converted",
+    "Drawing",
+    "Framework",
+    "Importer",
+    "Input",
+    "Loaded",
+    "Source",
+]

@@ -1,0 +1,6 @@
+"""Reads models of other frameworks, and compares what their converters write with the frameworks themselves."""
+
+from packager.workflows.importing.request import Request
+from packager.workflows.importing.steps import Result, run
+
+__all__ = ["Request", "Result", "run"]

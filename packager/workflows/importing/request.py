@@ -1,0 +1,50 @@
+"""Options of an import, as both processes read them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packager.verification.parity.allclose import ATOL, RTOL
+
+SAMPLES = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    source: str
+    """a file, a folder, or `module:function`"""
+    folder: Path
+    """what a relative `source` is relative to"""
+    output: Path
+    importer: str = ""
+    """name of the plug-in; by default, the one that reads the source"""
+    sample_count: int = SAMPLES
+    samples: Path | None = None
+    """.npz by input name, or a folder of them; by default, random inputs"""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """sizes of dynamic dimensions in random inputs"""
+    rtol: float = RTOL
+    atol: float = ATOL
+    is_code_allowed: bool = False
+    """whether code in the source may run"""
+    is_layout_kept: bool = False
+    """whether inputs and outputs stay channels last, where that costs a Transpose"""
+    keep: Path | None = None
+    """folder to keep the samples and the framework's outputs in"""
+    is_forced: bool = False
+    """whether the model is written even if its outputs differ"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """An import as passed to the framework's process."""
+
+    importer: str
+    text: str
+    path: str
+    folder: str
+    """folder for the graph, `samples` and `recorded`"""
+    samples: str
+    """empty for random inputs"""
+    sample_count: int
+    sizes: dict[str, int]

@@ -1,0 +1,111 @@
+"""Starts the framework's process in its environment."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import packager
+from packager.core.console import Console
+from packager.core.errors import ConfigError, ModelError, ToolError, nearest
+from packager.importers import IMPORTERS, Importer, Input, Source
+from packager.processes.channel import CrashError, Program, raise_failure
+from packager.workflows.importing.request import Job, Request
+
+CHILD = "packager.workflows.importing.child"
+MOUNT = f"""
+import importlib.util, runpy, sys
+spec = importlib.util.spec_from_file_location("packager", {str(packager.__file__)!r})
+sys.modules["packager"] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+del sys.argv[0]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+"""Program that makes mobpack, and no other package beside it, known to an isolated Python, and runs a module of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Result of the framework's process."""
+
+    inputs: tuple[Input, ...]
+    outputs: tuple[str, ...]
+    sizes: tuple[dict[str, int], ...]
+    """sizes of the dynamic dimensions, for each sample"""
+    shapes: tuple[tuple[tuple[int, ...], ...], ...]
+    """shapes of the outputs, for each sample"""
+    framework: str
+    """name and version"""
+    converter: str
+    """name and version"""
+    names: Mapping[str, str]
+    """inputs and outputs in the graph -> their names"""
+
+
+def importer_of(source: Source, name: str = "") -> Importer:
+    """The plug-in `name`, or else the one that reads `source`. Raises ConfigError if there is none."""
+    if name:
+        if name not in IMPORTERS:
+            raise ConfigError(f"--from: unknown importer '{name}'", hint=nearest(name, IMPORTERS))
+        return IMPORTERS[name]()
+    found = [each() for each in IMPORTERS.values() if each().reads(source)]
+    if not found:
+        forms = ", ".join(f"{each.NAME} ({each.SOURCES})" for each in IMPORTERS.values())
+        raise ConfigError(f"{source.text}: no importer reads it", hint=f"importers: {forms}; --from names one")
+    return found[0]
+
+
+def run(importer: Importer, source: Source, request: Request, scratch: Path, console: Console) -> Answer:
+    """Runs the import in the importer's environment. Raises ToolError if that is missing, the error that the process
+    reports, or ModelError if it crashes."""
+    answer: dict[str, Any] = {}
+    with started(importer, job_of(importer, source, request, scratch), scratch) as program:
+        program.close_stdin()
+        try:
+            for answer in program.lines():
+                if "warn" in answer:
+                    console.warn(answer["warn"])
+        except CrashError as error:
+            raise ModelError(
+                f"{importer.FRAMEWORK} crashed while reading {source.text} ({error.signal})",
+                hint="it may be damaged; SIGKILL usually means that memory ran out",
+            ) from error
+    raise_failure(answer)
+    return answer_of(answer)
+
+
+def answer_of(answer: Mapping[str, Any]) -> Answer:
+    """The Answer in what the process has printed last."""
+    return Answer(
+        inputs=tuple(Input(**{**each, "shape": tuple(each["shape"])}) for each in answer["inputs"]),
+        outputs=tuple(answer["outputs"]),
+        sizes=tuple(answer["sizes"]),
+        shapes=tuple(tuple(map(tuple, shapes)) for shapes in answer["shapes"]),
+        framework=answer["framework"],
+        converter=answer["converter"],
+        names=answer["names"],
+    )
+
+
+def started(importer: Importer, job: Job, scratch: Path) -> Program:
+    """The process, in the environment of `importer`. Raises ToolError if that is not installed."""
+    environment = importer.ENVIRONMENT
+    if environment is None:
+        return Program(["-m", CHILD], asdict(job), scratch)
+    if missing := environment.missing():
+        hint = environment.borrowed_from or f"mobpack doctor --install {environment.name}"
+        raise ToolError(f"{importer.FRAMEWORK} is {missing}", hint=f"run: {hint}")
+    command = (*environment.command(), "-c", MOUNT)
+    return Program([CHILD], asdict(job), scratch, command=command, environment=environment.variables())
+
+
+def job_of(importer: Importer, source: Source, request: Request, scratch: Path) -> Job:
+    return Job(
+        importer=importer.NAME,
+        text=source.text,
+        path=str(source.path),
+        folder=str(scratch),
+        samples=str(request.folder / request.samples) if request.samples else "",
+        sample_count=request.sample_count,
+        sizes=dict(request.sizes),
+    )

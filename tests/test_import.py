@@ -1,0 +1,244 @@
+"""Imports without another framework: refusals, ONNX of old versions, samples, layouts and names."""
+
+from pathlib import Path
+
+import numpy
+import onnx
+import onnx.helper
+import pytest
+
+from packager.core.console import Console
+from packager.core.errors import ConfigError, MobpackError, ModelError, ToolError
+from packager.environments.framework import Framework
+from packager.files.store import Store
+from packager.importers import FRAMEWORKS, IMPORTERS, Input, Source
+from packager.importers.importer import dimensions
+from packager.workflows import doctor
+from packager.workflows.conversion.graph import name_outputs, ports
+from packager.workflows.importing import Request, layout, project, run, sampling, starting, steps
+from packager.workflows.importing.request import Job
+from tests.onnx_text import onnx_model, weight
+
+pytestmark = pytest.mark.by_content
+
+OLD = """(float[1, 3, 8, 8] x) => (float[1, 4, 1, 1] y) {
+    c = Conv <pads = [1, 1, 1, 1]> (x, w)
+    r = Relu (c)
+    g = GlobalAveragePool (r)
+    y = Softmax <axis = 1> (g)
+}"""
+
+
+def old_model(folder: Path) -> Path:
+    """Opset 7 and IR 3, with its weights among the inputs."""
+    proto = onnx_model(OLD, weights={"w": weight(4, 3, 3, 3)}, opsets={"": 7})
+    proto.ir_version = 3
+    proto.graph.input.append(onnx.helper.make_tensor_value_info("w", onnx.TensorProto.FLOAT, [4, 3, 3, 3]))
+    path = folder / "old.onnx"
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+def request(folder: Path, source: str, **more: object) -> Request:
+    return Request(source=source, folder=folder, output=folder / "made" / "model.onnx", **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.processes
+def test_an_old_model_is_raised_and_says_where_it_is_from(tmp_path: Path) -> None:
+    old_model(tmp_path)
+    result = run(request(tmp_path, "old.onnx"), Store(tmp_path / "store"), Console(quiet=True))
+    made = onnx.load(result.files[0])
+    assert (made.ir_version, made.opset_import[0].version) == (8, 18)
+    assert [each.name for each in made.graph.input] == ["x"]
+    assert result.errors[0].max_share < 0.1
+    assert result.origin.startswith("old.onnx, imported from ONNX Runtime")
+    assert made.metadata_props[0].value == result.origin
+    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["model.onnx"]
+
+
+@pytest.mark.processes
+def test_samples_of_the_user_are_compared_instead_of_random_ones(tmp_path: Path) -> None:
+    old_model(tmp_path)
+    (tmp_path / "samples").mkdir()
+    numpy.savez(tmp_path / "samples" / "one.npz", x=numpy.ones((1, 3, 8, 8), numpy.float32))
+    made = run(request(tmp_path, "old.onnx", samples=Path("samples")), Store(tmp_path / "store"), Console(quiet=True))
+    assert len(made.sizes) == 1
+    numpy.savez(tmp_path / "samples" / "two.npz", x=numpy.ones((1, 3, 8, 9), numpy.float32))
+    with pytest.raises(ConfigError, match=r"two\.npz: 'x' is float32 \[1, 3, 8, 9\]; the model takes float32"):
+        run(request(tmp_path, "old.onnx", samples=Path("samples")), Store(tmp_path / "store"), Console(quiet=True))
+
+
+@pytest.mark.processes
+def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "old.onnx").write_bytes(b"\x08\x03 not a model")
+    with pytest.raises(ModelError, match=r"old\.onnx: not an ONNX model"):
+        run(request(tmp_path, "old.onnx"), Store(tmp_path / "store"), Console(quiet=True))
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "kind", "words"),
+    [
+        ("absent.keras", {}, ConfigError, "absent.keras: no such file or folder"),
+        ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
+        ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
+        ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
+        ("old.onnx", {"sample_count": 0}, ConfigError, "at least one is needed"),
+    ],
+)
+def test_requests_that_cannot_succeed_are_refused_first(
+    source: str, more: dict[str, object], kind: type[MobpackError], words: str, tmp_path: Path
+) -> None:
+    old_model(tmp_path)
+    with pytest.raises(kind, match=words) as error:
+        run(request(tmp_path, source, **more), Store(tmp_path / "store"), Console(quiet=True))
+    assert error.value.hint
+
+
+def test_a_missing_environment_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "m.keras").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ToolError, match="Keras is not installed") as error:
+        run(request(tmp_path, "m.keras"), Store(tmp_path / "store"), Console(quiet=True))
+    assert error.value.hint == "run: mobpack doctor --install keras"
+
+
+def test_doctor_lists_every_framework_and_all_leaves_them_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    states = {each.name: each for each in doctor.examine_frameworks()}
+    assert states.keys() == FRAMEWORKS.keys()
+    assert states["keras"].state == "missing"
+    assert not {*doctor.environments_to_install(("all",))} & FRAMEWORKS.keys()
+    assert doctor.environments_to_install(("keras",)) == ["keras"]
+    with pytest.raises(ConfigError) as error:
+        doctor.environments_to_install(("kears",))
+    assert error.value.hint == "did you mean 'keras'?"
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_locks_pin_every_package_by_version_and_hash(name: str) -> None:
+    text = FRAMEWORKS[name].lock.read_text(encoding="utf-8").replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert lines
+    assert all("==" in line and "--hash=sha256:" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_every_importer_is_described(name: str) -> None:
+    importer = IMPORTERS[name]
+    assert name == importer.NAME
+    assert importer.FRAMEWORK
+    assert importer.SOURCES
+    assert isinstance(importer.ENVIRONMENT, Framework | None)
+
+
+def test_a_source_has_one_importer_at_most(tmp_path: Path) -> None:
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
+    for name in ("m.keras", "m.h5", "m.tflite", "m.onnx", "saved", "m.bin"):
+        found = [each.NAME for each in IMPORTERS.values() if each().reads(Source(text=name, path=tmp_path / name))]
+        assert len(found) == (name != "m.bin"), found
+
+
+def test_onnx_files_of_projects_are_not_imported_unless_an_importer_is_named(tmp_path: Path) -> None:
+    from packager.config import ImporterTable
+
+    assert not project.is_imported(tmp_path / "m.onnx", ImporterTable())
+    assert not project.is_imported(tmp_path / "m.ort", ImporterTable())
+    assert project.is_imported(tmp_path / "m.onnx", ImporterTable(name="onnx"))
+    assert project.is_imported(tmp_path / "m.keras", ImporterTable())
+
+
+def test_dynamic_dimensions_have_names() -> None:
+    assert dimensions("image", (None, None, None, 3)) == ("batch", "image_1", "image_2", 3)
+
+
+def test_random_inputs_vary_in_every_dynamic_dimension() -> None:
+    inputs = [
+        Input(name="x", dtype="float32", shape=("batch", "x_1", 3)),
+        Input(name="n", dtype="int64", shape=("batch",), limit=7),
+    ]
+    job = Job(importer="", text="", path="", folder="", samples="", sample_count=4, sizes={"x_1": 9})
+    found = list(sampling.random(inputs, job))
+    assert [each["x"].shape for each in found] == [(2, 9, 3), (1, 9, 3), (3, 9, 3), (5, 9, 3)]
+    assert all(each["n"].max() < 7 for each in found)
+    assert not numpy.array_equal(found[0]["x"][0], found[1]["x"][0])
+    with pytest.raises(ConfigError, match="no dynamic dimension has that name") as error:
+        sampling.refuse_unknown_sizes(inputs, {"x1": 9})
+    assert error.value.hint == "did you mean 'x_1'?"
+
+
+def test_shapes_of_outputs_are_those_that_were_seen() -> None:
+    proto = onnx_model(
+        "(float[n, 4] x) => (float[1] label, float[unk__1, 3] scores) { label = Relu (x) scores = Relu (x) }"
+    )
+    sizes = [{"batch": 2}, {"batch": 5}]
+    name_outputs(proto, sizes, [[[2], [2, 3]], [[5], [5, 3]]])
+    assert [each.dimensions for each in ports(proto.graph.output)] == [("batch",), ("batch", 3)]
+
+
+def test_transposes_at_the_border_are_taken_off_and_others_stay() -> None:
+    text = """(float[batch, 8, 6, 3] x, float[2, 3] other) => (float[batch, 8, 6, 3] y, float[3, 2] z) {
+        a = Transpose <perm = [0, 3, 1, 2]> (x)
+        b = Relu (a)
+        y = Transpose <perm = [0, 2, 3, 1]> (b)
+        z = Transpose <perm = [1, 0]> (other)
+    }"""
+    proto = onnx_model(text)
+    taken = layout.take_off(proto)
+    assert (taken.inputs, taken.outputs) == ({"x": (0, 3, 1, 2)}, {"y": (0, 3, 1, 2)})
+    assert [node.op_type for node in proto.graph.node] == ["Relu", "Transpose"]
+    shapes = {each.name: each.dimensions for each in (*ports(proto.graph.input), *ports(proto.graph.output))}
+    assert shapes == {"x": ("batch", 3, 8, 6), "other": (2, 3), "y": ("batch", 3, 8, 6), "z": (3, 2)}
+    onnx.checker.check_model(proto)
+
+
+def test_an_input_that_is_also_used_as_it_is_keeps_its_layout() -> None:
+    text = """(float[1, 8, 6, 3] x) => (float[1, 3, 8, 6] y, float[1, 8, 6, 3] z) {
+        a = Transpose <perm = [0, 3, 1, 2]> (x)
+        y = Relu (a)
+        z = Relu (x)
+    }"""
+    assert layout.take_off(onnx_model(text)).names == ()
+
+
+def test_transposes_that_undo_each_other_are_removed() -> None:
+    text = """(float[1, 8, 6] x) => (float[1, 8, 6] y) {
+        a = Relu (x)
+        b = Transpose <perm = [0, 2, 1]> (a)
+        c = Transpose <perm = [0, 2, 1]> (b)
+        y = Relu (c)
+    }"""
+    proto = onnx_model(text)
+    layout.remove_pairs(proto.graph)
+    assert [node.op_type for node in proto.graph.node] == ["Relu", "Relu"]
+    onnx.checker.check_model(proto)
+
+
+def test_operators_without_onnx_are_named() -> None:
+    proto = onnx_model("(float[1] x) => (float[1] y) { y = Erfc (x) }")
+    answer = starting.answer_of(
+        {
+            "inputs": [],
+            "outputs": [],
+            "sizes": [],
+            "shapes": [],
+            "framework": "Keras 3",
+            "converter": "tf2onnx 1",
+            "names": {},
+        }
+    )
+    with pytest.raises(ModelError, match="tf2onnx 1 has no ONNX operator for Erfc"):
+        steps.refuse_unknown_operators(proto, answer)
+
+
+def test_reasons_leave_out_places_in_code() -> None:
+    error = ValueError('in user code:\n\n    File "x.py", line 1, in f\n        y = f(x)\n\n    ValueError: too large')
+    assert sampling.reason(error) == "ValueError: too large"
+
+
+def test_the_page_has_a_row_for_every_importer() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "import.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and " samples" in line]
+    assert {row[0].removeprefix("| ") for row in rows} == IMPORTERS.keys()
+    assert all(row[3] and row[4] and row[5] for row in rows)

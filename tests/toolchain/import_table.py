@@ -1,0 +1,109 @@
+"""Writes the table of importers in docs/import.md: runs every importer on the models of the tests.
+
+`python -m tests.toolchain.import_table --write`; without the option it prints the table.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.core.console import Console
+from packager.files.store import Store
+from packager.importers import IMPORTERS
+from packager.workflows.importing import Request, starting, steps
+from packager.workflows.importing.starting import Answer
+from tests.toolchain.importing import answers_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "import.md"
+BEGIN, END = "<!-- table: python -m tests.toolchain.import_table --write -->", "<!-- end of the table -->"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A module of the tests that saves models of a framework and imports them."""
+
+    module: str
+    environment: str
+    models: Mapping[str, str]
+    """source -> the model in words"""
+
+
+PROGRAMS = (
+    Program(
+        module="tests.toolchain.keras_models",
+        environment="keras",
+        models={
+            "digits.keras": "trained convolutions",
+            "digits.h5": "the same",
+            "recurrent.keras": "embedding, LSTM, GRU",
+            "named.keras": "two inputs, two outputs",
+            "digits": "trained convolutions",
+            "subclass": "a class of one's own, exported by it",
+            "digits.tflite": "trained convolutions",
+            "digits_int8.tflite": "the same in int8",
+        },
+    ),
+    Program(
+        module="tests.toolchain.huggingface_models",
+        environment="huggingface",
+        models={"bert": "BertForSequenceClassification", "vit": "ViTForImageClassification"},
+    ),
+)
+
+
+def rows() -> Iterator[tuple[str, ...]]:
+    """Importer, source, model, framework, converter, samples and largest error."""
+    for program in PROGRAMS:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            answers = answers_of(program.module, program.environment, folder)
+            for source, model in program.models.items():
+                answer = starting.answer_of(answers[source])
+                yield (importer_of(folder / source), f"`{source}`", model, *compared(folder, source, answer))
+    with tempfile.TemporaryDirectory() as name:
+        from tests.test_import import old_model
+
+        old_model(Path(name))
+        request = Request(source="old.onnx", folder=Path(name), output=Path(name) / "made.onnx")
+        made = steps.run(request, Store(Path(name) / "store"), Console(quiet=True))
+        worst = max(each.max_abs_error for each in made.errors)
+        words = (made.framework, made.converter, f"{len(made.sizes)} samples, all outputs", f"{worst:.1g}")
+        yield ("onnx", "`old.onnx`", "convolution, IR 3, opset 7", *words)
+
+
+def importer_of(path: Path) -> str:
+    return next(name for name, each in IMPORTERS.items() if each().reads(starting.Source(text=path.name, path=path)))
+
+
+def compared(folder: Path, source: str, answer: Answer) -> tuple[str, ...]:
+    place = folder / "imported" / source
+    request = Request(source=source, folder=folder, output=folder / "model.onnx")
+    console = Console(quiet=True)
+    proto = steps.read(place, answer)
+    steps.freed_layout(proto, place, request, console)
+    errors = steps.compare(proto, answer, place, request, console)
+    worst = max(each.max_abs_error for each in errors)
+    outputs = ", ".join(each.name for each in errors)
+    return answer.framework, answer.converter, f"{len(answer.sizes)} samples: {outputs}", f"{worst:.1g}"
+
+
+def table() -> str:
+    head = ("importer", "source", "model", "compared with", "written by", "on", "largest error")
+    lines = [head, ("---",) * len(head), *rows()]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main() -> None:
+    made = table()
+    if "--write" not in sys.argv:
+        print(made)
+        return
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
+    PAGE.write_text(f"{before}\n\n{made}\n\n{after}", encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

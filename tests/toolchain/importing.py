@@ -1,0 +1,77 @@
+"""Many imports in one process of a framework's environment, for the tests of `mobpack import`.
+
+A program of the tests saves its models there and calls `write_answers`; `answers_of` runs it.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from packager.core.errors import MobpackError, ToolError
+from packager.importers import FRAMEWORKS, IMPORTERS, Framework, Source
+from packager.workflows.importing.request import Job
+
+ROOT = Path(__file__).parents[2]
+ANSWERS = "answers.json"
+
+
+def installed(name: str) -> Framework:
+    """The environment `name`, installed; skips the test if it cannot be."""
+    from tests.toolchain.require import require  # the framework's environment has no pytest
+
+    framework = FRAMEWORKS[name]
+    try:
+        framework.install()
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+    return framework
+
+
+def answers_of(program: str, name: str, folder: Path) -> dict[str, dict[str, Any]]:
+    """Runs `python -m program folder` in the environment `name`; answers of the child process by source."""
+    framework = installed(name)
+    variables = {**os.environ, **framework.variables()}
+    variables["PYTHONPATH"] = os.pathsep.join((variables["PYTHONPATH"], *borrowed(framework), str(ROOT)))
+    command = [*framework.command(), "-m", program, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=folder)
+    assert done.returncode == 0, done.stderr[-4000:]
+    found: dict[str, dict[str, Any]] = json.loads((folder / ANSWERS).read_text(encoding="utf-8"))
+    return found
+
+
+def borrowed(framework: Framework) -> list[str]:
+    """The folder with PyTorch, for a framework that borrows it."""
+    if framework.borrowed != "torch":
+        return []
+    from tests.toolchain import torch
+
+    return [torch.variables()["PYTHONPATH"].split(os.pathsep)[0]]
+
+
+def write_answers(folder: Path, sources: Iterable[str]) -> None:
+    """Imports each of the files or folders `sources` in `folder`, in this process; what an import writes lies in
+    `folder / imported / SOURCE`."""
+    found = {name: imported(job_of(folder / name, folder / "imported" / name)) for name in sources}
+    (folder / ANSWERS).write_text(json.dumps(found), encoding="utf-8")
+
+
+def imported(job: Job) -> dict[str, Any]:
+    """The answer of the child process to one job."""
+    from packager.workflows.importing import child
+
+    try:
+        return child.imported(job, lambda text: None)
+    except MobpackError as error:
+        return {"failed": type(error).__name__, "message": error.message, "hint": error.hint}
+
+
+def job_of(path: Path, folder: Path) -> Job:
+    folder.mkdir(parents=True)
+    source = Source(text=path.name, path=path)
+    [importer, *_] = [name for name, each in IMPORTERS.items() if each().reads(source)]
+    return Job(
+        importer=importer, text=path.name, path=str(path), folder=str(folder), samples="", sample_count=4, sizes={}
+    )
