@@ -323,7 +323,8 @@ def plain_attributes() -> Iterator[None]:
         if isinstance(value, numpy.ndarray):
             return value.tolist()
         if isinstance(value, list):
-            return [each.item() if isinstance(each, numpy.generic) else each for each in value]
+            values = [each.item() if isinstance(each, numpy.generic) else each for each in value]
+            return [int(each) if isinstance(each, bool) else each for each in values]
         return value
 
     def made(*arguments: Any, **attributes: Any) -> Any:
