@@ -71,6 +71,7 @@ def environment() -> "Environment":
         ruby_string=ruby_string,
         groovy_string=groovy_string,
         cpp_string=cpp_string,
+        dart_string=dart_string,
     )
     return made
 
@@ -90,6 +91,11 @@ def kotlin_string(text: str) -> str:
     escaped = json.dumps(text).replace("$", "\\$")
     # Kotlin has all escapes of JSON except this one; a backslash before it may be half of an escaped backslash.
     return re.sub(r"\\(.)", lambda found: "\\u000c" if found[1] == "f" else found[0], escaped)
+
+
+def dart_string(text: str) -> str:
+    """Dart string literal, with quotes."""
+    return json.dumps(text).replace("$", "\\$")
 
 
 def kdoc_code(text: str) -> str:

@@ -39,6 +39,7 @@ class Inside:
 
     NAME: ClassVar[str] = "inside"
     OPENS: ClassVar[str] = "any"
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "ONNX Runtime in this process"
     watched: Path | None = None
     """folder whose size is noted after each run"""

@@ -4,11 +4,9 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
 
-from packager.processes import commands, downloads
+from packager.processes import commands
 from packager.targets.android import kotlin
 from tests.delivery_drivers.kotlin import PASSWORD
 from tests.delivery_releases import Published
@@ -48,8 +46,7 @@ def phone(root: Path) -> Device:
 
 def start(phone: Device, address: str, trusted: Path) -> Mapping[str, str]:
     """Starts the app, and gives what it reports."""
-    with zipfile.ZipFile(downloads.fetch("data-pictures")) as wheel, wheel.open("skimage/data/coffee.png") as file:
-        picture = np.asarray(Image.open(file).convert("RGBA"))
+    picture = sample_releases.coffee()
     height, width, _ = picture.shape
     properties = {"javax.net.ssl.trustStore": trusted, "javax.net.ssl.trustStorePassword": PASSWORD}
     pixels = {"pixels": picture}

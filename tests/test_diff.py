@@ -216,7 +216,7 @@ def provided(*providers: str) -> tuple[Plan, ...]:
 
 
 def test_the_packages_of_every_target_are_read() -> None:
-    assert set(KINDS) | {"web"} == set(TARGETS) | set(WRAPPERS)
+    assert set(KINDS) | {"web", "flutter"} == set(TARGETS) | set(WRAPPERS)
 
 
 def test_equal_releases_differ_in_nothing(whole: Path) -> None:

@@ -28,8 +28,15 @@ MEMBERS = {
     },
     "npm-package": {"package/models/both/mobpack/Demo/a.ort": CPU, "package/package.json": b"{}"},
     "web-package": {"package/models/a.ort": CPU, "package/package.json": b"{}"},
+    "pub-package": {"demo-1.0.0/models/a.ort": CPU, "demo-1.0.0/pubspec.yaml": b"name: demo"},
 }
-TARGET_OF = {"aar": "android", "swift-package": "ios", "npm-package": "react_native", "web-package": "web"}
+TARGET_OF = {
+    "aar": "android",
+    "swift-package": "ios",
+    "npm-package": "react_native",
+    "web-package": "web",
+    "pub-package": "flutter",
+}
 
 
 def sha256(content: bytes) -> str:
@@ -80,6 +87,7 @@ def test_each_file_is_written_once_under_its_sha256(release: Path, tmp_path: Pat
     assert {(each.target, each.file) for each in found} == {
         ("android", "demo/a.ort"),
         ("android", "demo/a.golden"),
+        ("flutter", "a.ort"),
         ("ios", "a/model.ort"),
         ("ios", "a/fixed.onnx"),
         ("react_native", "both/mobpack/Demo/a.ort"),
@@ -96,7 +104,7 @@ def test_versions_share_a_folder_and_the_list_names_both(release: Path, tmp_path
     assert listed["schema-version"] == 1
     assert [each["sha256"] for each in listed["files"] if each["version"] == "2.0.0"] == [sha256(b"other weights")]
     assert {each["sha256"] for each in listed["files"]} == set(files_in(tmp_path / "public"))
-    assert len(listed["files"]) == 7
+    assert len(listed["files"]) == 8
 
 
 def test_a_damaged_file_of_the_folder_is_mended(release: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from packager.core.errors import ModelError, ToolError
 from packager.runners import tensorrt_child as child
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Outcome, Runnable
+from packager.runners.runner import Outcome, Pace, Runnable
 from packager.runners.tensorrt_child import RefusedError, Span, choose, fitting, have, widened
 from packager.runners.tensorrt_native import CHILD, described
 from tests.onnx_text import onnx_model, saved
@@ -119,6 +119,22 @@ def test_a_model_runs_and_says_what_runs_it(stand_ins: Path, tmp_path: Path) -> 
     log = stand_ins.read_text()
     assert log.count("network 2\n") == log.count("build [] {}\n") == 1
     assert log.endswith("detached with 0 pieces of memory\nended, contexts ['init']\n")
+
+
+@pytest.mark.processes
+def test_runs_are_timed_on_one_engine(stand_ins: Path, tmp_path: Path) -> None:
+    model = onnx_model("(float[N,3] x) => (float[N,3] y) { y = Relu (x) }")
+    numpy.savez(tmp_path / "sample.npz", x=weight(2, 3))
+    numpy.savez(tmp_path / "other.npz", x=numpy.zeros((2, 3)))
+    with opened(model, tmp_path) as session:
+        found = session.time(tmp_path / "sample.npz", Pace(warm_up_seconds=0, seconds=60, runs=9))
+        assert (found.error, len(found.warm_up_ns), len(found.times_ns)) == ("", 1, 9)
+        assert min(found.times_ns) > 0
+        assert found.cpu_ns > 0
+        assert session.loading.seconds
+        assert "holds float64" in session.time(tmp_path / "other.npz", Pace()).error
+    assert stand_ins.read_text().count("build") == 1
+    assert "detached with 0 pieces" in stand_ins.read_text()
 
 
 @pytest.mark.processes

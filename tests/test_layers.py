@@ -16,7 +16,7 @@ LAYERS = (
     ("cli",),
     ("workflows",),
     ("channel", "packs", "publishing"),
-    ("differences", "plan", "provenance", "reporting"),
+    ("bench", "differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),
     ("runtimes",),
@@ -32,9 +32,9 @@ LAYERS = (
 
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
-    "importers": ("importer", "tensorflow_graphs"),
+    "importers": ("importer", "tensorflow_graphs", "trees"),
     "quantizers": ("quantizer",),
-    "runners": ("runner", "process"),
+    "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (
         "attachment",
         "results",
@@ -181,10 +181,12 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
     """Except config and release, which use the plug-ins' tables and Android's layout."""
     known = {
         ("config.tables", "targets.android"),
+        ("config.tables", "targets.flutter"),
         ("config.tables", "targets.ios"),
         ("config.tables", "targets.react_native"),
         ("config.tables", "targets.web"),
         ("release.layouts", "targets.android.view"),
+        ("release.layouts", "targets.flutter.view"),
         ("release.layouts", "targets.ios.view"),
         ("release.layouts", "targets.react_native.view"),
         ("release.layouts", "targets.web.view"),
@@ -213,6 +215,7 @@ def test_what_other_interpreters_run_imports_nothing_of_mobpack() -> None:
         "quantization.measurement.timing",
         "environments.cuda_probe",
         "session.session_child",
+        "session.timing",
         "runners.tensorrt_child",
         "environments.android_probe",
         "release.ort_package_check",

@@ -18,6 +18,7 @@ VALUE = "\N{HORIZONTAL ELLIPSIS}"
 """stands for a value that is known only at run time"""
 PROPER_NAMES = (
     "ActiveKeyboards",
+    "Keras",
     "LD_LIBRARY_PATH",
     "NVIDIA",
     "Node",

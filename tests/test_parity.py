@@ -227,6 +227,7 @@ class Lunar:
     NAME: ClassVar[str] = "lunar"
     OPENS: ClassVar[str] = ANY
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "the moon"
 
     lacks: str = ""

@@ -446,7 +446,10 @@ def test_a_name_in_the_file_is_refused_with_the_key() -> None:
 
 
 def test_what_a_target_takes_in_is_known() -> None:
-    assert {name: wrapper.NEEDS for name, wrapper in WRAPPERS.items()} == {"react_native": ("android", "ios")}
+    assert {name: wrapper.NEEDS for name, wrapper in WRAPPERS.items()} == {
+        "react_native": ("android", "ios"),
+        "flutter": ("android",),
+    }
 
 
 @pytest.mark.kotlin

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from packager.bench.writing import write as write_times
 from packager.differences import write_page as write_differences
 from packager.differences.values import Bump, Change, Comparison, Level
 from packager.quantization.measurement import write_report
 from packager.reporting import document, write_page
+from tests.bench_cases import results, row
 from tests.reporting_cases import EXTRAS, PLANS, REPORT
 from tests.test_measurement_report import FULL
 from tests.toolchain.chromium import Browser, browser
@@ -68,6 +70,21 @@ def test_the_page_of_diff_fits_and_asks_nobody(open_browser: Browser, tmp_path: 
     assert (seen.complaints, seen.requests) == ((), ((tmp_path / "diff.html").as_uri(),))
     assert (seen.values["width"], seen.values["ground"]) == (width, LIGHT)
     assert seen.values["smallest"] >= 12
+
+
+@pytest.mark.parametrize(("width", "scheme", "ground"), [(320, "dark", DARK), (1280, "light", LIGHT)])
+def test_the_page_of_bench_fits_and_asks_nobody(
+    open_browser: Browser, tmp_path: Path, width: int, scheme: str, ground: str
+) -> None:
+    path = tmp_path / "bench.html"
+    slow = ((2.0,) * 90 + (50.0,) * 10, (3.0,) * 100)
+    rows = (row(1), row(2, runner="web", variant=LONG, is_original=False, is_noisy=True, rounds=slow, outliers=10))
+    write_times(path, results(*rows, failed_gates=(LONG,)))
+    seen = open_browser.open(path, width=width, scheme=scheme, values=VALUES)
+    assert (seen.complaints, seen.requests) == ((), (path.as_uri(),))
+    assert (seen.values["width"], seen.values["ground"]) == (width, ground)
+    assert seen.values["smallest"] >= 12
+    assert seen.values["bars"] >= 2 + 3
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -20,7 +20,7 @@ from packager.environments.runtime import Runtime
 from packager.environments.web import Web as Environment
 from packager.environments.web import WebWithGpu
 from packager.files.store import Step, Store, closure
-from packager.runners import RUNNERS, Outcome, Runnable
+from packager.runners import RUNNERS, Outcome, Pace, Runnable
 from packager.runners.cpu import Cpu
 from packager.runners.web import Web
 from packager.targets.android import Android
@@ -199,6 +199,22 @@ class TestRefusals:
 @pytest.mark.usefixtures("installed")
 class TestSessions:
     """The session is opened as the job says."""
+
+    def test_runs_are_timed_in_the_process(self, tmp_path: Path) -> None:
+        runnable = Runnable(path=saved(tmp_path / "m.onnx", linear()), threads=4)
+        numpy.savez(tmp_path / "sample.npz", x=weight(1, 64))
+        numpy.savez(tmp_path / "wrong.npz", x=weight(1, 3))
+        with Web().open(runnable, tmp_path) as session:
+            found = session.time(tmp_path / "sample.npz", Pace(warm_up_seconds=0, seconds=60, runs=9))
+            assert (found.error, len(found.warm_up_ns), len(found.times_ns)) == ("", 1, 9)
+            assert min(found.times_ns) > 0
+            assert session.time(tmp_path / "wrong.npz", Pace()).error != ""
+            loading = session.loading
+        assert loading.threads == 1
+        assert loading.seconds
+        assert found.peak_bytes
+        assert loading.base_bytes
+        assert found.peak_bytes > loading.base_bytes
 
     def test_weights_in_other_files_are_found(self, tmp_path: Path) -> None:
         model = onnx_model(

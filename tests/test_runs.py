@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from packager.core.errors import ModelError
-from packager.runners import Outcome
+from packager.runners import Loading, Outcome, Pace, Times
 from packager.verification.parity import Runs, runs
 
 
@@ -16,6 +16,7 @@ class Doubling:
     """A session of y = 2 x that counts what it does."""
 
     about, placed, node_count = "doubling", 1, 2
+    loading = Loading()
 
     def __init__(self, log: list[str]) -> None:
         self.log = log
@@ -28,6 +29,10 @@ class Doubling:
             return Outcome(outputs=None, error="negative")
         numpy.save(folder / "0.npy", 2 * x)
         return Outcome(outputs=folder)
+
+    def time(self, sample: Path, pace: Pace) -> Times:
+        self.log.append("time")
+        return Times(times_ns=(1,))
 
     def __enter__(self) -> Self:
         return self
@@ -100,3 +105,13 @@ def test_a_model_that_was_never_opened_is_opened_at_once(known: Runs) -> None:
 
     with pytest.raises(ModelError, match="cannot be opened"):
         known.session(("model",), refused)
+
+
+def test_times_are_taken_in_the_session_itself_and_never_remembered(tmp_path: Path) -> None:
+    log: list[str] = []
+    known = Runs(folder=tmp_path)
+    path = sample(tmp_path, 1.0)
+    with known.session(("model",), lambda: Doubling(log)) as session:
+        assert session.time(path, Pace()) == session.time(path, Pace()) == Times(times_ns=(1,))
+        assert session.loading == Loading()
+    assert log == ["open", "time", "time", "close"]

@@ -54,10 +54,14 @@ def packages() -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def modules(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return compile_modules(packages, tmp_path_factory)
+
+
+def compile_modules(packages: dict[str, Path], factory: pytest.TempPathFactory) -> list[Path]:
     """The folders with the packages' modules, compiled for the oldest iOS that they run on."""
     folders = []
     for module, package in packages.items():
-        folder = tmp_path_factory.mktemp(module)
+        folder = factory.mktemp(module)
         sources = sorted((package / "Sources" / module).glob("*.swift"))
         done = apple.compile_swift(module, sources, folder, c_modules=headers({module: package}), is_optimized=False)
         assert done.returncode == 0, done.output
@@ -69,7 +73,9 @@ def headers(packages: dict[str, Path]) -> dict[str, Path]:
     return {f"C{module}": package / "Sources" / f"C{module}" / "include" for module, package in packages.items()}
 
 
-def compile_app(sources: Path, packages: dict[str, Path], modules: list[Path], folder: Path) -> apple.Compiled:
+def compile_app(
+    sources: Path, packages: dict[str, Path], modules: list[Path], folder: Path, *, defines: tuple[str, ...] = ()
+) -> apple.Compiled:
     return apple.compile_swift(
         "Classify",
         sorted(sources.glob("*.swift")),
@@ -77,7 +83,7 @@ def compile_app(sources: Path, packages: dict[str, Path], modules: list[Path], f
         c_modules=headers(packages),
         modules=modules,
         triple=TRIPLE,
-        defines=(),
+        defines=defines,
         is_optimized=False,
     )
 
@@ -242,10 +248,17 @@ def test_the_app_says_what_it_takes_pictures_for(project: "XcodeProject") -> Non
     assert len(first["INFOPLIST_KEY_NSCameraUsageDescription"]) > 20
     assert first["GENERATE_INFOPLIST_FILE"] == "YES"
     assert not [key for key in first if "UsageDescription" in key and "Camera" not in key]
+    assert plistlib.loads((APP / first["INFOPLIST_FILE"]).read_bytes()) == {"ModelChannel": "$(MODEL_CHANNEL)"}
     privacy = plistlib.loads((SOURCES / "PrivacyInfo.xcprivacy").read_bytes())
     assert privacy["NSPrivacyTracking"] is False
     for folder in ("", "AppIcon.appiconset", "AccentColor.colorset"):
         assert json.loads((SOURCES / "Assets.xcassets" / folder / "Contents.json").read_text(encoding="utf-8"))["info"]
+
+
+def test_the_app_takes_no_newer_models_unless_its_build_is_told_from_where(project: "XcodeProject") -> None:
+    for settings in all_settings(project, "PRODUCT_BUNDLE_IDENTIFIER"):
+        assert (settings["MODEL_UPDATES"], settings["MODEL_CHANNEL"]) == ("", "")
+        assert settings["SWIFT_ACTIVE_COMPILATION_CONDITIONS"] == "$(inherited) $(MODEL_UPDATES)"
 
 
 def test_the_readme_names_what_is_there() -> None:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 from jinja2 import Environment, meta
 
+from packager.bench import page as bench_page
 from packager.differences import page as differences
 from packager.files.installed import templates_folder
 from packager.packs import apple, play
@@ -20,6 +21,8 @@ from packager.targets import dimensions, golden, signed_list, swift_runtime
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
 from packager.targets.android import sources as android_sources
+from packager.targets.flutter import texts as flutter_texts
+from packager.targets.flutter import view as flutter
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
@@ -60,6 +63,7 @@ VIEWS: dict[str, type] = {
     "ios/swift/Model.swift.j2": swift.ModelView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
+    "report/bench.html.j2": bench_page.PageView,
     "report/report.html.j2": views.PageView,
     "report/differences.html.j2": differences.PageView,
     "report/quantization.html.j2": page.PageView,
@@ -148,8 +152,26 @@ MODELS_NPM = [
     if is_of_model(path)
 ]
 """the same for the files of one model: its types are not where its values are"""
+SHARED_FLUTTER = [
+    str(flutter_texts.ROOT / path)
+    for path in flutter_texts.found()
+    if path.suffix == flutter_texts.TEMPLATE and path != flutter_texts.MODEL
+]
+MODELS_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.MODEL)]
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
 NESTED = (
+    flutter.AssetView,
+    flutter.FileView,
+    flutter.GoldenView,
+    flutter.LabelsView,
+    flutter.ParameterView,
+    flutter.ProviderView,
+    flutter.ResultView,
+    flutter.SettingView,
+    flutter.StateView,
+    flutter.TensorView,
+    flutter.TypedView,
+    flutter.WeightsView,
     npm.FileView,
     npm.FlatFile,
     npm.GoldenView,
@@ -242,7 +264,16 @@ def names(view_class: type) -> set[str]:
 
 
 def test_every_template_has_a_view() -> None:
-    known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_REACT_NATIVE, *SHARED_WEB, *MODELS_NPM}
+    known = {
+        *VIEWS,
+        *SHARED,
+        *SHARED_SWIFT,
+        *SHARED_REACT_NATIVE,
+        *SHARED_WEB,
+        *MODELS_NPM,
+        *SHARED_FLUTTER,
+        *MODELS_FLUTTER,
+    }
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
     for root in ("react_native",):
@@ -270,6 +301,7 @@ def test_a_template_uses_exactly_the_fields_of_its_view(template: str) -> None:
         (SHARED_SWIFT, swift.RuntimeView),
         (SHARED_REACT_NATIVE, react_native.NamesView),
         (SHARED_WEB, web.NamesView),
+        (SHARED_FLUTTER, flutter.NamesView),
     ],
 )
 def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], printed: type) -> None:
@@ -277,11 +309,20 @@ def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], pr
     assert set().union(*used) == names(printed)
 
 
-def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view() -> None:
-    used = set().union(*map(variables, MODELS_NPM))
-    texts = "".join((templates_folder() / template).read_text(encoding="utf-8") for template in SHARED_REACT_NATIVE)
-    listed = {name for name in names(npm.ModelView) if re.search(rf"\bmodel\.{name}\b", texts)}
-    assert used | listed == names(npm.ModelView)
+@pytest.mark.parametrize(
+    ("models", "shared", "printed"),
+    [
+        (MODELS_NPM, SHARED_REACT_NATIVE, npm.ModelView),
+        (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView),
+    ],
+)
+def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view(
+    models: list[str], shared: list[str], printed: type
+) -> None:
+    used = set().union(*map(variables, models))
+    texts = "".join((templates_folder() / template).read_text(encoding="utf-8") for template in shared)
+    listed = {name for name in names(printed) if re.search(rf"\bmodel\.{name}\b", texts)}
+    assert used | listed == names(printed)
     assert used
 
 

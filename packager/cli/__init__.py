@@ -14,6 +14,7 @@ import click
 
 from packager import __version__
 from packager.cli import interrupts
+from packager.cli.bench import bench
 from packager.cli.build import build
 from packager.cli.cache import cache
 from packager.cli.channel import channel
@@ -45,7 +46,7 @@ INTERRUPTED = 130
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
-    "Build packages": (check, build, extract, pack, runtime, xcode),
+    "Build packages": (check, bench, build, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),

@@ -125,5 +125,16 @@ def document(found: "Examination") -> dict[str, object]:
             {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
             for each in found.report.failures
         ],
+        "engines": [
+            {
+                "model": each.model,
+                "variant": each.variant,
+                "engines": list(each.engines),
+                "agree": list(each.agree),
+                "alone": list(each.alone),
+                "summary": each.words,
+            }
+            for each in found.report.agreements
+        ],
         "warnings": list(found.warnings),
     }

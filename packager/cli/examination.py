@@ -35,6 +35,9 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
         [_file_row(each, plan, found) for each in plan.files],
     )
     compare([each for each in found.report.parities if each.model == plan.model.name], plan, console)
+    for agreement in found.report.agreements:
+        if agreement.model == plan.model.name:
+            console.result(f"engines ({agreement.variant}): {agreement.words}")
 
 
 def compare(compared: "list[Parity]", plan: "Plan", console: "Console") -> None:

@@ -4,7 +4,7 @@
 """
 
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
-from packager.config.loading import apply_setting, for_model, from_document, keys_of, load, recipe
+from packager.config.loading import apply_setting, for_model, from_document, keys_of, load, quantizer_names, recipe
 from packager.config.runtime import COORDINATES, RuntimeTable
 from packager.config.tables import FILE_NAME, SOURCE, Config, ImporterTable, ModelTable, PackageTable, TargetTable
 
@@ -26,5 +26,6 @@ __all__ = [
     "from_document",
     "keys_of",
     "load",
+    "quantizer_names",
     "recipe",
 ]

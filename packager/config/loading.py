@@ -13,7 +13,7 @@ from packager.config.mistakes import config_error
 from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config
 from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
-from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
+from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
 from packager.targets import WRAPPERS
 
 QUANTIZER = "quantizer"
@@ -41,6 +41,11 @@ def keys_of(quantizer: str) -> tuple[str, ...]:
     """Keys of a quantizer's table; none for an unknown name."""
     kind: Any = QUANTIZERS.get(quantizer)
     return tuple(names.kebab_case(key.name) for key in fields(kind)) if kind else ()
+
+
+def quantizer_names() -> tuple[str, ...]:
+    """Quantizers that change a model; rewrites that providers need are none."""
+    return tuple(name for name in QUANTIZERS if name not in (*REWRITES, NoQuantizer.NAME))
 
 
 def recipe(table: Mapping[str, Any], settings: Sequence[str]) -> Recipe:

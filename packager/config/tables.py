@@ -18,6 +18,7 @@ from packager.core.errors import ConfigError
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
 from packager.targets.android import Android
+from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.web import Web
@@ -153,6 +154,7 @@ class TargetTable(Strict):
     ios: Ios | None = None
     react_native: Annotated[ReactNative | None, Field(alias=ReactNative.NAME)] = None
     web: Web | None = None
+    flutter: Flutter | None = None
 
 
 class Config(Strict):

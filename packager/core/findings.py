@@ -184,6 +184,58 @@ class Parity:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """Engines of different makes that ran one graph, and which of them agree. `within` and `apart` are shares of the
+    output's scale."""
+
+    __pydantic_config__ = NUMBERS_IN_JSON
+
+    model: str
+    variant: str
+    sha256: str
+    """of the graph"""
+    engines: tuple[str, ...]
+    """the first is ONNX Runtime, whose outputs of the original graph are the expected ones"""
+    agree: tuple[str, ...]
+    """the majority: engines of which every two are within the tolerance; empty if there is none"""
+    within: float = 0.0
+    """the largest error between those that agree"""
+    apart: float = 0.0
+    """the smallest of the errors between an engine of the majority and one outside of it"""
+    output: str = ""
+    """the output with that error"""
+
+    @property
+    def alone(self) -> tuple[str, ...]:
+        """Engines outside of the majority."""
+        return tuple(each for each in self.engines if each not in self.agree) if self.agree else ()
+
+    @property
+    def is_reference_alone(self) -> bool:
+        """Whether ONNX Runtime, whose outputs are the expected ones, is outside of the majority."""
+        return self.engines[0] in self.alone
+
+    @property
+    def words(self) -> str:
+        if not self.agree:
+            if len(self.engines) == 2:
+                return f"{_listed(self.engines)} differ; name a third engine in runners to decide"
+            return f"{_listed(self.engines)} differ, and no majority of them agrees"
+        together = f"{_listed(self.agree)} agree within {self.within:.2g} of the scale"
+        if not self.alone:
+            return together
+        stand = "stands alone" if len(self.alone) == 1 else "differ from the majority"
+        expected = ", and the expected outputs are its own" if self.is_reference_alone else ""
+        apart = f"output '{self.output}' differs by {self.apart:.2g}"
+        return f"{_listed(self.alone)} {stand}{expected}: {together}, and {apart}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """A comparison that stops a release."""
 
@@ -264,6 +316,7 @@ class Report:
     kernels: tuple[KernelProof, ...] = ()
     failures: tuple[Failure, ...] = ()
     """comparisons that stop the release"""
+    agreements: tuple[Agreement, ...] = ()
 
     def reshaped_outputs(self, model: str, variant: str) -> set[str]:
         """The outputs whose real shape is not the declared one."""

@@ -42,6 +42,11 @@ def _packages(place: Path, manifest: Manifest) -> Iterator[Package]:
             yield packages.ios(contents(path, sha256=artifact.sha256))
         elif artifact.kind in ("npm-package", "web-package"):
             yield packages.npm(contents(path, sha256=artifact.sha256))
+        elif artifact.kind == "pub-package":
+            raise ConfigError(
+                f"{path} is a package for Flutter, which mobpack does not compare yet",
+                hint="name the package of another target in both releases, such as the .aar",
+            )
 
 
 def _inside(place: Path, artifact: Artifact) -> Path:

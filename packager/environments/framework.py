@@ -1,7 +1,9 @@
 """Isolated environments with frameworks whose models mobpack imports."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from packager.environments.environment import (
@@ -26,11 +28,17 @@ class Framework:
     """hash-locked requirements, without packages that need compiling"""
     trial: str
     """Python code that runs once after the installation, and must succeed"""
+    borrowed: str = ""
+    """a package that is too large to install again: that of mobpack's own Python, found behind those of the lock"""
+    borrowed_from: str = ""
+    """how to install it"""
     settings: tuple[tuple[str, str], ...] = ()
     """environment variables of the framework's own"""
 
     def missing(self) -> str:
         """Why it cannot be used yet, and how to install it; empty if it is installed."""
+        if self.borrowed and find_spec(self.borrowed) is None:
+            return f"without the package {self.borrowed}: run `{self.borrowed_from}`"
         return not_installed(self.name, self._folder())
 
     def install(self) -> None:
@@ -49,7 +57,10 @@ class Framework:
         return folder_for(self.name, self.lock.read_text(encoding="utf-8"))
 
     def _variables(self, folder: Path) -> dict[str, str]:
-        return {**isolated_variables(folder), **dict(self.settings)}
+        found = find_spec(self.borrowed) if self.borrowed else None
+        behind = [str(Path(found.origin).parents[1])] if found and found.origin else []
+        places = os.pathsep.join([str(folder), *behind])
+        return {**isolated_variables(folder), "PYTHONPATH": places, **dict(self.settings)}
 
     def _make(self, folder: Path) -> None:
         """Only unpacks; the trial compiles the modules that are used, which is faster than compiling all."""

@@ -2,6 +2,7 @@
 
 from packager.environments.framework import Framework
 from packager.importers.catboost import CatBoost
+from packager.importers.huggingface import HuggingFace
 from packager.importers.importer import Arrays, Converted, Drawing, Importer, Input, Loaded, Source
 from packager.importers.jax import Jax
 from packager.importers.keras import Keras
@@ -13,7 +14,20 @@ from packager.importers.tflite import TfLite
 from packager.importers.xgboost import XGBoost
 
 IMPORTERS: dict[str, type[Importer]] = {
-    each.NAME: each for each in (Keras, Onnx, SavedModel, TfLite, XGBoost, LightGBM, CatBoost, Sklearn, Skops, Jax)
+    each.NAME: each
+    for each in (
+        CatBoost,
+        HuggingFace,
+        Jax,
+        Keras,
+        LightGBM,
+        Onnx,
+        SavedModel,
+        Sklearn,
+        Skops,
+        TfLite,
+        XGBoost,
+    )
 }
 
 FRAMEWORKS: dict[str, Framework] = {

@@ -96,7 +96,7 @@ def ensemble_of(learner: Mapping[str, Any], booster: Any, text: str) -> Ensemble
 
 
 def base_of(learner: Mapping[str, Any], count: int, link: str) -> list[float]:
-    """What every sum begins with, by target. The file has it as the link's result."""
+    """The first term of every sum, by target. The file has it as the link's result."""
     values = [float(each) for each in learner["learner_model_param"]["base_score"].strip("[]").split(",")]
     if link == "sigmoid":
         values = [math.log(each / (1 - each)) for each in values]

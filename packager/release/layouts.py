@@ -14,6 +14,7 @@ from packager.release import maven
 from packager.release.manifest import Shipped
 from packager.targets import Printed
 from packager.targets.android.view import AndroidView
+from packager.targets.flutter.view import FlutterView
 from packager.targets.ios.view import IosView
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import artifact
@@ -35,6 +36,8 @@ def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path
     home.mkdir(parents=True, exist_ok=True)
     if isinstance(view, WebView):
         return _npm(artifacts, dist)
+    if isinstance(view, FlutterView):
+        return _pub(view, artifacts, dist)
     if isinstance(view, IosView):
         return _swift(view, artifacts, dist)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]
@@ -48,6 +51,14 @@ def _npm(artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
     home = dist / "npm"
     home.mkdir(exist_ok=True)
     return [_copied(artifact, home, dist) for artifact in artifacts]
+
+
+def _pub(view: FlutterView, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+    """The archive of a pub package, and its files in a folder that apps add by path."""
+    home = dist / "flutter"
+    shipped = [_copied(artifact, home, dist) for artifact in artifacts]
+    unpack(artifacts[0].path, home / view.names.pub_name)
+    return shipped
 
 
 def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:

@@ -8,8 +8,8 @@ from packager.pages.numbers import percent, plural
 from packager.pages.parts import FactView
 from packager.reporting.describing import rounded
 from packager.reporting.distribution import distribution
-from packager.reporting.document import FileEntry, Number, OutputEntry, ParityEntry, ReportDocument
-from packager.reporting.views import CellView, ComparisonView, ModelView, OutputView, RowView
+from packager.reporting.document import AgreementEntry, FileEntry, Number, OutputEntry, ParityEntry, ReportDocument
+from packager.reporting.views import AgreementView, CellView, ComparisonView, ModelView, OutputView, RowView
 from packager.reporting.words import STATES, amount, decibels, file_name, number_in
 
 NOT_ASKED = "not asked"
@@ -28,8 +28,15 @@ def model_views(found: ReportDocument) -> Iterator[ModelView]:
                 _row(runner, [each for each in mine if each.label == runner], keys, labels, found)
                 for runner in dict.fromkeys(each.label for each in mine)
             ),
+            agreements=tuple(_agreement(each) for each in found.agreements if each.model == name),
             comparisons=tuple(_comparison(each, labels[_key(each)], found) for each in mine if not each.skipped),
         )
+
+
+def _agreement(found: AgreementEntry) -> AgreementView:
+    if found.agree and not found.alone:
+        return AgreementView(tone="pass", mark="✓", text=found.summary)
+    return AgreementView(tone="poor" if found.is_reference_alone else "fair", mark="!", text=found.summary)
 
 
 Key = tuple[str, str, str]

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from packager import __version__
-from packager.core.findings import Failure, KernelProof, OutputError, Parity, Partition, Report
+from packager.core.findings import Agreement, Failure, KernelProof, OutputError, Parity, Partition, Report
 from packager.core.values import Choice, Compiled, KeptScales, Model, Plan, distinct_files
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.reporting.contracts import gives, takes
 from packager.reporting.document import (
+    AgreementEntry,
     ChoiceEntry,
     FailureEntry,
     FallbackEntry,
@@ -77,6 +78,7 @@ def document(plans: Sequence[Plan], report: Report, extras: Extras = NOTHING_MOR
         files=tuple(_file(each) for each in distinct_files(plans)),
         plans=tuple(_plan(each) for each in plans),
         parity=tuple(_parity(each) for each in report.parities),
+        agreements=tuple(_agreement(each) for each in report.agreements),
         partitions=tuple(_partition(each) for each in report.partitions),
         kernels=tuple(_kernels(each) for each in report.kernels),
         layers=tuple(_layers(*key, extras.layers[key]) for key in sorted(extras.layers)),
@@ -215,6 +217,22 @@ def _failure(failure: Failure) -> FailureEntry:
         hint=placeless(failure.hint),
         node=placeless(failure.node),
         evidence=failure.evidence.name if failure.evidence else "",
+    )
+
+
+def _agreement(found: Agreement) -> AgreementEntry:
+    return AgreementEntry(
+        model=found.model,
+        variant=found.variant,
+        sha256=found.sha256,
+        engines=found.engines,
+        agree=found.agree,
+        alone=found.alone,
+        within=number(found.within),
+        apart=number(found.apart),
+        output=found.output,
+        is_reference_alone=found.is_reference_alone,
+        summary=found.words,
     )
 
 

@@ -185,6 +185,32 @@ class FailureEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AgreementEntry:
+    """Engines of different makes that ran the same graph. ONNX Runtime is one of them: its outputs of the original
+    graph are the expected ones."""
+
+    model: str
+    variant: str
+    sha256: str
+    """of the graph"""
+    engines: tuple[str, ...]
+    agree: tuple[str, ...]
+    """the majority, of which every two are within the tolerance; empty if there is none"""
+    alone: tuple[str, ...]
+    """engines outside of the majority"""
+    within: Number
+    """the largest error between engines of the majority, as a share of the output's scale"""
+    apart: Number
+    """the smallest error between one of the majority and one outside of it, as a share of the scale; 0 if all agree"""
+    output: str
+    """the output with that error; empty if all agree"""
+    is_reference_alone: bool
+    """whether ONNX Runtime itself is outside of the majority"""
+    summary: str
+    """all of this, as text"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FallbackEntry:
     """CPU fallbacks of a provider for one reason."""
 
@@ -301,6 +327,8 @@ class ReportDocument:
     files: tuple[FileEntry, ...]
     plans: tuple[PlanEntry, ...]
     parity: tuple[ParityEntry, ...]
+    agreements: tuple[AgreementEntry, ...]
+    """of engines of different makes; empty if none but ONNX Runtime ran"""
     partitions: tuple[PartitionEntry, ...]
     kernels: tuple[KernelsEntry, ...]
     layers: tuple[LayersEntry, ...]

@@ -99,6 +99,15 @@ class ComparisonView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AgreementView:
+    """Engines of different makes on one graph."""
+
+    tone: str
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelView:
     """Results of a model on all runners."""
 
@@ -106,6 +115,7 @@ class ModelView:
     columns: tuple[str, ...]
     """the model's files"""
     rows: tuple[RowView, ...]
+    agreements: tuple[AgreementView, ...]
     comparisons: tuple[ComparisonView, ...]
 
 

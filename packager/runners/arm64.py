@@ -8,7 +8,7 @@ from packager.environments import CHILD
 from packager.environments.arm64 import Arm64 as Environment
 from packager.environments.arm64 import is_native
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Runnable, Session, job
+from packager.runners.runner import ONNX_RUNTIME, Runnable, Session, job
 
 CORES = {"cortex-a53": False, "cortex-a76": True, "neoverse-v1": True}
 """qemu's names -> whether the core computes in 16 bits. MLAS has other kernels for each: plain NEON with narrow loads,
@@ -23,6 +23,7 @@ class Arm64:
     NAME: ClassVar[str] = "arm64"
     OPENS: ClassVar[str] = "cpu"
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ONNX_RUNTIME
     about: ClassVar[str] = "the ONNX Runtime that ships, on an arm64 processor"
 
     cpu: str = ""
@@ -42,6 +43,10 @@ class Arm64:
         if not model.needs_fp16 or self._has_fp16():
             return ""
         return f"the file computes in 16 bits, which the {self.cpu or 'processor of this machine'} is too old for"
+
+    def cannot_time(self) -> str:
+        """qemu makes many instructions of one, another number for each kind: not even ratios are those of a device."""
+        return "qemu emulates the processor: its times are not those of a device" if self.cpu else ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(

@@ -20,6 +20,7 @@ class Coreml:
     NAME: ClassVar[str] = "coreml"
     OPENS: ClassVar[str] = "coreml"
     ROUNDING: ClassVar[float] = SUMS_IN_16_BITS
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "CoreML on this Mac"
 
     def label(self) -> str:
@@ -40,6 +41,9 @@ class Coreml:
         )
 
     def cannot_open(self, model: Runnable) -> str:
+        return ""
+
+    def cannot_time(self) -> str:
         return ""
 
     def open(self, model: Runnable, folder: Path) -> Session:

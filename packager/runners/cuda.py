@@ -16,6 +16,8 @@ OPTIONS = {
     "use_tf32": "0",  # otherwise float32 products are rounded to 19 bits: errors of 1e-3
     "cudnn_conv_algo_search": "HEURISTIC",  # the default times kernels, and may choose others in the next run
 }
+FAST = {"use_tf32": "0"}
+"""For sessions that are timed: float32 stays what it is, and kernels are chosen for speed."""
 ENTRIES = {"session.qdqisint8allowed": "1"}  # otherwise x86 turns S8S8 into U8S8 before the provider sees it
 
 
@@ -24,6 +26,7 @@ class Cuda:
     NAME: ClassVar[str] = "cuda"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "ONNX Runtime's CUDA provider on an NVIDIA GPU"
     interpreter: str = ""
     """a Python with onnxruntime-gpu; empty for the environment `cuda`"""
@@ -49,6 +52,9 @@ class Cuda:
     def cannot_open(self, model: Runnable) -> str:
         return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
 
+    def cannot_time(self) -> str:
+        return ""
+
     def open(self, model: Runnable, folder: Path) -> Session:
         """The nodes that CUDA leaves run on the CPU and are counted; a model that it leaves as a whole is refused."""
         facts, where = self._facts(), self._place()
@@ -59,7 +65,7 @@ class Cuda:
             owner="" if self.interpreter else Environment.NAME,
             words=f"ONNX Runtime {{version}}, CUDA on {nvidia.in_words(facts)}, TF32 off",
         )
-        return ProcessSession(host, job(model, PROVIDER, ENTRIES, OPTIONS), folder)
+        return ProcessSession(host, job(model, PROVIDER, ENTRIES, OPTIONS if model.threads is None else FAST), folder)
 
     def _place(self) -> nvidia.Place:
         return nvidia.place(self.interpreter, Environment())

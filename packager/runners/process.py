@@ -1,7 +1,7 @@
 """Sessions in a child process, with any interpreter and runtime."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -9,7 +9,7 @@ from typing import Any, Self
 from packager.core.errors import ModelError, ToolError
 from packager.processes import commands
 from packager.processes.channel import CrashError, Program
-from packager.runners.runner import Outcome
+from packager.runners.runner import Loading, Outcome, Pace, Times
 
 SAMPLES_HINT = "give real inputs with [parity] samples; if those crash too, the model must change"
 
@@ -48,11 +48,24 @@ class ProcessSession:
         self.about = str(answer.get("about") or host.words.format(**answer))
         self.placed: int | None = answer.get("placed")
         self.node_count: int | None = answer.get("nodes")
+        self.loading = _loading(answer)
 
     def run(self, sample: Path, folder: Path) -> Outcome:
         request = {"sample": str(sample.absolute()), "folder": str(folder.absolute())}
         answer = self._answer(lambda: self._program.ask(request), "running the model")
         return Outcome(outputs=None if answer["error"] else folder, error=answer["error"])
+
+    def time(self, sample: Path, pace: Pace) -> Times:
+        request = {"sample": str(sample.absolute()), "pace": asdict(pace)}
+        answer = self._answer(lambda: self._program.ask(request), "timing the model")
+        if answer["error"]:
+            return Times(error=answer["error"])
+        return Times(
+            warm_up_ns=tuple(answer["warm_up_ns"]),
+            times_ns=tuple(answer["times_ns"]),
+            cpu_ns=answer["cpu_ns"],
+            peak_bytes=answer["peak_bytes"],
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -85,6 +98,12 @@ def _started(host: Host, job: Mapping[str, Any], folder: Path) -> Program:
         if not host.owner:
             raise
         raise commands.damaged(host.owner, str(error)) from error
+
+
+def _loading(answer: Mapping[str, Any]) -> Loading:
+    took = answer.get("load_ns")
+    seconds = None if took is None else took / 1e9
+    return Loading(seconds=seconds, base_bytes=answer.get("base_bytes"), threads=answer.get("threads"))
 
 
 def _refuse(answer: Mapping[str, Any], host: Host) -> None:

@@ -20,6 +20,7 @@ class Qnn:
     NAME: ClassVar[str] = "qnn"
     OPENS: ClassVar[str] = "qnn"
     ROUNDING: ClassVar[float] = SUMS_IN_16_BITS
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "QNN on Qualcomm's simulator of its neural processor"
 
     def label(self) -> str:
@@ -33,6 +34,9 @@ class Qnn:
 
     def cannot_open(self, model: Runnable) -> str:
         return "a program for one chip, which runs only on that chip" if _holds_program(model.path) else ""
+
+    def cannot_time(self) -> str:
+        return "Qualcomm's simulator computes on the CPU: its times are not those of the neural processor"
 
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(

@@ -5,10 +5,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, ToolError
 from packager.core.user_files import opened
 from packager.files.zips import DAMAGE, ONE_SAMPLE, opened_zip
-from packager.runners.runner import ORIGINAL, Outcome, Runnable, Session
+from packager.runners.runner import ORIGINAL, Loading, Outcome, Pace, Runnable, Session, Times
 
 HINT = "save them with numpy.savez(file, output_name=array) under the name of the sample, sample-0.npz for sample-0.npz"
 
@@ -18,6 +18,7 @@ class Recorded:
     NAME: ClassVar[str] = "recorded"
     OPENS: ClassVar[str] = ORIGINAL
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "outputs that the model gave before it was exported, from [parity] recorded"
 
     folder: str
@@ -37,6 +38,9 @@ class Recorded:
     def cannot_open(self, model: Runnable) -> str:
         return ""
 
+    def cannot_time(self) -> str:
+        return "nothing runs"
+
     def open(self, model: Runnable, folder: Path) -> Session:
         return RecordedSession(Path(self.folder), model.path)
 
@@ -45,6 +49,7 @@ class RecordedSession:
     about = "recorded outputs"
     placed: int | None = None
     node_count: int | None = None
+    loading = Loading()
 
     def __init__(self, recordings: Path, graph: Path) -> None:
         """`graph` determines the order of outputs."""
@@ -73,6 +78,9 @@ class RecordedSession:
         for index, name in enumerate(self._names):
             numpy.save(folder / f"{index}.npy", found[name])
         return Outcome(outputs=folder)
+
+    def time(self, sample: Path, pace: Pace) -> Times:
+        raise ToolError("recorded outputs have no times", hint="time another runner")
 
     def __enter__(self) -> Self:
         return self

@@ -19,6 +19,7 @@ class OnnxReference:
     NAME: ClassVar[str] = "reference"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = "onnx reference"
     about: ClassVar[str] = "onnx's own implementation of the operators, in numpy, for small models"
 
     largest_mib: int = 50
@@ -42,6 +43,9 @@ class OnnxReference:
         if size_mib <= self.largest_mib:
             return ""
         return f"too large for onnx's reference implementation: {size_mib:.0f} MiB of weights, over {self.largest_mib}"
+
+    def cannot_time(self) -> str:
+        return "it is written to be right, not to be fast"
 
     def open(self, model: Runnable, folder: Path) -> Session:
         limits = {"memory_bytes": self.memory_mib * MIB}

@@ -6,6 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
+ONNX_RUNTIME = "ONNX Runtime"
+"""The engine that packages contain."""
 ANY, GRAPH, ORIGINAL = "any", "graph", "original"
 """Values of `Runner.OPENS` besides the names of providers."""
 SUMS_IN_16_BITS = 3e-2
@@ -25,8 +27,13 @@ class Runnable:
     """True for a file that requires 16-bit arithmetic: ARMv8.2 with FP16"""
     settings: Mapping[str, str] = field(default_factory=dict)
     """session configuration that is required to open it"""
+    source: Path | None = None
+    """the user's model file, beside which there may be files of other frameworks; None for files made from it"""
     is_optimized: bool = True
     """False runs the graph node by node as it is written: the reference for a converted model"""
+    threads: int | None = None
+    """number of threads of a measurement of time, for which the runtime keeps its own settings for speed; None where
+    results count, and sums are added in the same order everywhere"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +44,46 @@ class Outcome:
     """folder with `0.npy`, `1.npy` ..., one for each output in the model's order; strings in numpy's Unicode type"""
     error: str = ""
     """the runtime's message if it refused the sample"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How much a session runs for one round of times."""
+
+    warm_up_seconds: float = 0.5
+    """longest time of the warm-up, which ends earlier once the times are stable"""
+    seconds: float = 1.0
+    """longest time of the timed runs, unless `least_runs` take longer"""
+    runs: int = 500
+    """maximum number of timed runs"""
+    least_runs: int = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Times:
+    """One round of times; in nanoseconds, from inputs in memory to outputs in memory."""
+
+    error: str = ""
+    """the runtime's message if it refused the sample"""
+    warm_up_ns: tuple[int, ...] = ()
+    times_ns: tuple[int, ...] = ()
+    """of each timed run, in order"""
+    cpu_ns: int = 0
+    """CPU time of the process during the timed runs, all threads"""
+    peak_bytes: int | None = None
+    """largest memory of the process so far; None if the system does not tell"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loading:
+    """Time and memory of opening a model."""
+
+    seconds: float | None = None
+    """creation of the session alone, without the start of its program; None if its program does not tell"""
+    base_bytes: int | None = None
+    """memory of the process before; None if its program or the system does not tell"""
+    threads: int | None = None
+    """that the runtime computes with, if its program tells"""
 
 
 class Session(Protocol):
@@ -64,6 +111,18 @@ class Session(Protocol):
         """
         ...
 
+    def time(self, sample: Path, pace: Pace) -> Times:
+        """Times runs of one sample, after a warm-up. For sessions of runners that can be timed.
+
+        Raises like `run`.
+        """
+        ...
+
+    @property
+    def loading(self) -> Loading:
+        """Time and memory of opening the model."""
+        ...
+
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -79,6 +138,9 @@ class Runner(Protocol):
     ROUNDING: ClassVar[float]
     """error of its own arithmetic where the model has 32 bits, relative to the output's largest value: 0 if it computes
     in the model's precision, `SUMS_IN_16_BITS` if it computes in 16 bits"""
+    ENGINE: ClassVar[str]
+    """the implementation of the operators, if its opinion counts when engines disagree: `OpenVINO`; empty for an
+    accelerator's, which is judged by the others"""
     about: ClassVar[str]
     """description in one line"""
 
@@ -97,6 +159,10 @@ class Runner(Protocol):
 
     def cannot_open(self, model: Runnable) -> str:
         """Why it cannot open `model`, if that is known without trying; empty if it may."""
+        ...
+
+    def cannot_time(self) -> str:
+        """Why its times would say nothing, such as an emulated processor; empty if it is timed."""
         ...
 
     def open(self, model: Runnable, folder: Path) -> Session:
@@ -119,5 +185,5 @@ def job(
         "provider_options": dict(options or {}),
         "entries": {**entries, **model.settings},
         "optimize": model.is_optimized,
-        "threads": 0,
+        "threads": model.threads or 0,
     }

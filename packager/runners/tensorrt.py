@@ -21,6 +21,7 @@ class Tensorrt:
     NAME: ClassVar[str] = "tensorrt"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "ONNX Runtime's TensorRT provider on an NVIDIA GPU; needs TensorRT 10"
     interpreter: str = ""
     """a Python with onnxruntime-gpu; empty for the environment `cuda`"""
@@ -46,6 +47,9 @@ class Tensorrt:
 
     def cannot_open(self, model: Runnable) -> str:
         return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
+
+    def cannot_time(self) -> str:
+        return ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         """The nodes that TensorRT leaves run on the CPU and are counted; a model that it leaves as a whole is

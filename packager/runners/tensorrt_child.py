@@ -5,19 +5,22 @@ It is started by path, so that any interpreter can run it. The job is JSON: `mod
 external data, or null), `outputs` (names, in the model's order), `nodes` (number of nodes of the model), `module`
 (`tensorrt` or `tensorrt_rtx`), `cuda` (`pycuda` or `cuda-core`), `fp16`, `is_quantized` and `driver` (in words).
 
-Prints `{"about", "placed", "nodes"}` once the model is open, `{"refused": text}` for a model that TensorRT refuses,
-`{"unusable": text}` if it does not work on this machine. Then it reads lines `{"sample": .npz keyed by input name,
-"folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints `{"error": ""}`, or the error of that
-sample.
+Prints `{"about", "placed", "nodes", "load_ns", "base_bytes"}` once the model is open, `{"refused": text}` for a model
+that TensorRT refuses, `{"unusable": text}` if it does not work on this machine. Then it reads lines `{"sample": .npz
+keyed by input name, "folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints `{"error": ""}`,
+or the error of that sample. A line `{"sample": path, "pace": {...}}` asks for times: the answer is that of `measured`
+in session/timing.py.
 """
 
 import ctypes
 import json
 import os
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]
 
 import numpy  # noqa: E402 - only now is it the interpreter's own
 
+TIMING = HERE.parent / "session" / "timing.py"
 ERRORS_KEPT = 3
 """Maximum number of TensorRT's errors to keep; the first are the cause."""
 
@@ -463,11 +467,21 @@ class Model:
 
     def run(self, sample: Path, folder: Path) -> None:
         """Raises RefusedError."""
-        with numpy.load(sample) as arrays:
-            feed = {name: fitting(name, arrays[name], dtype) for name, dtype in self.dtypes.items()}
+        feed = self._feed(sample)
         results = self._ready_for(asks(self.parsed.network, feed)).run(feed)
         for index, name in enumerate(self._outputs):
             numpy.save(folder / f"{index}.npy", results[name])
+
+    def times(self, sample: Path, pace: Mapping[str, Any], timing: Any) -> Mapping[str, Any]:
+        """Times of runs from inputs to outputs in this process's memory, copies included. Raises RefusedError."""
+        feed = self._feed(sample)
+        engine = self._ready_for(asks(self.parsed.network, feed))
+        answer: Mapping[str, Any] = timing.measured(lambda: engine.run(feed), pace)
+        return answer
+
+    def _feed(self, sample: Path) -> dict[str, Any]:
+        with numpy.load(sample) as arrays:
+            return {name: fitting(name, arrays[name], dtype) for name, dtype in self.dtypes.items()}
 
     def close(self) -> None:
         if self._ready:
@@ -538,21 +552,38 @@ def serve(job: Mapping[str, Any]) -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
+    timing = timing_module()
+    base = timing.resident_bytes()
+    start = time.perf_counter_ns()
     try:
         model, about = opened(job)
     except Exception as error:
         text = said(error)
         say({"refused" if isinstance(error, RefusedError) else "unusable": text})
         return
-    say({"about": about, "placed": job["nodes"], "nodes": job["nodes"]})
+    load_ns = time.perf_counter_ns() - start
+    say({"about": about, "placed": job["nodes"], "nodes": job["nodes"], "load_ns": load_ns, "base_bytes": base})
     for line in requests:
         request = json.loads(line)
         try:
+            if "pace" in request:
+                say(model.times(Path(request["sample"]), request["pace"], timing))
+                continue
             model.run(Path(request["sample"]), Path(request["folder"]))
             say({"error": ""})
         except Exception as error:
             say({"error": said(error)})
     model.close()
+
+
+def timing_module() -> Any:
+    """The module that times runs, from its path: mobpack is no package of this interpreter."""
+    spec = spec_from_file_location("mobpack_timing", TIMING)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def taken_over() -> tuple[Any, Any]:

@@ -28,6 +28,7 @@ class TensorrtNative:
     NAME: ClassVar[str] = "tensorrt-native"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "TensorRT 10, TensorRT 11 or TensorRT for RTX on an NVIDIA GPU, without ONNX Runtime"
     interpreter: str = ""
     """a Python with tensorrt, and pycuda or cuda-core; empty for this one"""
@@ -51,6 +52,9 @@ class TensorrtNative:
 
     def cannot_open(self, model: Runnable) -> str:
         return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
+
+    def cannot_time(self) -> str:
+        return ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         facts, where = self._facts(), nvidia.place(self.interpreter)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from packager.environments.web import Web as Environment
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import ANY, Runnable, Session, job
+from packager.runners.runner import ANY, ONNX_RUNTIME, Runnable, Session, job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +14,7 @@ class Web:
     NAME: ClassVar[str] = "web"
     OPENS: ClassVar[str] = ANY
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ONNX_RUNTIME
     about: ClassVar[str] = "the ONNX Runtime of web packages: WebAssembly in Node.js"
 
     def label(self) -> str:
@@ -28,6 +29,9 @@ class Web:
 
     def cannot_open(self, model: Runnable) -> str:
         return "the file computes in 16 bits, for which WebAssembly has no kernels" if model.needs_fp16 else ""
+
+    def cannot_time(self) -> str:
+        return ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         environment = Environment()

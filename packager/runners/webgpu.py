@@ -17,6 +17,7 @@ class Webgpu:
     NAME: ClassVar[str] = "webgpu"
     OPENS: ClassVar[str] = "webgpu"
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "WebGPU in software, on Mesa's lavapipe"
 
     def label(self) -> str:
@@ -33,6 +34,9 @@ class Webgpu:
 
     def cannot_open(self, model: Runnable) -> str:
         return ""
+
+    def cannot_time(self) -> str:
+        return "Mesa computes on the CPU: its times are not those of a graphics processor"
 
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(

@@ -12,7 +12,7 @@ from typing import ClassVar
 from packager.environments import CHILD, SIGNED
 from packager.environments.x86_64 import OlderX86
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Runnable, Session, job
+from packager.runners.runner import ONNX_RUNTIME, Runnable, Session, job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,7 @@ class X8664:
     NAME: ClassVar[str] = "x86_64"
     OPENS: ClassVar[str] = "cpu"
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ONNX_RUNTIME
     about: ClassVar[str] = "the ONNX Runtime that ships, on an emulated x86_64 processor with AVX2 and without VNNI"
 
     cpu: str = "Haswell-noTSX"
@@ -37,6 +38,9 @@ class X8664:
 
     def cannot_open(self, model: Runnable) -> str:
         return "the file computes in 16 bits, for which x86_64 has no kernels" if model.needs_fp16 else ""
+
+    def cannot_time(self) -> str:
+        return "qemu emulates the processor: its times are not those of a device"
 
     def open(self, model: Runnable, folder: Path) -> Session:
         environment = OlderX86(cpu=self.cpu)

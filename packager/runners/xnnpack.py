@@ -9,12 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from packager.core.errors import ModelError
+from packager.core.errors import ModelError, ToolError
 from packager.environments import CHILD, SIGNED
 from packager.environments.android import Android, ProbeJob
 from packager.environments.runtime import shipped_version
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Outcome, Runnable, Session, job
+from packager.runners.runner import Loading, Outcome, Pace, Runnable, Session, Times, job
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -26,6 +26,7 @@ ELEMENTS = {
     **{name: name for name in ("uint8", "int8", "uint16", "int16", "int32", "int64", "bool", "float16")},
 }
 """numpy's names of types -> those of `environments/android_probe.py`."""
+EACH_ALONE = "Android's library runs each sample in a process of its own here, which cannot be timed"
 DTYPES = {element: name for name, element in ELEMENTS.items()}
 
 
@@ -34,6 +35,7 @@ class Xnnpack:
     NAME: ClassVar[str] = "xnnpack"
     OPENS: ClassVar[str] = "xnnpack"
     ROUNDING: ClassVar[float] = 0.0
+    ENGINE: ClassVar[str] = ""
     about: ClassVar[str] = "XNNPACK, in the installed ONNX Runtime or in Android's"
 
     def label(self) -> str:
@@ -49,6 +51,9 @@ class Xnnpack:
 
     def cannot_open(self, model: Runnable) -> str:
         return ""
+
+    def cannot_time(self) -> str:
+        return "" if _is_installed() else EACH_ALONE
 
     def open(self, model: Runnable, folder: Path) -> Session:
         if _is_installed():
@@ -71,6 +76,7 @@ class AndroidSession:
 
         Samples are written to `folder`.
         """
+        self.loading = Loading()
         self._model = model
         self._folder = folder
         answer = Android().ask(model.path, _job(model, is_explained=True))
@@ -104,6 +110,9 @@ class AndroidSession:
             numpy.save(folder / f"{index}.npy", array)
         error = answer.get("error", "")
         return Outcome(outputs=None if error else folder, error=error)
+
+    def time(self, sample: Path, pace: Pace) -> Times:
+        raise ToolError(EACH_ALONE, hint="time another runner")
 
     def __enter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
  *
  * It uses the protocol of session_child.py, with the tasks `load` and `serve` and the provider `cpu`. The environment
  * variables MOBPACK_WEB_SCRIPT and MOBPACK_WEB_BINARY name the JavaScript and the WebAssembly of onnxruntime-web.
+ * A request with `pace` asks for times; WebAssembly computes with one thread.
  * Weights beside a graph are passed to it as bytes, because WebAssembly opens no files.
  */
 
@@ -45,6 +46,9 @@ const ARRAYS = {
   bool: Uint8Array,
 };
 const CODE_POINT_BYTES = 4;
+/** As in timing.py: runs whose median is compared with that of as many before, and the largest difference of stable ones. */
+const WINDOW = 5;
+const STABLE = 0.05;
 
 /** A model or a sample that cannot be opened or run, in words. */
 class Refusal extends Error {}
@@ -244,10 +248,61 @@ function unicode(texts) {
   return [`<U${length}`, content];
 }
 
-/** Runs samples until there are no more requests. */
+/** A number of bytes in Linux's description of this process; null on other systems. */
+function ofStatus(key) {
+  try {
+    const found = new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(fs.readFileSync("/proc/self/status", "utf8"));
+    return found ? Number(found[1]) * 1024 : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Times of runs of a sample, or its refusal: as `measured` in timing.py. */
+async function timesOf(ort, session, { sample, pace }) {
+  const feeds = Object.fromEntries(arraysIn(sample).map(([name, array]) => [name, tensorOf(ort, name, array)]));
+  const timed = async () => {
+    const start = process.hrtime.bigint();
+    await unlessRefused(() => session.run(feeds));
+    return Number(process.hrtime.bigint() - start);
+  };
+  try {
+    const warmUp = await repeated(timed, pace.warm_up_seconds, (times) => isStable(times), () => true);
+    const before = process.cpuUsage();
+    const enough = (times) => times.length >= pace.least_runs;
+    const times = await repeated(timed, pace.seconds, (found) => found.length >= pace.runs, enough);
+    const { user, system } = process.cpuUsage(before);
+    const peak = ofStatus("VmHWM") ?? process.resourceUsage().maxRSS * 1024;
+    return { error: "", warm_up_ns: warmUp, times_ns: times, cpu_ns: (user + system) * 1000, peak_bytes: peak };
+  } catch (error) {
+    if (error instanceof Refusal) return { error: error.message };
+    throw error;
+  }
+}
+
+/** Results of `timed`, until `isDone`, or until the time is over and there are enough of them. */
+async function repeated(timed, seconds, isDone, isEnough) {
+  const times = [];
+  const end = process.hrtime.bigint() + BigInt(Math.round(seconds * 1e9));
+  while (!isDone(times) && !(times.length > 0 && isEnough(times) && process.hrtime.bigint() >= end)) {
+    times.push(await timed());
+  }
+  return times;
+}
+
+/** Whether the medians of the last two windows of `times` are about equal. */
+function isStable(times) {
+  if (times.length < 2 * WINDOW) return false;
+  const middle = (some) => [...some].sort((a, b) => a - b)[Math.floor(some.length / 2)];
+  const [before, after] = [times.slice(-2 * WINDOW, -WINDOW), times.slice(-WINDOW)].map(middle);
+  return Math.abs(after - before) <= STABLE * before;
+}
+
+/** Runs samples, or times them, until there are no more requests. */
 async function serve(ort, session, say) {
   for await (const line of readline.createInterface({ input: process.stdin })) {
-    say({ error: await runSample(ort, session, JSON.parse(line)) });
+    const request = JSON.parse(line);
+    say(request.pace ? await timesOf(ort, session, request) : { error: await runSample(ort, session, request) });
   }
 }
 
@@ -258,9 +313,11 @@ async function main() {
   const ort = await loaded();
   const isServing = job.task === "serve";
   const about = { version: ort.env.versions.web, plugin: "", placed: null, nodes: null };
+  const baseBytes = ofStatus("VmRSS");
+  const start = process.hrtime.bigint();
   try {
     const session = await opened(ort, job);
-    say(about);
+    say({ ...about, load_ns: Number(process.hrtime.bigint() - start), base_bytes: baseBytes, threads: 1 });
     if (isServing) await serve(ort, session, say);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

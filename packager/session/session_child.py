@@ -8,11 +8,13 @@ and, if it is not 1, `threads` (0: one per core).
 `assign` (which nodes does the provider take), `load` and `export` print one JSON line: the task's result, or `{"error":
 text, "is_usable": bool}` if ONNX Runtime refuses, with false if the provider opens no model at all here.
 
-`serve` prints `{"version", "plugin", "placed", "nodes"}` once the model is open, the last two being the provider's
-number of nodes, if ONNX Runtime reports it. Otherwise it prints `{"refused": text}` for a model that does not open,
-`{"idle": text}` for one of which the provider takes no node, `{"unusable": text}` if the provider does not work here.
-Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and so on, one for
-each output, and prints `{"error": ""}`, or ONNX Runtime's refusal of that sample.
+`serve` prints `{"version", "plugin", "placed", "nodes", "load_ns", "base_bytes"}` once the model is open: the
+provider's number of nodes, if ONNX Runtime reports it, the time that opening took, and the memory before. Otherwise it
+prints `{"refused": text}` for a model that does not open, `{"idle": text}` for one of which the provider takes no node,
+`{"unusable": text}` if the provider does not work here. Then it reads lines `{"sample": .npz keyed by input name,
+"folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints `{"error": ""}`, or ONNX Runtime's
+refusal of that sample. A line `{"sample": path, "pace": {...}}` asks for the times of that sample: the answer is that
+of `measured` in timing.py.
 """
 
 import json
@@ -20,8 +22,10 @@ import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from importlib import import_module, metadata
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +45,7 @@ RELU = bytes.fromhex(
 )
 """y = Relu(x) on float[1], as a ModelProto: every provider takes it."""
 RECORD = "session.record_ep_graph_assignment_info"
+TIMING = Path(__file__).with_name("timing.py")
 PLACED = re.compile(rb"ode(?:s|\(s\)) placed on \[(\w+)\]\. Number of nodes: (\d+)")
 """Line of the log with a provider's number of nodes."""
 
@@ -190,6 +195,9 @@ def serve(job: dict[str, Any], open_model: Opener | None = None) -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
+    timing = timing_module()
+    base = timing.resident_bytes()
+    start = time.perf_counter_ns()
     try:
         session, placement = (open_model or opened)(job)
     except IdleError as error:
@@ -199,10 +207,24 @@ def serve(job: dict[str, Any], open_model: Opener | None = None) -> None:
         text = refusal(error)
         say({"refused" if job["provider"] == "cpu" or is_usable(job) else "unusable": text})
         return
-    say({**versions(job), **placement})
+    load_ns = time.perf_counter_ns() - start
+    say({**versions(job), **placement, "load_ns": load_ns, "base_bytes": base})
     for line in requests:
         request = json.loads(line)
-        say({"error": run_sample(session, Path(request["sample"]), Path(request["folder"]))})
+        if "pace" in request:
+            say(times_of(session, Path(request["sample"]), request["pace"], timing))
+        else:
+            say({"error": run_sample(session, Path(request["sample"]), Path(request["folder"]))})
+
+
+def timing_module() -> Any:
+    """The module that times runs, from its path: this program's folder is on no module path."""
+    spec = spec_from_file_location("mobpack_timing", TIMING)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def taken_over() -> tuple[Any, Any]:
@@ -261,13 +283,31 @@ def opened_and_logged(job: dict[str, Any]) -> tuple[Any, int, int]:
     )
 
 
-def run_sample(session: Any, sample: Path, folder: Path) -> str:
-    """Writes the outputs; returns ONNX Runtime's message if it refuses the sample, else an empty string."""
+def times_of(session: Any, sample: Path, pace: Mapping[str, Any], timing: Any) -> Mapping[str, Any]:
+    """Times of runs of the sample, from inputs in memory to outputs in memory; the refusal if ONNX Runtime refuses
+    it."""
+    feed = feed_of(sample)
+    try:
+        answer: Mapping[str, Any] = timing.measured(lambda: session.run(None, feed), pace)
+    except Exception as error:
+        return {"error": refusal(error)}
+    return answer
+
+
+def feed_of(sample: Path) -> dict[str, Any]:
+    """The inputs in a file, as ONNX Runtime takes them."""
     import numpy
 
     with numpy.load(sample) as arrays:
         feed = {name: arrays[name] for name in arrays.files}
-    feed = {name: array.astype(object) if array.dtype.kind == "U" else array for name, array in feed.items()}
+    return {name: array.astype(object) if array.dtype.kind == "U" else array for name, array in feed.items()}
+
+
+def run_sample(session: Any, sample: Path, folder: Path) -> str:
+    """Writes the outputs; returns ONNX Runtime's message if it refuses the sample, else an empty string."""
+    import numpy
+
+    feed = feed_of(sample)
     try:
         results = [numpy.asarray(result) for result in session.run(None, feed)]
     except Exception as error:  # numpy raises ValueError for sequences, which are not arrays

@@ -64,9 +64,13 @@ def gather(
     published = {name: table for name, table in config.targets().items() if name not in runtimes}
     proofs += tuple(prove_ranges(plans, published, store, console))
     with store.scratch() as scratch:
-        parities, failures = compare_all(plans, config, references, store, console, scratch, evidence)
+        parities, failures, agreements = compare_all(plans, config, references, store, console, scratch, evidence)
     return Report(
-        kernels=proofs, parities=parities, partitions=split_all(plans, store, console, asked), failures=failures
+        kernels=proofs,
+        parities=parities,
+        partitions=split_all(plans, store, console, asked),
+        failures=failures,
+        agreements=agreements,
     )
 
 

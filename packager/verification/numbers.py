@@ -2,13 +2,13 @@
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from packager.config import Config, ModelTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError, nearest
-from packager.core.findings import Failure, Parity
+from packager.core.findings import Agreement, Failure, Parity
 from packager.core.values import Compiled, Plan, Precision, Style, Variant, baseline, distinct_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
@@ -17,6 +17,7 @@ from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.samples import Settings, Source, source_of
 from packager.verification import parity
 from packager.verification.failures import Case, condemned_locally, explained, explained_variant
+from packager.verification.majority import agreements
 from packager.verification.parity import FAR, ParitySettings, Subject, Tolerance
 
 TYPICAL_SAMPLES = 8
@@ -41,14 +42,14 @@ def compare_all(
     console: Console,
     scratch: Path,
     evidence: Path,
-) -> tuple[tuple[Parity, ...], tuple[Failure, ...]]:
-    """Runs every runner of `config` on everything it can open of `plans`; files that reproduce failures go below
-    `evidence`.
+) -> tuple[tuple[Parity, ...], tuple[Failure, ...], tuple[Agreement, ...]]:
+    """Runs every runner of `config` on everything it can open of `plans`, and compares engines of different makes with
+    each other; files that reproduce failures go below `evidence`.
 
     Raises ToolError if a required runner cannot run at all.
     """
     refuse_absent(config)
-    parities: list[Parity] = []
+    cases: list[Case] = []
     failures: list[Failure] = []
     broken: set[tuple[str, str]] = set()
     for number, (runner, subject) in enumerate(pairs(plans, config)):
@@ -57,9 +58,9 @@ def compare_all(
             folder = scratch / f"pair-{number}"
             folder.mkdir()
             checked = _checked(subject, runner, settings, store, references, folder, announce)
-            parities.append(checked.parity)
             refuse_missing(checked.parity, subject, config)
             case = Case(subject=subject, runner=runner, checked=checked, settings=settings)
+            cases.append(case)
             if fails(checked.parity, config):
                 failures.append(explained(case, references, folder, evidence))
             if checked.parity.too_far and case.variant not in broken:
@@ -68,15 +69,33 @@ def compare_all(
             elif is_other_model(checked.parity, subject) and case.variant not in broken:
                 broken.add(case.variant)
                 failures.append(refused(checked.parity))
+    parities = tuple(each.checked.parity for each in cases)
+    found = agreements(cases, references, scratch)
     for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config)):
         console.warn(warning)
+    for each in found:
+        if each.is_reference_alone:
+            console.warn(f"model '{each.model}' ({each.variant}): {each.words}")
+    _say_what_is_wider(plans, config, console)
+    return parities, tuple(with_majority(each, found) for each in failures), found
+
+
+def _say_what_is_wider(plans: Sequence[Plan], config: Config, console: Console) -> None:
     for each in distinct_files(plans):
         if "arm64" not in config.parity.runners and computes_wider_here(each):
             console.say(
                 f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that support "
                 "it, and in 32 here: --runners cpu,arm64 checks that its values fit"
             )
-    return tuple(parities), tuple(failures)
+
+
+def with_majority(failure: Failure, found: Sequence[Agreement]) -> Failure:
+    """`failure` with the engines that stand alone, in words."""
+    parity = failure.parity
+    for each in found:
+        if (each.model, each.variant, each.sha256) == (parity.model, parity.variant, parity.sha256) and parity.over:
+            return replace(failure, message=f"{failure.message}; {each.words}")
+    return failure
 
 
 def pairs(plans: Sequence[Plan], config: Config) -> Iterator[tuple[Runner, Subject]]:

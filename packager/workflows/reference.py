@@ -1,5 +1,5 @@
-"""Writes docs/configuration.md, docs/mobpack.schema.json and docs/report.schema.json from the types and docstrings of
-the configuration and the report.
+"""Writes docs/configuration.md and the schemas mobpack, report and bench in docs/ from the types and docstrings of the
+configuration, the report and the results of `mobpack bench`.
 
 Run `python -m packager.workflows.reference` after adding a key; a test compares the files with its output.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from packager.bench.document import BenchDocument
 from packager.config import FILE_NAME, Config
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
 from packager.quantizers import QUANTIZERS
@@ -38,6 +39,7 @@ TABLES = {
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
     "Web": "target.web",
+    "Flutter": "target.flutter",
 }
 """definition in the schema -> table in mobpack.toml, in the order of the documentation"""
 
@@ -52,6 +54,13 @@ def report_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     return {"$schema": DIALECT, **TypeAdapter(ReportDocument).json_schema()}
+
+
+def bench_schema() -> dict[str, Any]:
+    """JSON schema of what mobpack bench writes."""
+    from pydantic import TypeAdapter
+
+    return {"$schema": DIALECT, **TypeAdapter(BenchDocument).json_schema()}
 
 
 def markdown() -> str:
@@ -91,7 +100,7 @@ def _default(entry: dict[str, Any], *, is_required: bool) -> str:
 def main() -> None:
     docs = Path(__file__).parents[2] / "docs"
     (docs / "configuration.md").write_text(markdown(), encoding="utf-8", newline="\n")
-    for name, document in (("mobpack", schema()), ("report", report_schema())):
+    for name, document in (("mobpack", schema()), ("report", report_schema()), ("bench", bench_schema())):
         (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="\n")
 
 

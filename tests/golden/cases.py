@@ -48,6 +48,8 @@ from packager.core.values import (
 from packager.environments.runtime import Runtime
 from packager.plan import NO_PACKING
 from packager.targets.android import Android
+from packager.targets.flutter import Flutter
+from packager.targets.flutter.view import FlutterView
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
@@ -134,6 +136,29 @@ class Wrapped:
 
     def view(self) -> ReactNativeView:
         return self.target.view(self.package, self.built(), self.android.report, self.golden)
+
+    def sources(self) -> Sources:
+        return self.target.render(self.view())
+
+    def texts(self) -> dict[PurePosixPath, str]:
+        """Every text of the package by its path in the golden tree."""
+        return dict(self.sources().texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A package for Flutter, which contains the files for Android."""
+
+    target: Flutter
+    android: Case
+
+    def view(self) -> FlutterView:
+        made, android = self.android, self.android.target
+        assert isinstance(android, Android)
+        view = android.view(made.package, made.plans, made.report, golden=made.golden)
+        return self.target.view(
+            made.package, {"android": android.built(view, made.plans)}, made.report, golden=made.golden
+        )
 
     def sources(self) -> Sources:
         return self.target.render(self.view())
@@ -674,4 +699,22 @@ WEB_CASES = {
     "cpu_alone": paged(IOS_CPU_ALONE.package, Web(), IMAGE_CLASSIFIER.plans),
     "trusted": paged(TRUSTED.package, Web(), IMAGE_CLASSIFIER.plans),
     "delivered": paged(DELIVERED, Web(), IMAGE_CLASSIFIER.plans),
+}
+
+
+def for_flutter(case: Case, *, providers: tuple[str, ...] = ("nnapi", "xnnpack")) -> Case:
+    """The case with models and providers that packages for Flutter have."""
+    kept = {*providers, "cpu"}
+    plans = tuple(
+        replace(made, choices=tuple(each for each in made.choices if each.provider in kept))
+        for made in case.plans
+        if made.model.name not in ("tagger", "ranker", "storyteller")
+    )
+    return replace(case, target=replace(case.target, providers=providers), plans=plans)
+
+
+FLUTTER_CASES = {
+    "contracts": Published(target=Flutter(), android=for_flutter(CASES["contracts"], providers=("xnnpack",))),
+    "everything": Published(target=Flutter(package="every_thing"), android=for_flutter(EVERYTHING)),
+    "cpu_alone": Published(target=Flutter(), android=REACT_NATIVE_CASES["cpu_alone"].android),
 }

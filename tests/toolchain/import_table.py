@@ -11,10 +11,9 @@ from pathlib import Path
 
 from packager.core.console import Console
 from packager.files.store import Store
-from packager.importers import IMPORTERS
 from packager.workflows.importing import Request, starting, steps
 from packager.workflows.importing.starting import Answer
-from tests.toolchain.importing import answers_of
+from tests.toolchain.importing import answers_of, importer_of, source_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "import.md"
 BEGIN, END = "<!-- table: python -m tests.toolchain.import_table --write -->", "<!-- end of the table -->"
@@ -45,6 +44,11 @@ PROGRAMS = (
             "digits_int8.tflite": "the same in int8",
         },
     ),
+    Program(
+        module="tests.toolchain.huggingface_models",
+        environment="huggingface",
+        models={"bert": "BertForSequenceClassification", "vit": "ViTForImageClassification"},
+    ),
 )
 
 
@@ -56,7 +60,7 @@ def rows() -> Iterator[tuple[str, ...]]:
             answers = answers_of(program.module, program.environment, folder)
             for source, model in program.models.items():
                 answer = starting.answer_of(answers[source])
-                yield (importer_of(folder / source), f"`{source}`", model, *compared(folder, source, answer))
+                yield (importer_of(source_in(source, folder)), f"`{source}`", model, *compared(folder, source, answer))
     with tempfile.TemporaryDirectory() as name:
         from tests.test_import import old_model
 
@@ -66,10 +70,6 @@ def rows() -> Iterator[tuple[str, ...]]:
         worst = max(each.max_abs_error for each in made.errors)
         words = (made.framework, made.converter, f"{len(made.sizes)} samples, all outputs", f"{worst:.1g}")
         yield ("onnx", "`old.onnx`", "convolution, IR 3, opset 7", *words)
-
-
-def importer_of(path: Path) -> str:
-    return next(name for name, each in IMPORTERS.items() if each().reads(starting.Source(text=path.name, path=path)))
 
 
 def compared(folder: Path, source: str, answer: Answer) -> tuple[str, ...]:

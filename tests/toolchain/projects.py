@@ -180,6 +180,42 @@ package = "@example/models"
 runtime = "webgpu"
 providers = ["webnn", "webgpu"]
 """
+FOR_FLUTTER = f"""\
+[package]
+name = "models"
+version = "{VERSION}"
+{REAL}{EVERY_TYPE}
+[model.names]
+path = '{{names}}'
+{TOKENS}
+[model.orientation.inputs.x]
+kind = "image"
+resize = "crop"
+resize-to = 256
+mean = [0.485, 0.456, 0.406]
+std = [0.229, 0.224, 0.225]
+
+[model.orientation.outputs.fetch_name_0]
+kind = "classes"
+activation = "none"
+labels = "degrees.txt"
+
+[model.silero-vad.inputs.input]
+kind = "audio"
+rate = 16000
+
+[model.silero-vad.inputs.state]
+kind = "state"
+output = "stateN"
+
+[parity]
+random-samples = 1
+
+[target.android]
+providers = ["xnnpack"]
+
+[target.flutter]
+"""
 GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
 EXACT = 1e-30
 """A share of the largest value: no float can be this far off by rounding."""
@@ -261,6 +297,13 @@ def _for_webgpu(folder: Path) -> str:
     made = {"finder": finder(folder / "finder.onnx"), "listener": listener(folder / "listener.onnx")}
     made["tokens"] = typed_texts.given(folder)
     return FOR_WEBGPU.format(**real_models(), **made)
+
+
+def _for_flutter(folder: Path) -> str:
+    made = {"every_type": models.every_type(folder), "names": names(folder / "names.onnx")}
+    made["tokens"] = typed_texts.given(folder)
+    (folder / "degrees.txt").write_text("0\n90\n180\n270\n", encoding="utf-8", newline="\n")
+    return FOR_FLUTTER.format(**real_models(), **made)
 
 
 def _page_orientation(folder: Path) -> str:
@@ -384,3 +427,4 @@ WEBGPU = Package(name="webgpu", maker=MAKER, make=_building("web", "npm/*.tgz", 
 NATIVE_TALES = Package(name="native-tales", maker=MAKER, make=_building("react_native", "npm/*.tgz", _native_tales))
 TALES = Package(name="tales", maker=MAKER, make=_building("web", "npm/*.tgz", _tales))
 PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))
+FLUTTER = Package(name="flutter", maker=MAKER, make=_building("flutter", "flutter/*.zip", _for_flutter))

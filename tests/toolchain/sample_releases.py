@@ -1,16 +1,24 @@
 """Two releases of the package of the sample apps that show pictures, and a channel with both."""
 
+import base64
+import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+from PIL import Image
 
 from packager.channel import publishing
 from packager.channel.log import Signing
 from packager.channel.publishing import Terms
 from packager.channel.storage import Folder
+from packager.processes import downloads
 from packager.workflows import signing
 from tests import delivery_releases
 from tests.channel_cases import place_of
@@ -40,6 +48,31 @@ def publish(root: Path, target: str) -> None:
         run([sys.executable, "-m", "packager.cli", "build", "--target", target, "--out", dist], models)
         run([sys.executable, "-m", "packager.cli", "sign", dist, "--key", key.private], models)
         publishing.publish(place, models / dist, Terms(), Signing(signer=signer, now=datetime.now(UTC), days=90))
+
+
+def coffee() -> NDArray[numpy.uint8]:
+    """A picture of espresso, in RGBA: rows, columns, colours."""
+    with zipfile.ZipFile(downloads.fetch("data-pictures")) as wheel, wheel.open("skimage/data/coffee.png") as file:
+        return numpy.asarray(Image.open(file).convert("RGBA"))
+
+
+def with_other_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a channel, by path, where somebody has changed the last byte of every model and delta."""
+    return {
+        path: content[:-1] + bytes([content[-1] ^ 1]) if path.startswith("/blobs/") else content
+        for path, content in files.items()
+    }
+
+
+def with_another_document(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a channel where somebody has given the newer release another number, without the key."""
+    path = "/stable/channel.json"
+    document = json.loads(files[path])
+    envelope = document["dsseEnvelope"]
+    payload = base64.b64decode(envelope["payload"])
+    assert NEWER.encode() in payload
+    envelope["payload"] = base64.b64encode(payload.replace(NEWER.encode(), b"9.9.9")).decode()
+    return {**files, path: json.dumps(document).encode()}
 
 
 def run(command: Sequence[str | Path], folder: Path) -> None:

@@ -54,13 +54,13 @@ def answers(folder: Path) -> Facts:
     return {each["case"]: each for each in objects(done.output)}
 
 
-def with_crypto(package: Path) -> None:
-    """Adds the stand-in for CryptoKit to the package, as a module that its own depends on."""
+def with_crypto(package: Path, module: str = MODULE) -> None:
+    """Adds the stand-in for CryptoKit to the package, as a module that its own, `module`, depends on."""
     shutil.copytree(CRYPTO, package / "Sources/CryptoKit")
     manifest = package / "Package.swift"
     text = manifest.read_text(encoding="utf-8")
-    own = f'dependencies: ["C{MODULE}"],'
+    own = f'dependencies: ["C{module}"],'
     assert text.count(own) == 1
-    text = text.replace(own, f'dependencies: ["C{MODULE}", "CryptoKit"],')
+    text = text.replace(own, f'dependencies: ["C{module}", "CryptoKit"],')
     text = text.replace("    targets: [\n", '    targets: [\n        .target(name: "CryptoKit"),\n')
     manifest.write_text(text, encoding="utf-8", newline="\n")

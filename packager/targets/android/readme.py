@@ -58,6 +58,8 @@ class ReadmeView:
     """providers that need something of the app"""
     has_telemetry: bool
     has_self_test: bool
+    channel: str
+    """where newer models come from; empty for a package whose models come with the app alone"""
 
 
 def readme(
@@ -84,6 +86,7 @@ def readme(
         providers=with_partial(providers, PROVIDER),
         has_telemetry=has_telemetry,
         has_self_test=any(model.golden for model in view.models),
+        channel=view.runtime.delivery.channel if view.runtime.delivery else "",
     )
     return render("android/README.md.j2", shown)
 

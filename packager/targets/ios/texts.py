@@ -189,6 +189,7 @@ def _readme(view: IosView) -> str:
             is_runtime_unknown=view.own is not None and view.own.folder is None,
             has_self_test=_has_self_test(view),
             has_pictures=view.runtime.has_pictures,
+            channel=view.runtime.delivery.channel if view.runtime.delivery else "",
             models=view.models,
         ),
     )

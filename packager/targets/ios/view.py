@@ -206,6 +206,8 @@ class ReadmeView:
     """whether ONNX Runtime is at an address, so that its version is unknown"""
     has_self_test: bool
     has_pictures: bool
+    channel: str
+    """where newer models come from; empty for a package whose models come with the app alone"""
     models: tuple[ModelView, ...]
 
 

@@ -9,6 +9,7 @@ from packager.core.errors import ModelError, ToolError
 from packager.core.findings import IllConditioned, OutputError, Parity
 from packager.core.values import Variant
 from packager.runners import Outcome, Runnable, Runner, Session
+from packager.runners.runner import ONNX_RUNTIME
 from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison
@@ -126,6 +127,20 @@ def _distances(
 
 
 def _ran(
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    references: References,
+    folder: Path,
+    progress: Progress,
+) -> Ran:
+    """The results; an engine other than ONNX Runtime that refuses or crashes counts as one that did not run: it says
+    nothing about what ships."""
+    found = _tried(subject, runner, settings, references, folder, progress)
+    return Ran(skipped=found.refusal) if found.refusal and runner.ENGINE not in ("", ONNX_RUNTIME) else found
+
+
+def _tried(
     subject: Subject,
     runner: Runner,
     settings: ParitySettings,

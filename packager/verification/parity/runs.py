@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from packager.files.hashes import sha256_of
-from packager.runners import Outcome, Session
+from packager.runners import Loading, Outcome, Pace, Session, Times
 
 MAX_BYTES = 16 << 20
 """Maximum size of the outputs that are kept for one sample: larger ones fit into no package, and cost a copy."""
@@ -87,6 +87,13 @@ class RememberedSession:
     @property
     def node_count(self) -> int | None:
         return self._runs.opened[self._which].node_count
+
+    @property
+    def loading(self) -> Loading:
+        return self.open().loading
+
+    def time(self, sample: Path, pace: Pace) -> Times:
+        return self.open().time(sample, pace)
 
     def run(self, sample: Path, folder: Path) -> Outcome:
         if found := self._runs.find(self._which, sample, folder):

@@ -51,7 +51,7 @@ class Subject:
             return Runnable(path=self.compiled.path, needs_fp16=self.is_for_16_bits, settings=self.compiled.settings)
         path = folder / "graph.onnx"
         path.write_bytes(self.variant.graph)
-        return Runnable(path=path, data_folder=self.variant.data_folder)
+        return Runnable(path=path, data_folder=self.variant.data_folder, source=self.variant.model.path)
 
 
 def is_own_original(variant: Variant) -> bool:

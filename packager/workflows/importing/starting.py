@@ -93,7 +93,8 @@ def started(importer: Importer, job: Job, scratch: Path) -> Program:
     if environment is None:
         return Program(["-m", CHILD], asdict(job), scratch)
     if missing := environment.missing():
-        raise ToolError(f"{importer.FRAMEWORK} is {missing}", hint=f"run: mobpack doctor --install {environment.name}")
+        hint = environment.borrowed_from or f"mobpack doctor --install {environment.name}"
+        raise ToolError(f"{importer.FRAMEWORK} is {missing}", hint=f"run: {hint}")
     command = (*environment.command(), "-c", MOUNT)
     return Program([CHILD], asdict(job), scratch, command=command, environment=environment.variables())
 

@@ -22,6 +22,9 @@ struct ContentView: View {
                             .accessibilityLabel("The picture")
                     }
                     AnswerView(answer: answer)
+                    #if UPDATES
+                    UpdateButton()
+                    #endif
                 }
                 .padding()
             }

@@ -5,6 +5,7 @@ import VisionModels
 actor Labeller {
     static let shared = Labeller()
 
+    private let models = Result { try Models() }
     private var loading: Task<Classifier, any Error>?
 
     /// What the model sees in a picture, best first.
@@ -19,9 +20,18 @@ actor Labeller {
         try await model().classify(picture)
     }
 
+    #if UPDATES
+    /// Looks for a newer model, which the next picture is for. Returns what came of it; nil without a channel.
+    func update() async throws -> UpdateState? {
+        let state = try await models.get().update()
+        if state?.phase == .ready { loading = nil }
+        return state
+    }
+    #endif
+
     /// A load that fails is tried again with the next picture.
     private func model() async throws -> Classifier {
-        let loading = self.loading ?? Task { try await Classifier.load() }
+        let loading = self.loading ?? Task { [models] in try await models.get().load() }
         self.loading = loading
         do {
             return try await loading.value

@@ -2,15 +2,16 @@
 
 import { useEffect, useState, type ReactElement } from 'react';
 import { Image, Pressable, ScrollView, StyleSheet, Text, View } from 'react-native';
-import { useClassifier, type Classification } from 'react-native-vision';
+import type { Classification } from 'react-native-vision';
 
 import { ownPicture, pickedPicture, type Chosen } from './chosen';
 import { Live } from './Live';
+import { Updates, useModel } from './model';
 import { colours, shared } from './styles';
 import { useClasses, type Seen } from './useClasses';
 
 export function Pictures(): ReactElement {
-  const { model, error } = useClassifier();
+  const { model, error } = useModel();
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [trouble, setTrouble] = useState('');
   const still = useClasses(model, chosen);
@@ -69,6 +70,7 @@ export function Pictures(): ReactElement {
           <Text style={styles.action}>{live === null ? 'Use the camera' : 'Stop the camera'}</Text>
         </Pressable>
       </View>
+      <Updates model={model} />
     </ScrollView>
   );
 }

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,8 +107,8 @@ def build(built: packages.Built, folder: Path, project: str = jsc.NEWEST, main: 
     return Code(program, script, built.package / "models")
 
 
-def bundle(app: Path, script: Path, main: str = "main.js") -> None:
-    """Packs the JavaScript of cases and of the packages in `app` into the file `script`."""
+def bundle(app: Path, script: Path, main: str = "main.js", options: Sequence[str] = ()) -> None:
+    """Packs the JavaScript of cases and of the packages in `app` into the file `script`; `options` are esbuild's."""
     project = node.project("react_native")
     done = node.run(
         [
@@ -121,7 +121,7 @@ def bundle(app: Path, script: Path, main: str = "main.js") -> None:
             "--format=iife",
             "--target=es2022",
             "--log-level=warning",
-            f"--alias:react-native={SCRIPTS / 'react-native.js'}",
+            *(options or [f"--alias:react-native={SCRIPTS / 'react-native.js'}"]),
             f"--outfile={script}",
         ],
         cwd=app,

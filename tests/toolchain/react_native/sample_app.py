@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from packager.files.user_cache import cache_folder
@@ -15,6 +16,7 @@ PACKAGES = {"react-native-vision": VISION, "react-native-notes": NOTES}
 """The packages of mobpack that the app depends on."""
 OURS = ("assets", "src")
 """Source folders of the app; its tools' output lies beside them."""
+NO_OTHERS: Mapping[str, Path] = {}
 
 
 def archive(name: str, package: SamplePackage) -> Path:
@@ -23,14 +25,14 @@ def archive(name: str, package: SamplePackage) -> Path:
     return found
 
 
-def make(folder: Path) -> Path:
-    """A copy of the app in `folder`, with the packages where the app expects them."""
+def make(folder: Path, others: Mapping[str, Path] = NO_OTHERS) -> Path:
+    """A copy of the app in `folder`, with the packages where the app expects them, or `others` in their place."""
     wanted = json.loads((SOURCE / "package.json").read_text(encoding="utf-8"))["dependencies"]
     project = node.project("expo")
     modules = node.link(project, folder)
     (modules / ".bin").symlink_to(project / "node_modules" / ".bin")
     for name, package in PACKAGES.items():
-        packed = archive(name, package)
+        packed = others.get(name) or archive(name, package)
         assert wanted[name] == f"file:../{package.name}/dist/npm/{packed.name}"
         unpack(packed, folder.parent / name)
         shutil.copytree(folder.parent / name / "package", modules / name, copy_function=os.link)
@@ -42,9 +44,13 @@ def make(folder: Path) -> Path:
     return folder
 
 
-def run(folder: Path, name: str, *arguments: str) -> node.Finished:
-    """Runs a command of the app's packages, such as `expo`. Metro keeps what it has transformed, by content."""
+def run(folder: Path, name: str, *arguments: str, channel: str = "") -> node.Finished:
+    """Runs a command of the app's packages, such as `expo`; the app takes newer models from the address `channel`.
+
+    Metro keeps what it has transformed, by content.
+    """
     scratch = cache_folder() / "metro"
     scratch.mkdir(exist_ok=True)
     program = node.tool(node.project("expo"), name)
-    return node.run([program, *arguments], cwd=folder, environment={"TMPDIR": str(scratch)})
+    variables = {"TMPDIR": str(scratch), **({"EXPO_PUBLIC_CHANNEL": channel} if channel else {})}
+    return node.run([program, *arguments], cwd=folder, environment=variables)

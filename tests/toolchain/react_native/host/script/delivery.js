@@ -3,11 +3,10 @@
 
 import './globals.js';
 import { dying } from './dying.js';
+import { listen } from './listening.js';
 import './network.js';
 import { ModelUpdater, Scorer } from 'react-native-models';
-import { TurboModuleRegistry } from './react-native.js';
 
-const engine = TurboModuleRegistry.plain('ModelsCxx');
 const known = { yes: true, no: false };
 const device = {};
 const options = { conditions: () => device };
@@ -52,28 +51,4 @@ const commands = {
   test: async () => ({ passed: (await model.selfTest()).passed }),
 };
 
-async function follow(line) {
-  const [name, ...words] = line.trim().split(/ +/);
-  try {
-    return (await commands[name](...words)) ?? {};
-  } catch (error) {
-    return { error: error.code ?? error.name, message: error.message };
-  }
-}
-
-async function listen(number) {
-  const path = `${plan.mail}/${number}.command`;
-  if (engine.fileSize(path) < 0) {
-    setTimeout(() => void listen(number), 2);
-    return;
-  }
-  const line = host.readText(path);
-  if (line === 'quit') {
-    host.exit(0);
-    return;
-  }
-  console.log(`ANSWER ${JSON.stringify(await follow(line))}`);
-  void listen(number + 1);
-}
-
-void listen(1);
+listen(commands);

@@ -22,4 +22,6 @@ globalThis.AbortController ??= class {
   }
 };
 
+globalThis.queueMicrotask ??= (task) => void Promise.resolve().then(task);
+
 globalThis.plan = JSON.parse(host.readText(host.arguments[0]));

@@ -2,7 +2,7 @@
 
 import { TurboModuleRegistry } from './react-native.js';
 
-const engine = TurboModuleRegistry.plain('ModelsCxx');
+const engine = TurboModuleRegistry.plain(plan.module ?? 'ModelsCxx');
 const POLL_MS = 2;
 let last = 0;
 

@@ -14,7 +14,8 @@ const android = {
     return error === undefined ? Promise.resolve(decoded) : Promise.reject(new Error(error));
   },
   deviceState: () => globalThis.plan.device ?? { unmetered: -1, charging: -1 },
-  isSigned: (key, message, signature) => globalThis.__turboModuleProxy('ModelsCxx').isSigned(key, message, signature),
+  isSigned: (key, message, signature) =>
+    globalThis.__turboModuleProxy(globalThis.plan.module ?? 'ModelsCxx').isSigned(key, message, signature),
 };
 
 export const TurboModuleRegistry = {

@@ -1,0 +1,1 @@
+"""Times models on runners: rounds, statistics, the table, the document and the page."""

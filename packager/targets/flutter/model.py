@@ -1,0 +1,155 @@
+"""Views of models for Dart: types, shapes, names, files."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from packager.core.errors import ConfigError, ModelError
+from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
+from packager.providers import PROVIDERS
+from packager.targets import dimensions
+from packager.targets.dimensions import Sizes
+from packager.targets.flutter import naming, typed
+from packager.targets.flutter.storage import STORAGE
+from packager.targets.flutter.view import (
+    AssetView,
+    FileView,
+    GoldenView,
+    ModelView,
+    ProviderView,
+    SettingView,
+    TensorView,
+    TypedView,
+    WeightsView,
+)
+from packager.targets.golden import samples_in_words
+from packager.targets.typescript.view import FileView as LaidOut
+from packager.targets.typescript.view import GoldenView as LaidOutGolden
+
+PROVIDERS_HERE = ("xnnpack", "nnapi")
+"""Providers that packages for Flutter start, besides the CPU."""
+STRINGS = STORAGE[ElementType.STRING].data
+MODULES = ("cancellation", "descriptor", "model", "options", "self_test", "tensor")
+"""files of the runtime that every model imports"""
+OPEN = "null"
+ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound": "Sound(samples, rate: 16000)"}
+"""parameters in example code"""
+
+
+def refuse(plan: Plan, providers: Collection[str]) -> None:
+    """Raises ConfigError for what packages for Flutter do not run yet, ModelError for a tensor that no list holds."""
+    for provider in providers:
+        if provider not in PROVIDERS_HERE:
+            raise ConfigError(
+                f"target.flutter: packages for Flutter do not start '{provider}' yet, which target.android has",
+                hint=f"name providers of [target.android] among {', '.join(PROVIDERS_HERE)}",
+            )
+    typed.refuse(plan.model)
+    for kind, specs in (("input", plan.model.signature.inputs), ("output", plan.model.signature.outputs)):
+        for spec in specs:
+            if spec.element not in STORAGE:
+                raise ModelError(
+                    f"model '{plan.model.name}': {kind} '{spec.name}' has a type that Dart cannot pass: "
+                    "complex numbers, 8-bit floats and integers of less than 8 bits have no list",
+                    hint=f"insert a Cast at the {kind} in the graph",
+                )
+
+
+def model_view(
+    model: Model,
+    package: Package,
+    *,
+    pub_name: str,
+    class_name: str,
+    file: str,
+    oldest_runtime: str,
+    providers: Sequence[str],
+    files: tuple[LaidOut, ...],
+    golden: tuple[LaidOutGolden, ...],
+    reshaped: Collection[str],
+) -> ModelView:
+    """View of one model. `reshaped` names outputs whose actual shape contradicts the declared one."""
+    sizes = dimensions.sizes(model.signature.inputs)
+    inputs = naming.members(spec.identifier for spec in model.signature.inputs)
+    outputs = naming.members(spec.identifier for spec in model.signature.outputs)
+    method = typed.typed_view(model, model.contract, class_name, outputs) if model.contract else None
+    input_views = tuple(_tensor(spec, inputs, sizes) for spec in model.signature.inputs)
+    output_views = tuple(_tensor(spec, outputs, sizes, reshaped) for spec in model.signature.outputs)
+    return ModelView(
+        class_name=class_name,
+        name=model.name,
+        file=file,
+        source=model.path.name,
+        source_sha256=model.sha256,
+        package=pub_name,
+        version=package.version,
+        oldest_runtime=oldest_runtime,
+        inputs=input_views,
+        outputs=output_views,
+        providers=tuple(map(_provider, providers)),
+        files=tuple(_file(each) for each in files),
+        golden=tuple(
+            GoldenView(
+                asset=AssetView(name=each.file.path, sha256=each.file.sha256, size_bytes=each.file.size_bytes),
+                files=each.files,
+                samples=each.samples,
+            )
+            for each in golden
+        ),
+        samples=samples_in_words([each.samples for each in golden]),
+        typed=method,
+        has_numbers=any(each.data != STRINGS for each in (*input_views, *output_views)),
+        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract) if model.contract else ())})),
+        example=tuple(_example(class_name, method, input_views, output_views)),
+    )
+
+
+def _provider(name: str) -> ProviderView:
+    return ProviderView(name=name, options=_settings(PROVIDERS[name]().options()))
+
+
+def _settings(settings: Mapping[str, str]) -> tuple[SettingView, ...]:
+    return tuple(SettingView(key=key, value=value) for key, value in sorted(settings.items()))
+
+
+def _file(file: LaidOut) -> FileView:
+    return FileView(
+        asset=AssetView(name=file.path, sha256=file.sha256, size_bytes=file.size_bytes),
+        providers=file.providers,
+        settings=tuple(SettingView(key=each.key, value=each.value) for each in file.settings),
+        weights=tuple(
+            WeightsView(
+                reference=each.name,
+                asset=AssetView(name=each.path, sha256=each.sha256, size_bytes=each.size_bytes),
+            )
+            for each in file.weights
+        ),
+    )
+
+
+def _tensor(spec: TensorSpec, names: dict[str, str], sizes: Sizes, reshaped: Collection[str] = ()) -> TensorView:
+    storage = STORAGE[spec.element]
+    is_known = spec.name not in reshaped
+    fixed = [size if isinstance(size, int) and is_known else None for size in spec.shape]
+    return TensorView(
+        identifier=names[spec.identifier],
+        tensor=spec.name,
+        element=spec.element.value,
+        type=storage.type,
+        data=storage.data,
+        shape=sizes.shape(spec),
+        sizes=tuple(OPEN if size is None else str(size) for size in fixed),
+        is_inferable=fixed.count(None) == 0 or (fixed.count(None) == 1 and 0 not in fixed),
+    )
+
+
+def _example(
+    class_name: str, method: TypedView | None, inputs: Sequence[TensorView], outputs: Sequence[TensorView]
+) -> Iterator[str]:
+    yield f"final model = await {class_name}.load();"
+    if method:
+        given = ", ".join(ARGUMENTS.get(each.type, each.name) for each in method.parameters)
+        yield f"print(await model.{method.verb}({given}));"
+    else:
+        fed = ", ".join(f"{each.identifier}: TensorInput({each.identifier})" for each in inputs)
+        yield f"final outputs = await model.run({class_name}Inputs({fed}));"
+        yield f"print(outputs.{outputs[0].identifier}.data);"
+    yield "await model.dispose();"

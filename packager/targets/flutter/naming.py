@@ -1,0 +1,101 @@
+"""Names in pub packages: their own, and those of their classes and members."""
+
+import re
+from collections.abc import Iterable
+
+from packager.core import names
+from packager.core.errors import SettingError
+
+PUB_NAME = re.compile(r"[a-z][a-z0-9_]*")
+MAX_PUB_NAME = 64
+KEYWORDS = frozenset(
+    """
+    abstract as assert async await base break case catch class const continue covariant default deferred do dynamic
+    else enum export extends extension external factory false final finally for function get hide if implements import
+    in interface is late library mixin new null of on operator part required rethrow return sealed set show static
+    super switch sync this throw true try type typedef var void when while with yield
+    """.split()
+)
+"""The Dart Language Specification, "Reserved Words", "Built-in identifiers" and words with a meaning in some places"""
+TAKEN_PACKAGES = frozenset({"camera", "dart", "flutter", "flutter_test", "meta", "sky_engine", "test"})
+"""names of packages that apps have"""
+MEMBERS = frozenset({"assert", "final", "hashCode", "noSuchMethod", "rethrow", "runtimeType", "toString", "late"})
+"""names that no member has besides those that all languages reserve"""
+LOCAL = frozenset({"cancellation", "frame", "given", "options", "outputs", "source", "state", "top", "cancel"})
+"""names that parameters cannot have, because the surrounding code uses them"""
+CLASSES = frozenset(
+    """
+    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Deprecated Detection Duration
+    Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource Function Future Golden
+    GoldenSample GoldenTensor Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent LoadOptions
+    LoadedModel Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelInfo ModelObserver
+    ModelSource Never Null Object OutputTest PackagedFile PathSource Pattern Picture PictureOrientation PicturePlane
+    PictureTensors PixelFormat Provider ProviderSetup Reading Record RegExp RunEvent Runes SelfTest Set Sound
+    SoundTensors StackTrace Stopwatch Stream String StringBuffer Symbol Tensor TensorInput TensorSpec Tolerance Type
+    TypedData Uint16List Uint32List Uint64List Uint8List Uri WeakReference WeightsFile YuvConversion
+    """.split()
+)
+"""names that generated files use or export besides the models' own"""
+BESIDE = ("", "Inputs", "Outputs", "Prediction")
+"""suffixes of the classes that belong to a model"""
+
+
+def pub_name(package: str, given: str = "") -> str:
+    """Name of the package: `page-orientation` -> `page_orientation`, or `given`.
+
+    `flutter` -> `flutter_models`, because another package has the plain name. Raises SettingError for a name that pub
+    rejects.
+    """
+    if not given:
+        made = package.replace("-", "_")
+        return f"{made}_models" if made in KEYWORDS | TAKEN_PACKAGES else made
+    if not PUB_NAME.fullmatch(given) or len(given) > MAX_PUB_NAME:
+        raise SettingError(
+            f"package '{given}' is not allowed: pub allows at most {MAX_PUB_NAME} lower-case letters, digits and '_'",
+            hint="write it as in page_orientation",
+        )
+    if given in KEYWORDS | TAKEN_PACKAGES:
+        raise SettingError(f"package '{given}' is already taken", hint=f"try {given}_models")
+    return given
+
+
+def class_names(models: Iterable[str]) -> dict[str, str]:
+    """Model name -> class name; `Model` is appended to names that the package uses itself."""
+    used = set(CLASSES)
+    chosen = {}
+    for model in models:
+        name = names.pascal_case(model)
+        while used & {f"{name}{suffix}" for suffix in BESIDE}:
+            name += "Model"
+        used |= {f"{name}{suffix}" for suffix in BESIDE}
+        chosen[model] = name
+    return chosen
+
+
+def file_names(models: Iterable[str]) -> dict[str, str]:
+    """Model name -> name of its file without the suffix: `Mobile-Net` -> `mobile_net`."""
+    used: set[str] = set()
+    chosen = {}
+    for model in models:
+        plain = re.sub(r"[^a-z0-9]+", "_", model.lower()).strip("_")
+        name, number = plain, 2
+        while name in used:
+            name, number = f"{plain}_{number}", number + 1
+        used.add(name)
+        chosen[model] = name
+    return chosen
+
+
+def members(identifiers: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Identifier -> name of a member or a parameter in Dart, none of them in `taken`."""
+    used = {*MEMBERS, *taken}
+    chosen: dict[str, str] = {}
+    for identifier in identifiers:
+        name, number = identifier, 2
+        if name in used:
+            name += "Value"
+        while name in used:
+            name, number = f"{identifier}{number}", number + 1
+        used.add(name)
+        chosen[identifier] = name
+    return chosen

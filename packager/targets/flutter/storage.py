@@ -1,0 +1,31 @@
+"""Lists of Dart for the element types of tensors."""
+
+from dataclasses import dataclass
+
+from packager.core.values import ElementType
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Representation of an element type in Dart."""
+
+    type: str
+    data: str
+
+
+STORAGE = {
+    ElementType.FLOAT: Storage("float32", "Float32List"),
+    ElementType.DOUBLE: Storage("float64", "Float64List"),
+    ElementType.FLOAT16: Storage("float16", "Uint16List"),
+    ElementType.BFLOAT16: Storage("bfloat16", "Uint16List"),
+    ElementType.INT8: Storage("int8", "Int8List"),
+    ElementType.INT16: Storage("int16", "Int16List"),
+    ElementType.INT32: Storage("int32", "Int32List"),
+    ElementType.INT64: Storage("int64", "Int64List"),
+    ElementType.UINT8: Storage("uint8", "Uint8List"),
+    ElementType.UINT16: Storage("uint16", "Uint16List"),
+    ElementType.UINT32: Storage("uint32", "Uint32List"),
+    ElementType.UINT64: Storage("uint64", "Uint64List"),
+    ElementType.BOOL: Storage("bool", "Uint8List"),
+    ElementType.STRING: Storage("string", "List<String>"),
+}

@@ -1,0 +1,48 @@
+"""Maps the templates of a package for Flutter to its files."""
+
+from pathlib import Path, PurePosixPath
+
+from packager.files.installed import templates_folder
+from packager.render import render
+from packager.targets.flutter.view import NamesView
+
+ROOT = PurePosixPath("flutter")
+"""below templates/"""
+TEMPLATE = ".j2"
+PARTIAL = "_"
+MODEL = PurePosixPath("lib/src/models/model.dart.j2")
+"""rendered once per model"""
+LIBRARY = PurePosixPath("lib/package.dart.j2")
+"""gets the name of the package"""
+PLACES = {
+    PurePosixPath("android/AndroidManifest.xml.j2"): PurePosixPath("android/src/main/AndroidManifest.xml"),
+}
+
+
+def texts(names: NamesView) -> dict[PurePosixPath, str]:
+    """Rendered templates by path in the package."""
+    printed = {
+        place_of(path, names): render(str(ROOT / path), names)
+        for path in found()
+        if path.suffix == TEMPLATE and path != MODEL and not path.name.startswith(PARTIAL)
+    }
+    models = {MODEL.parent / f"{model.file}.dart": render(str(ROOT / MODEL), model) for model in names.models}
+    return {**printed, **models}
+
+
+def copies() -> dict[PurePosixPath, Path]:
+    """Files that every package contains unmodified."""
+    return {path: templates_folder() / ROOT / path for path in found() if path.suffix != TEMPLATE}
+
+
+def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:
+    """`lib/package.dart.j2` -> `lib/page_orientation.dart`"""
+    if template == LIBRARY:
+        return template.with_name(f"{names.pub_name}.dart")
+    return PLACES.get(template, template.with_name(template.name.removesuffix(TEMPLATE)))
+
+
+def found() -> list[PurePosixPath]:
+    """Paths of all files below templates/flutter."""
+    folder = templates_folder() / ROOT
+    return [PurePosixPath(path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")) if path.is_file()]

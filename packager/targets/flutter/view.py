@@ -1,0 +1,212 @@
+"""Views of the Flutter templates: all decisions are made here; templates only lay out the values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.core.values import Package
+from packager.targets.golden import GoldenSampleView, TestedFileView
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingView:
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderView:
+    name: str
+    """value of the enum Provider: `xnnpack`"""
+    options: tuple[SettingView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorView:
+    identifier: str
+    tensor: str
+    element: str
+    """name in the ONNX specification: `float`"""
+    type: str
+    """value of the enum ElementType: `float32`"""
+    data: str
+    """type of its values: `Float32List`"""
+    shape: str
+    """for documentation, with the names of dimensions"""
+    sizes: tuple[str, ...]
+    """literals: a number, or `null` for an open size"""
+    is_inferable: bool
+    """whether its shape follows from the number of values"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssetView:
+    """A file of a package."""
+
+    name: str
+    sha256: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightsView:
+    reference: str
+    """what the ONNX file calls it"""
+    asset: AssetView
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileView:
+    asset: AssetView
+    providers: tuple[str, ...]
+    settings: tuple[SettingView, ...]
+    """session configuration entries"""
+    weights: tuple[WeightsView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenView:
+    asset: AssetView
+    files: tuple[TestedFileView, ...]
+    samples: tuple[GoldenSampleView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterView:
+    """A parameter of the method that a contract gives."""
+
+    name: str
+    type: str
+    """`Picture`"""
+    made: str
+    """variable with its tensors: `imageTensors`; empty for a tensor"""
+    maker: str
+    """expression that makes them; empty for a tensor"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateView:
+    """A tensor that a model carries from one call to the next."""
+
+    first: str
+    """expression of the first call's tensor"""
+    next: str
+    """key of the output that becomes the next one"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultView:
+    """One of several results."""
+
+    name: str
+    about: str
+    type: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsView:
+    name: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypedView:
+    """The method of a model with a contract."""
+
+    verb: str
+    about: str
+    parameters: tuple[ParameterView, ...]
+    frame: str
+    """type of a frame: that of the parameter, or a record of several"""
+    arguments: tuple[str, ...]
+    """the parameters of a `frame`"""
+    fed: tuple[str, ...]
+    """expressions of the model's inputs, in its order"""
+    top: str
+    """default number of classes; empty for other results"""
+    result: str
+    """type of the result"""
+    value: str
+    """expression over `outputs`; empty for several results"""
+    results: tuple[ResultView, ...]
+    """the several results; empty for one"""
+    states: tuple[StateView, ...]
+    labels: tuple[LabelsView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelView:
+    """The file of one model."""
+
+    class_name: str
+    name: str
+    file: str
+    """its file's name, without the suffix"""
+    source: str
+    """name of the user's model file"""
+    source_sha256: str
+    package: str
+    """name of the pub package"""
+    version: str
+    oldest_runtime: str
+    inputs: tuple[TensorView, ...]
+    outputs: tuple[TensorView, ...]
+    providers: tuple[ProviderView, ...]
+    files: tuple[FileView, ...]
+    golden: tuple[GoldenView, ...]
+    """empty for a model without a self-test"""
+    samples: str
+    """description of the self-test's samples"""
+    typed: TypedView | None
+    """None for a model without a contract"""
+    has_numbers: bool
+    """whether a tensor has numbers"""
+    modules: tuple[str, ...]
+    """files of the runtime that its file imports"""
+    example: tuple[str, ...]
+    """lines of Dart that load the model and run it"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesView:
+    """Names and dependencies of the package, for all files but those of single models."""
+
+    pub_name: str
+    version: str
+    description: str
+    license: str
+    home_page: str
+    namespace: str
+    """of the Android library"""
+    runtime_version: str
+    onnxruntime: str
+    """Maven coordinates of ONNX Runtime, without the version"""
+    oldest_runtime: str
+    """oldest version that an app may bring instead"""
+    min_sdk: int
+    compile_sdk: int
+    dart_sdk: str
+    """oldest supported Dart"""
+    flutter_sdk: str
+    """oldest supported Flutter"""
+    has_telemetry: bool
+    """whether the manifest of Android's ONNX Runtime starts telemetry"""
+    providers_in_manifest: tuple[str, ...]
+    """providers with elements of their own in the manifest"""
+    assets: tuple[str, ...]
+    """paths of the files of models"""
+    has_self_test: bool
+    models: tuple[ModelView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlutterView:
+    """View of a whole package."""
+
+    package: Package
+    names: NamesView
+    files: Mapping[str, Path]
+    """files of models by name"""
+    licenses: Mapping[str, Path]
+    """licence files of models by name"""

@@ -1,0 +1,6 @@
+// Assets of a program of Dart alone: none.
+
+import 'dart:typed_data';
+
+/// Null: there is no Flutter here.
+Future<ByteData?> loadAsset(String key) async => null;

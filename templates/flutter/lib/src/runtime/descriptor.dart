@@ -1,0 +1,170 @@
+// What a generated file says of its model.
+
+import 'options.dart';
+import 'tensor.dart';
+
+/// A file of the package, and the bytes that it must have.
+final class PackagedFile {
+  /// By its name, which is unique in the package.
+  const PackagedFile(this.name, this.sha256, this.sizeBytes);
+
+  /// Without a folder.
+  final String name;
+
+  /// In hexadecimal.
+  final String sha256;
+
+  /// Of the file.
+  final int sizeBytes;
+}
+
+/// A file with weights, under the name by which the model's file refers to it.
+final class WeightsFile {
+  /// `reference` is that name.
+  const WeightsFile(this.reference, this.file);
+
+  /// What the model's file calls it.
+  final String reference;
+
+  /// The file.
+  final PackagedFile file;
+}
+
+/// A file of a model, and how ONNX Runtime opens it.
+final class ModelFile {
+  /// For some providers.
+  const ModelFile(this.file, {required this.providers, required this.settings, required this.weights});
+
+  /// The file.
+  final PackagedFile file;
+
+  /// Those that open it.
+  final List<Provider> providers;
+
+  /// Session configuration entries that it needs.
+  final Map<String, String> settings;
+
+  /// Files with weights that are not in it.
+  final List<WeightsFile> weights;
+}
+
+/// A provider as the package was configured for it.
+final class ProviderSetup {
+  /// With its settings.
+  const ProviderSetup(this.provider, this.options);
+
+  /// Which one.
+  final Provider provider;
+
+  /// Under ONNX Runtime's names.
+  final Map<String, String> options;
+}
+
+/// Where the values of a golden tensor lie, little-endian; fewer bytes than its shape needs are a recipe for them.
+final class GoldenTensor {
+  /// By its name in the model.
+  const GoldenTensor(this.name, this.offset, this.sizeBytes, this.shape);
+
+  /// In the model.
+  final String name;
+
+  /// In the file.
+  final int offset;
+
+  /// In the file.
+  final int sizeBytes;
+
+  /// Its sizes.
+  final List<int> shape;
+}
+
+/// What goes in, and what must come out.
+final class GoldenSample {
+  /// Of one run.
+  const GoldenSample(this.inputs, this.outputs);
+
+  /// What goes in.
+  final List<GoldenTensor> inputs;
+
+  /// What must come out.
+  final List<GoldenTensor> outputs;
+}
+
+/// How far an output may be off: by `atol + rtol * scale`.
+final class Tolerance {
+  /// Of an output.
+  const Tolerance(this.output, {required this.rtol, required this.atol, required this.scale, required this.mismatches});
+
+  /// Its name in the model.
+  final String output;
+
+  /// As a share of `scale`.
+  final double rtol;
+
+  /// Whatever the `scale`.
+  final double atol;
+
+  /// The largest expected value of all samples.
+  final double scale;
+
+  /// How many values may differ altogether.
+  final int mismatches;
+}
+
+/// A file with samples, and the files of the model that they are for.
+final class Golden {
+  /// With the tolerances of each file, by its name.
+  const Golden(this.file, {required this.tested, required this.samples});
+
+  /// The file with samples.
+  final PackagedFile file;
+
+  /// Name of a model's file -> its tolerances.
+  final Map<String, List<Tolerance>> tested;
+
+  /// What goes in, and what must come out.
+  final List<GoldenSample> samples;
+}
+
+/// A model of a package.
+final class ModelDescriptor {
+  /// All of it is generated.
+  const ModelDescriptor({
+    required this.package,
+    required this.name,
+    required this.version,
+    required this.oldestRuntime,
+    required this.inputs,
+    required this.outputs,
+    required this.providers,
+    required this.files,
+    required this.golden,
+  });
+
+  /// Name of the package, by which assets are found.
+  final String package;
+
+  /// In the package's configuration.
+  final String name;
+
+  /// Of the package.
+  final String version;
+
+  /// The oldest ONNX Runtime that every file loads in.
+  final String oldestRuntime;
+
+  /// In the model's order.
+  final List<TensorSpec> inputs;
+
+  /// In the model's order.
+  final List<TensorSpec> outputs;
+
+  /// In the order in which they are tried, without the CPU.
+  final List<ProviderSetup> providers;
+
+  /// Best first.
+  final List<ModelFile> files;
+
+  /// Samples for self-tests.
+  final List<Golden> golden;
+}

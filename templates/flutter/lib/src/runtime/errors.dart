@@ -1,0 +1,55 @@
+// Errors of calls to a model.
+
+/// Why a call failed.
+enum ModelErrorCode {
+  /// A file of the model is not there.
+  missing,
+
+  /// A file is not the one that the package was built with, or not the one whose SHA-256 was given.
+  corrupted,
+
+  /// A file is there and cannot be read.
+  unreadable,
+
+  /// ONNX Runtime reports an error; the message is its own.
+  runtime,
+
+  /// The app has an older ONNX Runtime than this package was built for.
+  runtimeVersion,
+
+  /// A file of the app's own has other inputs or outputs than this model.
+  badModel,
+
+  /// A tensor has another length or shape than the model takes.
+  badInput,
+
+  /// An option has an invalid value.
+  badOptions,
+
+  /// As many calls as the option `queue` allows have not ended yet.
+  busy,
+
+  /// The model was disposed of before the call.
+  disposed,
+
+  /// The call was cancelled.
+  cancelled,
+
+  /// This platform cannot do that.
+  unsupported,
+}
+
+/// A model cannot be loaded or run. Every future of this package that fails fails with one.
+final class ModelException implements Exception {
+  /// Made by this package: an app only catches it.
+  const ModelException(this.code, this.message);
+
+  /// The reason, for code.
+  final ModelErrorCode code;
+
+  /// The reason, for people.
+  final String message;
+
+  @override
+  String toString() => 'ModelException: [${code.name}] $message';
+}

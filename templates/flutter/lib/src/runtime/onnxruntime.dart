@@ -1,0 +1,383 @@
+// ONNX Runtime in this isolate: its library, its functions, and the sessions that it opens.
+
+import 'dart:convert';
+import 'dart:ffi';
+import 'dart:typed_data';
+
+import 'errors.dart';
+import 'mapped_file.dart';
+import 'memory.dart';
+import 'onnxruntime_api.dart';
+import 'tensor.dart';
+
+const int _logErrors = 3;
+const int _deviceAllocator = 0;
+const int _defaultMemory = 0;
+
+/// The bits of nnapi_provider_factory.h.
+const Map<String, int> _nnapiFlags = {'USE_FP16': 1, 'USE_NCHW': 2, 'CPU_DISABLED': 4, 'CPU_ONLY': 8};
+
+/// An input of a run, by its place in the session.
+final class FedTensor {
+  /// `address` is that of `sizeBytes` bytes; strings are in `texts` instead.
+  const FedTensor(this.place, this.type, this.shape, this.address, this.sizeBytes, this.texts);
+
+  /// Among the inputs of the session.
+  final int place;
+
+  /// What it holds.
+  final ElementType type;
+
+  /// Its sizes.
+  final List<int> shape;
+
+  /// Of its values.
+  final int address;
+
+  /// Of its values.
+  final int sizeBytes;
+
+  /// The values of a tensor of strings; else null.
+  final List<String>? texts;
+}
+
+/// An output of a run, which [OnnxRuntime.releaseValue] gives back.
+final class GivenTensor {
+  /// `data` is the address of the values, `value` that of ONNX Runtime's own.
+  const GivenTensor(this.type, this.shape, this.value, this.data, this.texts);
+
+  /// What it holds.
+  final ElementType type;
+
+  /// Its sizes.
+  final List<int> shape;
+
+  /// Address of ONNX Runtime's value.
+  final int value;
+
+  /// Address of its first element; 0 for strings.
+  final int data;
+
+  /// The values of a tensor of strings; else null.
+  final List<String>? texts;
+}
+
+/// A file with weights of an ONNX file.
+final class Weights {
+  /// The bytes of the file that the model calls `name`.
+  const Weights(this.name, this.bytes);
+
+  /// What the model calls it.
+  final String name;
+
+  /// Its content.
+  final ModelBytes bytes;
+}
+
+/// How a session is opened.
+final class SessionSettings {
+  /// Without `provider` the CPU runs everything.
+  const SessionSettings({required this.threads, required this.entries, this.provider, this.options = const {}});
+
+  /// Threads of a run; 0 for as many as ONNX Runtime chooses.
+  final int threads;
+
+  /// Session configuration entries.
+  final Map<String, String> entries;
+
+  /// ONNX Runtime's name of the provider.
+  final String? provider;
+
+  /// The provider's own settings.
+  final Map<String, String> options;
+}
+
+/// ONNX Runtime's library, opened in this isolate.
+final class OnnxRuntime {
+  OnnxRuntime._(this._library, this.api, this.version);
+
+  /// Opens the library that the system finds under a name, or the file at a path.
+  ///
+  /// Throws ModelException `unsupported` where there is none, `runtimeVersion` for one that is too old.
+  factory OnnxRuntime.open(String name) {
+    final library = _opened(name);
+    final base = library.lookupFunction<Pointer<_ApiBase> Function(), Pointer<_ApiBase> Function()>('OrtGetApiBase')();
+    final version = textAt(
+      base.ref.getVersionString
+          .cast<NativeFunction<Pointer<Void> Function()>>()
+          .asFunction<Pointer<Void> Function()>()(),
+    );
+    final table = base.ref.getApi
+        .cast<NativeFunction<Pointer<Void> Function(Uint32)>>()
+        .asFunction<Pointer<Void> Function(int)>()(apiVersion);
+    if (table == nullptr) {
+      throw ModelException(ModelErrorCode.runtimeVersion, 'ONNX Runtime $version is older than 1.$apiVersion');
+    }
+    return OnnxRuntime._(library, OrtApi(table.cast()), version);
+  }
+
+  final DynamicLibrary _library;
+
+  /// Its functions.
+  final OrtApi api;
+
+  /// What it says that it is: `1.2.3`.
+  final String version;
+
+  /// Of the process: ONNX Runtime makes one, and counts those who ask for it.
+  late final Pointer<Void> _environment = withArena(
+    (arena) => _made((out) => api.createEnv(_logErrors, arena.text('mobpack'), out)),
+  );
+
+  late final Pointer<Void> _memory = _made((out) => api.createCpuMemoryInfo(_deviceAllocator, _defaultMemory, out));
+
+  /// ONNX Runtime's own, which nobody releases.
+  late final Pointer<Void> _allocator = _made(api.getAllocatorWithDefaultOptions);
+
+  /// Throws ModelException `runtime` with what ONNX Runtime has to say.
+  void check(Pointer<Void> status) {
+    if (status == nullptr) return;
+    final message = textAt(api.getErrorMessage(status));
+    api.releaseStatus(status);
+    throw ModelException(ModelErrorCode.runtime, message);
+  }
+
+  /// Options of a run that another isolate may end.
+  Pointer<Void> runOptions() => _made(api.createRunOptions);
+
+  /// Gives an output back.
+  void releaseValue(GivenTensor tensor) => api.releaseValue(Pointer.fromAddress(tensor.value));
+
+  /// Opens a model. The bytes must stay until the session is released.
+  Pointer<Void> open(ModelBytes model, List<Weights> weights, SessionSettings settings) => withArena((arena) {
+    final options = _made(api.createSessionOptions);
+    try {
+      check(api.setIntraOpNumThreads(options, settings.threads));
+      for (final MapEntry(:key, :value) in settings.entries.entries) {
+        check(api.addSessionConfigEntry(options, arena.text(key), arena.text(value)));
+      }
+      if (weights.isNotEmpty) _addWeights(arena, options, weights);
+      final provider = settings.provider;
+      if (provider != null) _append(arena, options, provider, settings.options);
+      return _made((out) => api.createSessionFromArray(_environment, model.address.cast(), model.size, options, out));
+    } finally {
+      api.releaseSessionOptions(options);
+    }
+  });
+
+  void _addWeights(Arena arena, Pointer<Void> options, List<Weights> weights) => check(
+    api.addExternalInitializersFromFilesInMemory(
+      options,
+      arena.texts([for (final each in weights) each.name]).cast(),
+      arena.pointers([for (final each in weights) each.bytes.address.cast()]).cast(),
+      arena.sizes([for (final each in weights) each.bytes.size]).cast(),
+      weights.length,
+    ),
+  );
+
+  void _append(Arena arena, Pointer<Void> options, String provider, Map<String, String> own) {
+    if (provider == 'NNAPI') return _appendNnapi(options, own);
+    final keys = arena.texts([...own.keys]);
+    final values = arena.texts([...own.values]);
+    final name = arena.text(provider);
+    check(api.sessionOptionsAppendExecutionProvider(options, name, keys.cast(), values.cast(), own.length));
+  }
+
+  /// NNAPI is not among the providers that are added by name: it has a function of its own.
+  void _appendNnapi(Pointer<Void> options, Map<String, String> own) {
+    const name = 'OrtSessionOptionsAppendExecutionProvider_Nnapi';
+    if (!_library.providesSymbol(name)) {
+      throw const ModelException(ModelErrorCode.runtime, 'this ONNX Runtime was built without NNAPI');
+    }
+    final add = _library
+        .lookupFunction<Pointer<Void> Function(Pointer<Void>, Uint32), Pointer<Void> Function(Pointer<Void>, int)>(
+          name,
+        );
+    var flags = 0;
+    for (final MapEntry(:key, :value) in own.entries) {
+      if (value == '1') flags |= _nnapiFlags[key] ?? 0;
+    }
+    check(add(options, flags));
+  }
+
+  /// The inputs of a session.
+  List<TensorSpec> inputs(Pointer<Void> session) =>
+      _specs(session, api.sessionGetInputCount, api.sessionGetInputName, api.sessionGetInputTypeInfo);
+
+  /// The outputs of a session.
+  List<TensorSpec> outputs(Pointer<Void> session) =>
+      _specs(session, api.sessionGetOutputCount, api.sessionGetOutputName, api.sessionGetOutputTypeInfo);
+
+  List<TensorSpec> _specs(
+    Pointer<Void> session,
+    Pointer<Void> Function(Pointer<Void>, Pointer<Void>) countOf,
+    Pointer<Void> Function(Pointer<Void>, int, Pointer<Void>, Pointer<Void>) nameOf,
+    Pointer<Void> Function(Pointer<Void>, int, Pointer<Void>) typeOf,
+  ) {
+    final count = _number((out) => countOf(session, out));
+    return [
+      for (var index = 0; index < count; index++)
+        _spec(_made((out) => nameOf(session, index, _allocator, out)), _made((out) => typeOf(session, index, out))),
+    ];
+  }
+
+  TensorSpec _spec(Pointer<Void> name, Pointer<Void> info) {
+    try {
+      final tensor = _made((out) => api.castTypeInfoToTensorInfo(info, out));
+      if (tensor == nullptr) {
+        throw ModelException(ModelErrorCode.badModel, '`${textAt(name)}` is no tensor');
+      }
+      final (type, shape) = _typeAndShape(tensor);
+      return TensorSpec(textAt(name), type, [for (final size in shape) size < 0 ? null : size]);
+    } finally {
+      api.releaseTypeInfo(info);
+      check(api.allocatorFree(_allocator, name));
+    }
+  }
+
+  (ElementType, List<int>) _typeAndShape(Pointer<Void> info) => withArena((arena) {
+    final number = arena.bytes(4).cast<Int32>();
+    check(api.getTensorElementType(info, number.cast()));
+    final type = ElementType.numbered(number.value);
+    if (type == null) {
+      throw ModelException(ModelErrorCode.unsupported, 'the model has elements of type ${number.value}');
+    }
+    final rank = _number((out) => api.getDimensionsCount(info, out));
+    final sizes = arena.bytes(rank * 8).cast<Int64>();
+    check(api.getDimensions(info, sizes.cast(), rank));
+    return (type, [...sizes.asTypedList(rank)]);
+  });
+
+  /// Runs a session: an output for each of its own, in their order.
+  List<GivenTensor> run(
+    Pointer<Void> session,
+    List<String> inputNames,
+    List<FedTensor> inputs,
+    List<String> outputNames,
+    Pointer<Void> options,
+  ) => withArena((arena) {
+    final fed = <Pointer<Void>>[];
+    final given = arena.pointers([for (final _ in outputNames) nullptr]);
+    try {
+      for (final each in inputs) {
+        fed.add(_value(arena, each));
+      }
+      check(
+        api.run(
+          session,
+          options,
+          arena.texts([for (final each in inputs) inputNames[each.place]]).cast(),
+          arena.pointers(fed).cast(),
+          fed.length,
+          arena.texts(outputNames).cast(),
+          outputNames.length,
+          given.cast(),
+        ),
+      );
+      return _given(given, outputNames);
+    } finally {
+      fed.forEach(api.releaseValue);
+    }
+  });
+
+  List<GivenTensor> _given(Pointer<Pointer<Void>> values, List<String> names) {
+    final given = <GivenTensor>[];
+    try {
+      for (var index = 0; index < names.length; index++) {
+        given.add(_givenTensor(values[index], names[index]));
+      }
+      return given;
+    } on Object {
+      for (var index = 0; index < names.length; index++) {
+        if (values[index] != nullptr) api.releaseValue(values[index]);
+      }
+      rethrow;
+    }
+  }
+
+  GivenTensor _givenTensor(Pointer<Void> value, String name) {
+    final isTensor = withArena((arena) {
+      final out = arena.bytes(4).cast<Int32>();
+      check(api.isTensor(value, out.cast()));
+      return out.value == 1;
+    });
+    if (!isTensor) throw ModelException(ModelErrorCode.badModel, '`$name` is no tensor');
+    final info = _made((out) => api.getTensorTypeAndShape(value, out));
+    try {
+      final (type, shape) = _typeAndShape(info);
+      if (type == ElementType.string) return GivenTensor(type, shape, value.address, 0, _texts(value, countOf(shape)));
+      final data = _made((out) => api.getTensorMutableData(value, out));
+      return GivenTensor(type, shape, value.address, data.address, null);
+    } finally {
+      api.releaseTensorTypeAndShapeInfo(info);
+    }
+  }
+
+  Pointer<Void> _value(Arena arena, FedTensor tensor) {
+    final shape = arena.longs(tensor.shape).cast<Void>();
+    final texts = tensor.texts;
+    if (texts == null) {
+      final data = Pointer<Void>.fromAddress(tensor.address);
+      return _made(
+        (out) => api.createTensorWithDataAsOrtValue(
+          _memory,
+          data,
+          tensor.sizeBytes,
+          shape,
+          tensor.shape.length,
+          tensor.type.number,
+          out,
+        ),
+      );
+    }
+    final value = _made(
+      (out) => api.createTensorAsOrtValue(_allocator, shape, tensor.shape.length, tensor.type.number, out),
+    );
+    check(api.fillStringTensor(value, arena.texts(texts).cast(), texts.length));
+    return value;
+  }
+
+  List<String> _texts(Pointer<Void> value, int count) => withArena((arena) {
+    final size = _number((out) => api.getStringTensorDataLength(value, out));
+    final content = arena.bytes(size);
+    final starts = arena.sizes(List.filled(count, 0));
+    check(api.getStringTensorContent(value, content.cast(), size, starts.cast(), count));
+    final bytes = Uint8List.fromList(content.asTypedList(size));
+    return [
+      for (var index = 0; index < count; index++)
+        utf8.decode(
+          Uint8List.sublistView(bytes, starts[index], index + 1 < count ? starts[index + 1] : size),
+          allowMalformed: true,
+        ),
+    ];
+  });
+
+  /// What a function writes to a pointer.
+  Pointer<Void> _made(Pointer<Void> Function(Pointer<Void> out) make) => withArena((arena) {
+    final out = arena.pointers([nullptr]);
+    check(make(out.cast()));
+    return out.value;
+  });
+
+  /// What a function writes to a `size_t`.
+  int _number(Pointer<Void> Function(Pointer<Void> out) make) => withArena((arena) {
+    final out = arena.sizes([0]);
+    check(make(out.cast()));
+    return out.value;
+  });
+}
+
+/// `OrtApiBase`.
+final class _ApiBase extends Struct {
+  external Pointer<Void> getApi;
+
+  external Pointer<Void> getVersionString;
+}
+
+DynamicLibrary _opened(String name) {
+  try {
+    return DynamicLibrary.open(name);
+  } on ArgumentError catch (error) {
+    throw ModelException(ModelErrorCode.unsupported, 'ONNX Runtime cannot be opened: ${error.message}');
+  }
+}

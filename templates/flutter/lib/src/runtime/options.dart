@@ -1,0 +1,225 @@
+// Options for loading a model, and what an app is told of it.
+
+import 'errors.dart';
+
+/// Execution providers of ONNX Runtime. [cpu] runs every model, so it is tried last.
+enum Provider {
+  /// XNNPACK's kernels for the CPU.
+  xnnpack('XNNPACK'),
+
+  /// Android's neural networks API.
+  nnapi('NNAPI'),
+
+  /// ONNX Runtime's own kernels.
+  cpu('');
+
+  const Provider(this.registeredName);
+
+  /// ONNX Runtime's name, by which it is added to a session; empty for the CPU, which every session has.
+  final String registeredName;
+}
+
+/// Where the files of a model come from.
+sealed class ModelSource {
+  const ModelSource();
+
+  /// From the package: an asset of a Flutter app, or a file below the package's folder in a program of Dart alone.
+  const factory ModelSource.bundled() = BundledSource;
+
+  /// From a folder on the device, where each of the package's files has its own name or its SHA-256 in hexadecimal.
+  const factory ModelSource.folder(String path) = FolderSource;
+
+  /// One file of the app's own, whatever its numbers: it must have this model's inputs and outputs. `sha256`, in
+  /// hexadecimal, is what it must have.
+  const factory ModelSource.path(String path, {String? sha256}) = PathSource;
+}
+
+/// [ModelSource.bundled].
+final class BundledSource extends ModelSource {
+  /// The package's own files.
+  const BundledSource();
+}
+
+/// [ModelSource.folder].
+final class FolderSource extends ModelSource {
+  /// The files in a folder.
+  const FolderSource(this.path);
+
+  /// Of the folder.
+  final String path;
+}
+
+/// [ModelSource.path].
+final class PathSource extends ModelSource {
+  /// A file.
+  const PathSource(this.path, {this.sha256});
+
+  /// Of the file.
+  final String path;
+
+  /// What it must have; null for any.
+  final String? sha256;
+}
+
+/// Options for loading and running a model. Omitted options have the package's defaults.
+final class LoadOptions {
+  /// All of them are optional.
+  const LoadOptions({
+    this.source = const ModelSource.bundled(),
+    this.providers,
+    this.providerOptions = const {},
+    this.threads = 0,
+    this.spinning = false,
+    this.queue = 64,
+    this.observer,
+    this.allowOtherRuntime = false,
+    this.library = 'libonnxruntime.so',
+  });
+
+  /// Where its files come from.
+  final ModelSource source;
+
+  /// Tried in this order, [Provider.cpu] after all others; the first one that starts runs the model. Null for the order
+  /// of the package.
+  final List<Provider>? providers;
+
+  /// Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none.
+  final Map<Provider, Map<String, String>> providerOptions;
+
+  /// Threads of a run, 256 at most; 0 for four, or as many as the device has processors.
+  final int threads;
+
+  /// Whether threads spin while they wait for work: that takes energy for somewhat shorter runs.
+  final bool spinning;
+
+  /// Calls that may be under way or wait for their turn: one more fails with `busy`.
+  final int queue;
+
+  /// Is told of loading, runs and disposal.
+  final ModelObserver? observer;
+
+  /// Run on a version of ONNX Runtime that is older than those that the package was tested with.
+  final bool allowOtherRuntime;
+
+  /// ONNX Runtime's library: a name that the system finds, or a path.
+  final String library;
+
+  /// Throws ModelException `badOptions`.
+  void check() {
+    if (threads < 0 || threads > 256)
+      throw ModelException(ModelErrorCode.badOptions, 'threads is 0 to 256, not $threads');
+    if (queue < 1) throw ModelException(ModelErrorCode.badOptions, 'queue is 1 or more, not $queue');
+  }
+}
+
+/// A provider that was asked for and did not start.
+final class Fallback {
+  /// Made by this package.
+  const Fallback(this.provider, this.reason);
+
+  /// The one that did not start.
+  final Provider provider;
+
+  /// In most cases ONNX Runtime's message.
+  final String reason;
+}
+
+/// Identifies a model.
+final class ModelInfo {
+  /// Made by this package.
+  const ModelInfo({
+    required this.name,
+    required this.version,
+    required this.file,
+    required this.sha256,
+    required this.sizeBytes,
+    required this.onnxRuntimeVersion,
+  });
+
+  /// Its name in the package's configuration.
+  final String name;
+
+  /// Version of the package that contains it.
+  final String version;
+
+  /// Name of the file that was opened, or the path of the app's own. Providers may have separate files.
+  final String file;
+
+  /// SHA-256 of that file, in hexadecimal; empty for a file of the app's own whose SHA-256 was not given.
+  final String sha256;
+
+  /// Its size, including weights in separate files.
+  final int sizeBytes;
+
+  /// Version of the ONNX Runtime in the app.
+  final String onnxRuntimeVersion;
+}
+
+/// A model was loaded.
+final class LoadEvent {
+  /// Made by this package.
+  const LoadEvent(this.info, this.provider, this.fallbacks, this.duration);
+
+  /// Which one.
+  final ModelInfo info;
+
+  /// The provider that runs it.
+  final Provider provider;
+
+  /// Those that did not start.
+  final List<Fallback> fallbacks;
+
+  /// From the call of `load` on.
+  final Duration duration;
+}
+
+/// A run has ended. Calls that are refused before they are queued, with `badInput`, `busy` or `disposed`, are no runs.
+final class RunEvent {
+  /// Made by this package.
+  const RunEvent(this.model, this.provider, this.duration, this.error);
+
+  /// Name of the model.
+  final String model;
+
+  /// The provider that ran it.
+  final Provider provider;
+
+  /// From the call on, including the time that it waited for its turn.
+  final Duration duration;
+
+  /// Null of a run that succeeded.
+  final ModelException? error;
+}
+
+/// A model could not be loaded.
+final class FailureEvent {
+  /// Made by this package.
+  const FailureEvent(this.model, this.error, this.duration);
+
+  /// Name of the model.
+  final String model;
+
+  /// Why.
+  final ModelException error;
+
+  /// From the call of `load` on.
+  final Duration duration;
+}
+
+/// Is told what models do: an option of `load`. Its functions are called in the isolate that loads the model.
+final class ModelObserver {
+  /// All functions are optional.
+  const ModelObserver({this.onLoad, this.onRun, this.onFailure, this.onRelease});
+
+  /// A model was loaded.
+  final void Function(LoadEvent event)? onLoad;
+
+  /// A run has ended.
+  final void Function(RunEvent event)? onRun;
+
+  /// A model could not be loaded.
+  final void Function(FailureEvent event)? onFailure;
+
+  /// The memory of a model, by its name, is given back.
+  final void Function(String model)? onRelease;
+}

@@ -1,0 +1,66 @@
+// Where the files of a package lie on the device.
+
+import 'dart:ffi';
+import 'dart:io';
+import 'dart:isolate';
+import 'dart:typed_data';
+
+import 'assets_none.dart' if (dart.library.ui) 'assets_flutter.dart';
+import 'descriptor.dart';
+import 'errors.dart';
+import 'memory.dart';
+import 'options.dart';
+import 'worker.dart';
+
+/// Finds a file of `package`, called `reference` by what opens it.
+///
+/// Throws ModelException `missing`.
+Future<PlacedFile> place(ModelSource source, String package, PackagedFile file, String reference) async {
+  if (source case FolderSource(:final path)) {
+    return PlacedFile.at(_inFolder(path, file), reference, file.sha256);
+  }
+  final path = await _bundled(package, file);
+  if (path != null) return PlacedFile.at(path, reference, file.sha256);
+  final asset = await loadAsset(_key(package, file));
+  if (asset == null) throw ModelException(ModelErrorCode.missing, '${file.name} is not among the assets of the app');
+  final memory = allocate(asset.lengthInBytes);
+  memory.asTypedList(asset.lengthInBytes).setAll(0, bytesOf(asset));
+  return PlacedFile.inMemory(memory.address, asset.lengthInBytes, reference, file.sha256);
+}
+
+/// The bytes of a file of `package`.
+///
+/// Throws ModelException `missing` or `unreadable`.
+Future<ByteData> read(ModelSource source, String package, PackagedFile file) async {
+  final path = source is FolderSource ? _inFolder(source.path, file) : await _bundled(package, file);
+  if (path == null) {
+    final asset = await loadAsset(_key(package, file));
+    if (asset != null) return asset;
+    throw ModelException(ModelErrorCode.missing, '${file.name} is not among the assets of the app');
+  }
+  try {
+    return ByteData.sublistView(await File(path).readAsBytes());
+  } on FileSystemException catch (error) {
+    throw ModelException(ModelErrorCode.unreadable, '$path: ${error.osError?.message ?? error.message}');
+  }
+}
+
+String _key(String package, PackagedFile file) => 'packages/$package/models/${file.name}';
+
+String _inFolder(String folder, PackagedFile file) {
+  for (final name in [file.sha256, file.name]) {
+    final path = '$folder/$name';
+    if (File(path).existsSync()) return path;
+  }
+  throw ModelException(ModelErrorCode.missing, '$folder has neither ${file.name} nor ${file.sha256}');
+}
+
+/// The path of a file beside the program, or in the package's folder; null where it can only be an asset.
+Future<String?> _bundled(String package, PackagedFile file) async {
+  final beside = '${File(Platform.resolvedExecutable).parent.path}/data/flutter_assets/${_key(package, file)}';
+  if (File(beside).existsSync()) return beside;
+  final library = await Isolate.resolvePackageUri(Uri.parse('package:$package/$package.dart'));
+  if (library == null || !library.isScheme('file')) return null;
+  final path = library.resolve('../models/${file.name}').toFilePath();
+  return File(path).existsSync() ? path : null;
+}

@@ -1,0 +1,271 @@
+// The isolate that a model runs in: it opens files, runs them one after the other, and closes them.
+
+import 'dart:async';
+import 'dart:ffi';
+import 'dart:isolate';
+
+import 'errors.dart';
+import 'mapped_file.dart';
+import 'onnxruntime.dart';
+import 'sha256.dart';
+import 'tensor.dart';
+
+/// Where the bytes of a file are: at a path, or in memory of the C library, which goes with the request.
+final class PlacedFile {
+  /// A file on the device.
+  const PlacedFile.at(String this.path, this.name, this.sha256) : address = 0, size = 0;
+
+  /// A file in memory.
+  const PlacedFile.inMemory(this.address, this.size, this.name, this.sha256) : path = null;
+
+  /// Of the file; null for one in memory.
+  final String? path;
+
+  /// Of its bytes in memory.
+  final int address;
+
+  /// Of its bytes in memory.
+  final int size;
+
+  /// What the model, or the package, calls it.
+  final String name;
+
+  /// What it must have; null for a file of the app's own whose SHA-256 was not given.
+  final String? sha256;
+}
+
+/// What a worker says of a session that it has opened.
+final class OpenedSession {
+  /// Its tensors, and the size of its files.
+  const OpenedSession(this.inputs, this.outputs, this.sizeBytes, this.version);
+
+  /// In the order of places.
+  final List<TensorSpec> inputs;
+
+  /// In the order of results.
+  final List<TensorSpec> outputs;
+
+  /// Of the model's file, including weights in separate files.
+  final int sizeBytes;
+
+  /// Of ONNX Runtime.
+  final String version;
+}
+
+final class _Open {
+  const _Open(this.library, this.model, this.weights, this.settings);
+
+  final String library;
+  final PlacedFile model;
+  final List<PlacedFile> weights;
+  final SessionSettings settings;
+}
+
+final class _Run {
+  const _Run(this.inputs, this.options);
+
+  final List<FedTensor> inputs;
+  final int options;
+}
+
+final class _Close {
+  const _Close();
+}
+
+final class _Answer {
+  const _Answer(this.number, this.value, this.code, this.message);
+
+  final int number;
+  final Object? value;
+  final ModelErrorCode? code;
+  final String message;
+}
+
+/// An isolate with one session.
+final class Worker {
+  Worker._(this._answers);
+
+  final RawReceivePort _answers;
+  final Completer<SendPort> _started = Completer();
+  final Map<int, Completer<Object?>> _waiting = {};
+  int _asked = 0;
+
+  /// Closes the session of a worker that nobody refers to.
+  static final Finalizer<SendPort> _finalizer = Finalizer((port) => port.send((0, const _Close())));
+
+  /// Starts an isolate.
+  static Future<Worker> start() async {
+    final answers = RawReceivePort();
+    final worker = Worker._(answers);
+    answers.handler = _receiver(answers, worker._started, worker._waiting);
+    await Isolate.spawn(_serve, answers.sendPort, onExit: answers.sendPort, debugName: 'mobpack');
+    final port = await worker._started.future;
+    Isolate.current.addOnExitListener(port); // sends null
+    _finalizer.attach(worker, port, detach: worker);
+    answers.keepIsolateAlive = false;
+    return worker;
+  }
+
+  /// Does not refer to the worker, which may be collected while nothing is asked.
+  static void Function(Object?) _receiver(
+    RawReceivePort answers,
+    Completer<SendPort> started,
+    Map<int, Completer<Object?>> waiting,
+  ) => (message) {
+    switch (message) {
+      case SendPort():
+        started.complete(message);
+      case _Answer(:final number, :final value, :final code):
+        final asked = waiting.remove(number);
+        if (code == null) {
+          asked?.complete(value);
+        } else {
+          asked?.completeError(ModelException(code, message.message));
+        }
+        answers.keepIsolateAlive = waiting.isNotEmpty;
+      default: // the isolate has ended
+        for (final each in waiting.values) {
+          each.completeError(const ModelException(ModelErrorCode.disposed, 'the model was disposed of'));
+        }
+        waiting.clear();
+        answers.close();
+    }
+  };
+
+  Future<Object?> _ask(Object request) async {
+    final port = await _started.future;
+    final number = ++_asked;
+    final asked = _waiting[number] = Completer<Object?>();
+    _answers.keepIsolateAlive = true;
+    port.send((number, request));
+    return asked.future;
+  }
+
+  /// Opens a model, verified, with `library`. Memory of the files is the worker's from here on.
+  Future<OpenedSession> open(
+    String library,
+    PlacedFile model,
+    List<PlacedFile> weights,
+    SessionSettings settings,
+  ) async => (await _ask(_Open(library, model, weights, settings)))! as OpenedSession;
+
+  /// Runs the session. Memory of the inputs must stay until the answer is here.
+  Future<List<GivenTensor>> run(List<FedTensor> inputs, int options) async =>
+      (await _ask(_Run(inputs, options)))! as List<GivenTensor>;
+
+  /// Closes the session after all runs that were asked for, and ends the isolate.
+  Future<void> close() async {
+    _finalizer.detach(this);
+    await _ask(const _Close());
+  }
+}
+
+Future<void> _serve(SendPort owner) async {
+  final requests = ReceivePort();
+  final session = _Session();
+  owner.send(requests.sendPort);
+  await for (final message in requests) {
+    // Null where the isolate of the model has ended.
+    final (number, request) = message is (int, Object) ? message : (0, const _Close());
+    owner.send(_answer(number, () => session.serve(request)));
+    if (request is _Close) requests.close();
+  }
+}
+
+_Answer _answer(int number, Object? Function() serve) {
+  try {
+    return _Answer(number, serve(), null, '');
+  } on ModelException catch (error) {
+    return _Answer(number, null, error.code, error.message);
+  }
+}
+
+/// The session of an isolate.
+final class _Session implements Finalizable {
+  OnnxRuntime? _runtime;
+  Pointer<Void> _session = nullptr;
+  NativeFinalizer? _finalizer;
+  List<ModelBytes> _files = [];
+  List<String> _inputs = [];
+  List<String> _outputs = [];
+
+  Object? serve(Object request) => switch (request) {
+    _Open() => _open(request),
+    _Run() => _run(request),
+    _ => _close(),
+  };
+
+  OpenedSession _open(_Open request) {
+    final files = <ModelBytes>[];
+    try {
+      for (final each in [request.model, ...request.weights]) {
+        files.add(_bytes(each));
+      }
+      for (final (index, each) in [request.model, ...request.weights].indexed) {
+        _verify(each, files[index]);
+      }
+      return _opened(request, files);
+    } on Object {
+      for (final each in files) {
+        each.free();
+      }
+      rethrow;
+    }
+  }
+
+  OpenedSession _opened(_Open request, List<ModelBytes> files) {
+    final runtime = _runtime ??= OnnxRuntime.open(request.library);
+    final weights = [for (final (index, each) in request.weights.indexed) Weights(each.name, files[index + 1])];
+    final session = runtime.open(files.first, weights, request.settings);
+    final List<TensorSpec> inputs;
+    final List<TensorSpec> outputs;
+    try {
+      inputs = runtime.inputs(session);
+      outputs = runtime.outputs(session);
+    } on Object {
+      runtime.api.releaseSession(session);
+      rethrow;
+    }
+    _close();
+    _session = session;
+    _files = files;
+    _inputs = [for (final each in inputs) each.name];
+    _outputs = [for (final each in outputs) each.name];
+    // Where the isolate ends without a request to close.
+    _finalizer = runtime.api.releaseSessionFinalizer..attach(this, session, detach: this);
+    return OpenedSession(inputs, outputs, files.fold(0, (sum, each) => sum + each.size), runtime.version);
+  }
+
+  List<GivenTensor> _run(_Run request) {
+    final runtime = _runtime;
+    if (runtime == null || _session == nullptr) {
+      throw const ModelException(ModelErrorCode.disposed, 'the model was disposed of');
+    }
+    return runtime.run(_session, _inputs, request.inputs, _outputs, Pointer.fromAddress(request.options));
+  }
+
+  Object? _close() {
+    if (_session == nullptr) return null;
+    _finalizer?.detach(this);
+    _runtime?.api.releaseSession(_session);
+    _session = nullptr;
+    for (final each in _files) {
+      each.free();
+    }
+    _files = [];
+    return null;
+  }
+}
+
+ModelBytes _bytes(PlacedFile file) {
+  final path = file.path;
+  return path == null ? ModelBytes.taken(file.address, file.size) : ModelBytes.map(path);
+}
+
+void _verify(PlacedFile file, ModelBytes bytes) {
+  final expected = file.sha256;
+  if (expected == null) return;
+  final found = sha256At(bytes.address, bytes.size);
+  if (found == expected) return;
+  throw ModelException(ModelErrorCode.corrupted, '${file.name} has sha256 $found instead of $expected');
+}

@@ -1,0 +1,213 @@
+"""Flutter: a pub package has the files of the Android package, always the same bytes, and refuses what it lacks."""
+
+import os
+import shutil
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from packager import release
+from packager.config import Config, from_document
+from packager.core.errors import ConfigError, ModelError, SettingError
+from packager.core.findings import Report
+from packager.core.values import ElementType, Signature
+from packager.differences.reading import read
+from packager.files.installed import templates_folder
+from packager.files.store import Store
+from packager.render import dart_string, write_sources
+from packager.targets.flutter import Flutter, naming
+from packager.targets.flutter.model import refuse
+from packager.targets.target import PackagedRuntime
+from packager.workflows.requested import requested_targets
+from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
+from tests.test_android_view import golden_difference
+from tests.test_ios_target import on_disk
+from tests.toolchain import dart_bindings
+from tests.toolchain.dart import PROBLEM, configured_package, dart
+
+pytestmark = pytest.mark.by_content
+
+CONTRACT = FLUTTER_CASES["contracts"]
+
+
+def there(case: Published, folder: Path) -> Published:
+    """The case with files on disk."""
+    return replace(case, android=on_disk(case.android, folder))
+
+
+def packed(case: Published, store: Path) -> Path:
+    """The archive."""
+    view = case.view()
+    (artifact,) = case.target.assemble(view, case.target.render(view), Store(store))
+    return artifact.path
+
+
+def inside(archive: Path) -> dict[PurePosixPath, bytes]:
+    with zipfile.ZipFile(archive) as content:
+        return {PurePosixPath(*PurePosixPath(name).parts[1:]): content.read(name) for name in content.namelist()}
+
+
+def configured(table: Mapping[str, object]) -> Config:
+    document = {
+        "package": {"name": "demo"},
+        "model": {"a": {"path": "a.onnx"}},
+        "target": {"flutter": dict(table)},
+    }
+    return from_document(document, Path("/project"), targets=(), settings=())
+
+
+def with_plans(*plans: object, providers: tuple[str, ...] = ()) -> Published:
+    case = FLUTTER_CASES["cpu_alone"]
+    android = replace(case.android, plans=plans, target=replace(case.android.target, providers=providers))  # type: ignore[arg-type]
+    return replace(case, android=android)
+
+
+@pytest.mark.parametrize("case", FLUTTER_CASES)
+def test_generated_files_are_the_reviewed_ones(case: str) -> None:
+    """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
+    folder, printed = GOLDEN / case / "flutter", FLUTTER_CASES[case].texts()
+    if os.environ.get("UPDATE_GOLDEN"):
+        shutil.rmtree(folder, ignore_errors=True)
+        for name, text in printed.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    difference = golden_difference(folder, printed)
+    assert not difference, f"run with UPDATE_GOLDEN=1 if this is meant:\n{difference}"
+
+
+def test_the_code_of_every_contract_and_type_is_clean_for_the_strictest_analyzer(tmp_path: Path) -> None:
+    toolchain = dart()
+    for name, case in FLUTTER_CASES.items():
+        write_sources(there(case, tmp_path / f"files of {name}").sources(), tmp_path / name)
+        configured_package(tmp_path / name, case.view().names.pub_name)
+    done = toolchain.run(["dart", "analyze", "--fatal-infos", "--format=machine", *FLUTTER_CASES], cwd=tmp_path)
+    assert (done.returncode, PROBLEM.findall(done.output)) == (0, []), done.output
+    done = toolchain.run(["dart", "format", "--output=none", "--set-exit-if-changed", *FLUTTER_CASES], cwd=tmp_path)
+    assert done.returncode == 0, done.output
+
+
+def test_bindings_are_those_of_the_carried_header() -> None:
+    header = (templates_folder() / dart_bindings.HEADER).read_text(encoding="utf-8")
+    written = (templates_folder() / dart_bindings.PLACE).read_text(encoding="utf-8")
+    assert dart_bindings.source(header) == written, "run python -m tests.toolchain.dart_bindings --write"
+    assert len(dart_bindings.functions(header)) == 414
+
+
+def test_the_package_has_the_very_bytes_of_the_library_for_android(tmp_path: Path) -> None:
+    case = there(FLUTTER_CASES["everything"], tmp_path / "files")
+    found = inside(packed(case, tmp_path / "store"))
+    models = {path.name: content for path, content in found.items() if path.parts[0] == "models"}
+    shipped = {choice.compiled.path.read_bytes() for each in case.android.plans for choice in each.choices}
+    assert shipped <= set(models.values())
+    listed = found[PurePosixPath("pubspec.yaml")].decode()
+    assert all(f'- "models/{name}"' in listed for name in models)
+
+
+def test_an_archive_has_the_same_bytes_again(tmp_path: Path) -> None:
+    case = there(CONTRACT, tmp_path / "files")
+    assert packed(case, tmp_path / "one").read_bytes() == packed(case, tmp_path / "two").read_bytes()
+
+
+def test_a_release_has_the_archive_and_its_files_in_a_folder(tmp_path: Path) -> None:
+    case = there(CONTRACT, tmp_path / "files")
+    view = case.view()
+    artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
+    shipped = release.layout(case.target, view, artifacts, tmp_path / "dist")
+    assert [each.path for each in shipped] == ["flutter/contracts-1.0.0.zip"]
+    folder = tmp_path / "dist" / "flutter" / "contracts"
+    files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert {PurePosixPath(path): content for path, content in files.items()} == inside(artifacts[0].path)
+
+
+def test_the_package_names_android_s_runtime_once_in_its_bill_of_materials() -> None:
+    parts = CONTRACT.target.parts(CONTRACT.view())
+    assert parts.package.purl == "pkg:pub/contracts@1.0.0"
+    assert [each.purl.partition("@")[0] for each in parts.libraries] == [
+        "pkg:maven/com.microsoft.onnxruntime/onnxruntime-android"
+    ]
+
+
+def test_flutter_brings_android() -> None:
+    assert requested_targets(configured({}), ()) == ("android", "flutter")
+
+
+@pytest.mark.parametrize("name", ["tagger", "ranker", "storyteller"])
+def test_a_contract_that_is_not_there_yet_is_refused_by_its_kind(name: str) -> None:
+    made = next(each for each in CONTRACTS if each.model.name == name)
+    with pytest.raises(ConfigError, match=f"target.flutter: model '{name}' has outputs of kind"):
+        with_plans(made).view()
+
+
+def test_texts_in_lists_are_refused() -> None:
+    with pytest.raises(ConfigError, match="has texts in lists"):
+        with_plans(LISTS[0]).view()
+
+
+@pytest.mark.parametrize("provider", ["qnn", "webgpu"])
+def test_a_provider_that_is_not_there_yet_is_refused_by_its_name(provider: str) -> None:
+    made = FLUTTER_CASES["cpu_alone"].android.plans[0]
+    with pytest.raises(ConfigError, match=f"do not start '{provider}' yet"):
+        with_plans(made, providers=(provider,)).view()
+
+
+def test_complex_numbers_are_refused() -> None:
+    made = plan(
+        "waves",
+        Signature(
+            inputs=specs("input", ("x", ElementType.OTHER, (2,))),
+            outputs=specs("output", ("y", ElementType.FLOAT, (2,))),
+        ),
+    )
+    with pytest.raises(ModelError, match="input 'x' has a type that Dart cannot pass"):
+        refuse(made, ())
+
+
+def test_a_runtime_of_the_project_s_own_is_refused() -> None:
+    own = PackagedRuntime(version="1.29.0", ship="inside", coordinates="", libraries={})
+    with pytest.raises(ConfigError, match="not yet on one of"):
+        Flutter().refuse(CONTRACT.android.package, {"android": own})
+
+
+@pytest.mark.parametrize(("package", "name"), [("page-orientation", "page_orientation"), ("flutter", "flutter_models")])
+def test_the_name_of_a_package_is_one_that_pub_takes(package: str, name: str) -> None:
+    assert naming.pub_name(package) == name
+
+
+@pytest.mark.parametrize("name", ["Page", "page-orientation", "1page", "class", "flutter", "p" * 65])
+def test_a_name_that_pub_rejects_is_refused(name: str) -> None:
+    with pytest.raises(SettingError):
+        Flutter(package=name)
+
+
+def test_classes_members_and_files_have_names_of_their_own() -> None:
+    assert naming.class_names(["picture", "tensor", "net"]) == {
+        "picture": "PictureModel",
+        "tensor": "TensorModel",
+        "net": "Net",
+    }
+    assert naming.members(["final", "runtimeType", "x", "top"], {"top"}) == {
+        "final": "finalValue",
+        "runtimeType": "runtimeTypeValue",
+        "x": "x",
+        "top": "topValue",
+    }
+    assert naming.file_names(["Net", "net", "a-b"]) == {"Net": "net", "net": "net_2", "a-b": "a_b"}
+
+
+def test_a_string_of_dart_is_what_it_was() -> None:
+    assert dart_string('a"b\\$c\n日') == '"a\\"b\\\\\\$c\\n\\u65e5"'
+
+
+def test_comparing_a_release_with_a_package_for_flutter_says_that_it_cannot(tmp_path: Path) -> None:
+    case = there(CONTRACT, tmp_path / "files")
+    view = case.view()
+    artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
+    shipped = release.layout(case.target, view, artifacts, tmp_path / "dist")
+    package, plans = case.android.package, case.android.plans
+    text = release.manifest(package, plans, Report(parities=()), shipped, warnings=(), options={}, runtimes={})
+    (tmp_path / "dist" / "manifest.json").write_text(text, encoding="utf-8", newline="\n")
+    with pytest.raises(ConfigError, match="a package for Flutter, which mobpack does not compare yet"):
+        read(tmp_path / "dist")

@@ -1,0 +1,120 @@
+"""Dart for Linux, Debian's own, in a folder of the cache: analyses, formats and runs generated packages.
+
+`python -m tests.toolchain.dart --lock` locks the versions that Debian's mirror has now. They are sid's, which keeps no
+older ones: a machine whose cache lacks a version that sid no longer has needs a new lock.
+"""
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from packager.core.errors import ToolError
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
+from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.require import require
+from tests.toolchain.swift import Finished, Swift
+
+SUITE = Suite("sid")
+LOCK = Path(__file__).with_name("dart_debs.txt")
+REFRESH = "python -m tests.toolchain.dart --lock"
+WANTED = ("dart-sdk", "sky-engine", "coreutils", "dash")
+NOT_NEEDED = re.compile(r"(debianutils|libc-gconv-modules-extra|openssl-provider-legacy)$")
+"""Dependencies of these that are not used here."""
+NOT_UNPACKED = re.compile(r"usr/share/(doc|info|lintian|locale|man)/|usr/lib/dart/bin/resources/(devtools|dartdoc)/")
+PROGRAMS = "/usr/lib/dart/bin:/usr/bin"
+SKY_ENGINE = "/usr/share/dart/packages/sky_engine"
+"""Declarations of dart:ui, as packages of Flutter have them."""
+LANGUAGE = "3.10"
+"""version of the language that packages have"""
+PROBLEM = re.compile(r"^(ERROR|WARNING|INFO)\|", re.MULTILINE)
+"""beginning of a line of the analyzer that says what is wrong"""
+TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class Dart:
+    """The toolchain, in a folder that its runs share."""
+
+    folder: Path
+
+    def run(
+        self,
+        arguments: Sequence[str | Path],
+        *,
+        cwd: Path,
+        mounts: Mapping[str, Path] | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> Finished:
+        """Runs a program of the toolchain in `cwd`, the one folder of the machine that it sees besides `mounts`."""
+        root = Swift(self.folder)
+        variables = {"PATH": PROGRAMS, "PUB_CACHE": str(root.shared / "pub"), **(environment or {})}
+        return root.run(arguments, cwd=cwd, mounts=mounts, environment=variables, timeout_s=timeout_s)
+
+    def onnxruntime(self) -> Path:
+        """pip's ONNX Runtime."""
+        spec = find_spec("onnxruntime")
+        assert spec
+        assert spec.origin
+        [library] = Path(spec.origin).with_name("capi").glob("libonnxruntime.so.*.*.*")
+        return library
+
+
+def toolchain_files() -> tuple[Path, ...]:
+    """Identity of a toolchain and of the way it is used."""
+    return LOCK, Path(__file__)
+
+
+def configured_package(folder: Path, name: str) -> Path:
+    """The package in `folder`, which programs there and the analyzer find under its name; dart:ui is Flutter's."""
+    found = {name: folder.as_uri(), "sky_engine": f"file://{SKY_ENGINE}"}
+    listed = [
+        {"name": name, "rootUri": place, "packageUri": "lib/", "languageVersion": LANGUAGE}
+        for name, place in found.items()
+    ]
+    (folder / ".dart_tool").mkdir()
+    text = json.dumps({"configVersion": 2, "packages": listed})
+    (folder / ".dart_tool" / "package_config.json").write_text(text, encoding="utf-8", newline="\n")
+    return folder
+
+
+@cache
+def dart() -> Dart:
+    """The toolchain, made on first use; skips the test if it is not available."""
+    require(sys.platform == "linux", "Debian's Dart runs on Linux")
+    try:
+        return Dart(install(LOCK))
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+        raise
+
+
+def install(lock: Path) -> Path:
+    """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
+    folder = cache_folder() / "dart" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
+
+    def make(made: Path) -> None:
+        (made / "shared").mkdir()
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            debs = SUITE.download(read_lock(lock), Path(scratch), refresh=REFRESH)
+            unpack(debs, made / "root", NOT_UNPACKED)
+
+    make_alone(folder, make)
+    return folder
+
+
+def main() -> None:
+    if sys.argv[1:] != ["--lock"]:
+        sys.exit(f"usage: {REFRESH}")
+    LOCK.write_text(SUITE.lock(WANTED, NOT_NEEDED), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
