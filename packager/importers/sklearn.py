@@ -292,7 +292,7 @@ class SklearnModel:
                     return skl2onnx.convert_sklearn(
                         self.model,
                         initial_types=self._types(),
-                        options={id(self.model): each} if each else None,
+                        options={id(steps_of(self.model)[-1]): each} if each else None,
                         target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
                     )
             except NameError as error:
