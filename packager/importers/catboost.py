@@ -1,6 +1,7 @@
 """catboost: models that CatBoost has saved as `.cbm`; their trees are written as ONNX one by one."""
 
 import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,8 +51,10 @@ class CatBoost:
                 f"CatBoost {catboost.__version__} cannot load {source.text}: {str(error).splitlines()[0]}",
                 hint="it is damaged: save it again with model.save_model('model.cbm')",
             ) from error
-        model.save_model("model.json", format="json")
-        content = json.loads(Path("model.json").read_text(encoding="utf-8"))
+        with tempfile.TemporaryDirectory() as folder:
+            written = Path(folder) / "model.json"
+            model.save_model(str(written), format="json")
+            content = json.loads(written.read_text(encoding="utf-8"))
         loss = str(model.get_all_params().get("loss_function", "")).partition(":")[0]
         return CatBoostModel(model=model, ensemble=ensemble_of(content, loss, source.text))
 

@@ -292,7 +292,7 @@ class SklearnModel:
                     return skl2onnx.convert_sklearn(
                         self.model,
                         initial_types=self._types(),
-                        options={id(self.model): each} if each else None,
+                        options={id(steps_of(self.model)[-1]): each} if each else None,
                         target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
                     )
             except NameError as error:
@@ -323,7 +323,8 @@ def plain_attributes() -> Iterator[None]:
         if isinstance(value, numpy.ndarray):
             return value.tolist()
         if isinstance(value, list):
-            return [each.item() if isinstance(each, numpy.generic) else each for each in value]
+            values = [each.item() if isinstance(each, numpy.generic) else each for each in value]
+            return [int(each) if isinstance(each, bool) else each for each in values]
         return value
 
     def made(*arguments: Any, **attributes: Any) -> Any:
@@ -355,7 +356,7 @@ def finish(proto: Any, methods: Mapping[str, str], classes: Sequence[Any], examp
         element = tensor.elem_type
         if name == "label" and classes and element == TensorProto.STRING:
             keys = [str(each) for each in classes]
-            attributes = {"keys_strings": keys, "values_int64s": list(range(len(keys)))}
+            attributes: dict[str, Any] = {"keys_strings": keys, "values_int64s": list(range(len(keys)))}
             source, element = f"{name}_text", TensorProto.INT64
             graph.node.append(
                 helper.make_node("LabelEncoder", [value.name], [source], domain="ai.onnx.ml", **attributes)
@@ -434,7 +435,7 @@ def spreads_of(estimator: Any) -> dict[int, tuple[float, float]]:
         from sklearn.utils._indexing import _get_column_indices
 
         names = list(getattr(estimator, "feature_names_in_", ()))
-        found = {}
+        found: dict[int, tuple[float, float]] = {}
         for _, part, chosen in estimator.transformers_:
             columns = [names.index(each) for each in chosen] if names and _are_names(chosen) else chosen
             if not _are_names(columns):
@@ -493,8 +494,7 @@ def tree_of(part: Any) -> Tree | None:
     nodes_of = getattr(part, "nodes", None)
     if nodes_of is not None and getattr(nodes_of.dtype, "names", None) and "num_threshold" in nodes_of.dtype.names:
         names = ("is_leaf", "feature_idx", "num_threshold", "left", "right", "missing_go_to_left")
-        rows = [tuple(node[name] for name in names) for node in nodes_of]
-        return Tree(nodes=[_node(*row) for row in rows], target=0)
+        return Tree(nodes=[_node(*(node[name] for name in names)) for node in nodes_of], target=0)
     return None
 
 

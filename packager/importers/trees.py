@@ -322,7 +322,7 @@ def drawn(ensemble: Ensemble, number: int, rows: int, is_exact: bool = True) -> 
     for feature, splits in splits_by_feature(ensemble).items():
         values[:, feature] = column_of(splits, rows, numbers, is_exact)
     for row in values if ensemble.trees else ():
-        lead(row, ensemble.trees[numbers.integers(len(ensemble.trees))], numbers)
+        lead(row, ensemble.trees[int(numbers.integers(len(ensemble.trees)))], numbers)
     return {FEATURES: values.astype(numpy.float32)}
 
 

@@ -50,6 +50,30 @@ PROGRAMS = (
         environment="huggingface",
         models={"bert": "BertForSequenceClassification", "vit": "ViTForImageClassification"},
     ),
+    Program(
+        module="tests.toolchain.tabular_models",
+        environment="tabular",
+        models={
+            "classes.ubj": "three classes, random forests boosted, missing values",
+            "sets.json": "regression on sets of categories",
+            "ranked.ubj": "ranking",
+            "classes.txt": "three classes, missing values",
+            "sets.txt": "regression on sets of categories",
+            "zeros.txt": "two classes, zeros as missing values",
+            "classes.cbm": "three classes, missing values",
+            "grown.cbm": "Poisson regression, trees that are not symmetric",
+            "forest.joblib": "scaler, random forest",
+            "columns.joblib": "columns of numbers and texts, logistic regression",
+            "support.pkl": "scaler, support vectors",
+            "histogram.joblib": "histogram boosting, missing values",
+            "linear.skops": "scaler, ridge regression",
+        },
+    ),
+    Program(
+        module="tests.toolchain.jax_models",
+        environment="jax",
+        models={"nets:corners": "flax: a trained convolution", "nets:two": "two inputs, a dict of outputs"},
+    ),
 )
 
 
