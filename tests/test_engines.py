@@ -1,6 +1,7 @@
 """Engines other than ONNX Runtime compute what it computes, and say what they cannot."""
 
 import platform
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ import onnx
 import pytest
 
 from packager.core.errors import ModelError
-from packager.runners import RUNNERS, Runnable
+from packager.runners import RUNNERS, Pace, Runnable
 from packager.runners.cpu import Cpu
+from packager.runners.litert_child import LAST, arranged
 from packager.verification.bisection import Limits, Side, bisect
 from packager.verification.parity import Tolerance
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_runners_isolated import PICTURE, Array, convolution, ready, run, worst
+from tests.toolchain import models
 
 pytestmark = [
     pytest.mark.by_content,
@@ -117,6 +120,52 @@ def test_strings_are_refused(name: str, tmp_path: Path) -> None:
     model = saved(tmp_path / "m.onnx", onnx_model("(string[1] x) => (string[1] y) { y = Identity (x) }"))
     with pytest.raises(ModelError, match="it has no strings, and 'x' is one"):
         first(name).open(Runnable(path=model), tmp_path)
+
+
+def test_litert_runs_the_file_that_a_model_was_made_from(tmp_path: Path) -> None:
+    """Basic Pitch as its authors publish it: outputs in another order, names with colons."""
+    source = tmp_path / "notes.onnx"
+    shutil.copyfile(models.basic_pitch(), source)
+    shutil.copyfile(models.basic_pitch_tflite(), source.with_suffix(".tflite"))
+    audio: dict[str, Array] = {"serving_default_input_2:0": weight(1, 43844, 1)}
+    runner = first("litert")
+    assert runner.cannot_open(Runnable(path=source)) == "it opens only .tflite files that lie beside a model"
+    found = run(runner, Runnable(path=source, source=source), tmp_path, audio)
+    assert worst(found, run(Cpu(), source, tmp_path, audio)) < 1e-3
+    assert found.about == "LiteRT 2.3.0, built-in kernels"
+
+
+def test_litert_says_which_file_is_not_there(tmp_path: Path) -> None:
+    model = Runnable(path=tmp_path / "graph.onnx", source=tmp_path / "notes.onnx")
+    assert RUNNERS["litert"]("")[0].cannot_open(model) == "there is no notes.tflite beside notes.onnx"
+
+
+@pytest.mark.parametrize(
+    ("shape", "sizes", "moved"),
+    [
+        ((1, 3, 8, 9), [None, 8, 9, 3], (1, 8, 9, 3)),
+        ((2, 8, 9, 3), [1, 8, 9, 3], (2, 8, 9, 3)),
+        ((1, 3, 8, 9), [1, 5, 5, 5], (1, 3, 8, 9)),
+        ((1, 3), [1, 3], (1, 3)),
+    ],
+)
+def test_channels_move_only_where_the_file_has_them_last(
+    shape: tuple[int, ...], sizes: list[int | None], moved: tuple[int, ...]
+) -> None:
+    assert arranged(numpy.zeros(shape), sizes, LAST).shape == moved
+
+
+def test_times_are_measured_in_the_engine(tmp_path: Path) -> None:
+    model = Runnable(path=convolution(tmp_path), threads=1)
+    numpy.savez(tmp_path / "sample.npz", allow_pickle=False, **PICTURE)
+    for name in ENGINES:
+        folder = tmp_path / name
+        folder.mkdir()
+        with first(name).open(model, folder) as session:
+            found = session.time(tmp_path / "sample.npz", Pace(warm_up_seconds=0.01, seconds=0.01, least_runs=3))
+            assert session.loading.seconds > 0
+        assert (found.error, len(found.times_ns) >= 3, min(found.times_ns) > 0) == ("", True, True)
+        assert first(name).cannot_time() == ""
 
 
 def test_ort_format_is_no_graph() -> None:

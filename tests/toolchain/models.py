@@ -51,6 +51,11 @@ def basic_pitch() -> Path:
     return _unpacked("model-basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.onnx")
 
 
+def basic_pitch_tflite() -> Path:
+    """The .tflite file from which `basic_pitch` was made."""
+    return _unpacked("model-basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.tflite")
+
+
 def digits() -> Path:
     """Handwritten digits: `Input3` float[1, 1, 28, 28] -> float[1, 10]. Two convolutions."""
     return _unpacked("model-digits", "qonnx/data/onnx/mnist-conv/model.onnx")
