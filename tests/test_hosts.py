@@ -51,6 +51,7 @@ PLACES = {
     "environments/webgpu.py": {"'/usr/lib/'", "'/usr/share/vulkan/icd.d'"},
     "processes/downloads.py": {"'/etc/apt'"},
     "runners/arm64.py": {"'/proc/cpuinfo'"},
+    "runners/elsewhere.py": {"'/dev/kfd'"},
     # for Xcode, which runs on Macs
     "workflows/xcode/files.py": {".chmod()"},
     "workflows/xcode/wiring.py": {"'/bin/sh'"},
