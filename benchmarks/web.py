@@ -14,7 +14,8 @@ from pathlib import Path
 
 from packager.files.user_cache import cache_folder
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import files_of, package, page_of
+from tests.toolchain.web.page import package, page_of
+from tests.toolchain.web.site import files_of
 
 CALLS = {
     "Orientation": """

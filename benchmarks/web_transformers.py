@@ -19,7 +19,8 @@ from packager.files.user_cache import cache_folder
 from packager.processes import downloads
 from tests.toolchain import models
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import Page, files_of, package, page_of
+from tests.toolchain.web.page import Page, package, page_of
+from tests.toolchain.web.site import files_of
 
 CONFIG = {
     "model_type": "bert",

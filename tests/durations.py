@@ -1,11 +1,11 @@
 """Plug-in for pytest: files that take longest run first, so that the last minutes have short ones for every worker.
 
-`durations.json` holds the seconds of each file that takes more than one. `--write-durations` renews it; files that did
-not run, or of which passes were kept (`passes.py`), stay as they were.
+`durations.json` holds the seconds of each file, one at least. `--write-durations` renews it; files that did not run, or
+of which passes were kept (`passes.py`), stay as they were. Files that it lacks run among the first.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ import pytest
 from tests.passes import KEPT
 
 FILE = Path(__file__).with_suffix(".json")
+UNKNOWN_S = 100
+"""Seconds of a file that was not measured: a long one among the last keeps one worker busy, and all others wait."""
 
 
 def known() -> Mapping[str, int]:
@@ -28,8 +30,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sorts files by their durations; the order within a file stays."""
-    seconds = known()
-    items.sort(key=lambda item: (-seconds.get(item.path.name, 0), item.path.name))
+    places = {name: place for place, name in enumerate(in_order({item.path.name for item in items}, known()))}
+    items.sort(key=lambda item: places[item.path.name])
+
+
+def in_order(names: Iterable[str], seconds: Mapping[str, int]) -> Sequence[str]:
+    """Names of files, the longest first."""
+    return sorted(names, key=lambda name: (-seconds.get(name, UNKNOWN_S), name))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -47,8 +54,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def renewed(old: Mapping[str, float], measured: Mapping[str, float]) -> Mapping[str, int]:
-    """Whole seconds of files that still exist and take more than one, the longest first."""
-    both = {name: round(seconds) for name, seconds in {**old, **measured}.items() if FILE.with_name(name).is_file()}
-    return dict(
-        sorted(((name, value) for name, value in both.items() if value > 1), key=lambda each: (-each[1], each[0]))
-    )
+    """Whole seconds of files that still exist, the longest first."""
+    both = {**old, **measured}
+    found = {name: max(1, round(both[name])) for name in both if FILE.with_name(name).is_file()}
+    return {name: found[name] for name in in_order(found, found)}

@@ -28,7 +28,11 @@ ALWAYS = ("packager/processes/pins.toml", "pyproject.toml", "requirements")
 """Content that each of these tests depends on, or may depend on."""
 NEUTRAL = ("packager/files/store", "packager/core/console.py")
 """Code that closures leave out, as no stored result depends on it. A test may."""
-MAKERS = ("tests/toolchain/projects.py", "tests/toolchain/weights_apart.py")
+MAKERS = (
+    "tests/toolchain/delivery_packages.py",
+    "tests/toolchain/projects.py",
+    "tests/toolchain/weights_apart.py",
+)
 """Modules that make packages for tests: their text counts, what they import and start does not."""
 TOOLS = (
     "packager/core",

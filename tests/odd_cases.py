@@ -319,6 +319,44 @@ def not_numbers() -> None:
     case("a number without dimensions", "(float x) => (float y) { y = Relu (x) }")
 
 
+def large_attributes() -> None:
+    """ONNX Runtime cannot open these in ORT format with the settings of apps."""
+    what = "tensors in the attributes of nodes"
+    case(
+        "TreeEnsemble",
+        """(float[1, 4] x) => (float[1, 1] y) {
+            y = ai.onnx.ml.TreeEnsemble <n_targets = 1, aggregate_function = 1> (x) }""",
+        opsets={"": 21, "ai.onnx.ml": 5},
+        add=stumps,
+        expected=only_onnx(what),
+        reason=f"ships as ONNX: it has {what} that ORT format cannot hold",
+    )
+
+
+def stumps(model: onnx.ModelProto, count: int = 200) -> None:
+    """So many trees of one node and two leaves: their tensors have more bytes than ONNX Runtime copies (127)."""
+    true_leaves, false_leaves = list(range(0, 2 * count, 2)), list(range(1, 2 * count, 2))
+    numbers = {
+        "tree_roots": list(range(count)),
+        "nodes_featureids": [index % 4 for index in range(count)],
+        "nodes_trueleafs": [1] * count,
+        "nodes_truenodeids": true_leaves,
+        "nodes_falseleafs": [1] * count,
+        "nodes_falsenodeids": false_leaves,
+        "leaf_targetids": [0] * (2 * count),
+    }
+    tensors: dict[str, numpy.ndarray[Any, Any]] = {
+        "nodes_modes": numpy.zeros(count, numpy.uint8),
+        "nodes_splits": numpy.linspace(-1, 1, count, dtype=numpy.float32),
+        "leaf_weights": numpy.linspace(0, 1, 2 * count, dtype=numpy.float32),
+    }
+    node = model.graph.node[0]
+    node.attribute.extend(helper.make_attribute(name, each) for name, each in numbers.items())
+    node.attribute.extend(
+        helper.make_attribute(name, numpy_helper.from_array(each, name)) for name, each in tensors.items()
+    )
+
+
 def words(model: onnx.ModelProto) -> None:
     model.graph.initializer.append(numpy_helper.from_array(numpy.array(["a", "ä"], object), "w"))
 
@@ -399,5 +437,5 @@ def one_name(model: onnx.ModelProto) -> None:
         node.name = "same"
 
 
-for rows in (low_bits, rare_types, versions, control_flow, not_numbers, operators_of_others, names):
+for rows in (low_bits, rare_types, versions, control_flow, large_attributes, not_numbers, operators_of_others, names):
     rows()

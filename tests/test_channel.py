@@ -2,6 +2,7 @@
 
 import json
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -511,6 +512,46 @@ def test_a_blob_that_was_cut_short_is_written_again(folder: Folder, key: Key, pu
     checking.verify(place_of(folder, key), NOW)
 
 
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["missing", "cut"])
+def test_publishing_a_release_again_mends_its_blobs(
+    folder: Folder, key: Key, publish: Publish, damage: Callable[[Path], object]
+) -> None:
+    publish(folder, ONE)
+    damaged = folder.listed("blobs")[0].name
+    damage(folder.root / damaged)
+    assert publish(folder, ONE, is_dry=True).uploaded == (damaged,)
+    again = publish(folder, ONE)
+    assert (again.is_new, again.document.number, again.uploaded) == (False, 1, (damaged,))
+    checking.verify(place_of(folder, key), NOW)
+
+
+def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: Folder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    path = folder.root / folder.listed("blobs")[0].name
+    path.write_bytes(bytes(len(path.read_bytes())))
+    with pytest.raises(GateError, match="was changed") as raised:
+        checking.verify(place_of(folder, key), NOW)
+    assert raised.value.hint == "remove it and publish the release that has it again"
+    path.unlink()
+    publish(folder, ONE)
+    checking.verify(place_of(folder, key), NOW)
+
+
+@pytest.mark.parametrize("content", [b"", b'{"mediaType": "appl'], ids=["empty", "cut"])
+def test_a_damaged_pointer_is_mended_as_its_hint_says(
+    folder: Folder, key: Key, publish: Publish, content: bytes
+) -> None:
+    publish(folder, ONE)
+    pointer = folder.root / "stable/channel.json"
+    pointer.write_bytes(content)
+    with pytest.raises(GateError, match="cut short") as raised:
+        publish(folder, ONE)
+    assert raised.value.hint == "remove it and publish again: it is a copy of the newest of the documents beside it"
+    pointer.unlink()
+    publish(folder, ONE)
+    assert checking.verify(place_of(folder, key), NOW).document.number == 1
+
+
 def aged(folder: Folder, days: float) -> None:
     import os
 
@@ -559,6 +600,16 @@ def test_a_blob_that_pruning_may_remove_is_written_again(folder: Folder, key: Ke
     watched = Watched(inner=folder)
     publish(watched, TWO)
     assert len([each for each in watched.writes if each.startswith("blobs/")]) == 2
+
+
+def test_pruning_keeps_what_a_channel_without_its_pointer_names(folder: Folder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    publish(folder, TWO, channel="beta")
+    (folder.root / "beta/channel.json").unlink()  # the first publisher of beta was interrupted before it
+    aged(folder, 2)
+    assert pruning.channels(folder) == ["beta", "stable"]
+    assert prune(folder, key, documents=1).names == ()
+    checking.verify(place_of(folder, key, channel="beta"), NOW)
 
 
 def test_nothing_is_pruned_beside_a_channel_that_does_not_verify(folder: Folder, key: Key, publish: Publish) -> None:
@@ -613,6 +664,16 @@ def test_an_error_of_a_store_says_where_and_what_to_do() -> None:
     assert "credentials" in failed.value.hint
 
 
+def test_a_store_that_does_not_answer_is_an_error_of_the_network() -> None:
+    """Stores of FTP are connected to before anything is read."""
+    with socket.socket() as unused:  # bound, and listening to nobody
+        unused.bind(("127.0.0.1", 0))
+        url = f"ftp://127.0.0.1:{unused.getsockname()[1]}/channel"
+        with pytest.raises(ToolError, match="ConnectionRefusedError") as raised:
+            open_storage(url)
+    assert "the network" in raised.value.hint
+
+
 def test_an_unknown_address_is_refused() -> None:
     with pytest.raises(ConfigError, match="nowhere"):
         open_storage("nowhere://bucket")
@@ -632,6 +693,17 @@ def test_a_release_without_what_channels_need_is_refused(folder: Folder, key: Ke
     with pytest.raises(ConfigError, match="data-sha256") as refused:
         publishing.publish(place_of(folder, key), old, Terms(), signing_of(key))
     assert "build it again" in refused.value.hint
+
+
+def test_a_release_of_encrypted_models_is_refused(folder: Folder, key: Key, tmp_path: Path) -> None:
+    encrypted = make_release(tmp_path / "encrypted", ONE)
+    manifest = json.loads((encrypted / "manifest.json").read_text(encoding="utf-8"))
+    manifest["options"]["encryption"] = "models-1"
+    (encrypted / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
+    with pytest.raises(ConfigError, match="are encrypted") as refused:
+        publishing.publish(place_of(folder, key), encrypted, Terms(), signing_of(key))
+    assert "without [package] encryption" in refused.value.hint
+    assert folder.listed("") == []
 
 
 def test_an_unknown_model_is_refused(folder: Folder, publish: Publish) -> None:

@@ -284,7 +284,7 @@ def test_a_target_of_the_command_line_keeps_its_table(tmp_path: Path) -> None:
 def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     assert refused(tmp_path, targets=("windows",)) == (
         "unknown target 'windows'",
-        "known: android, ios, web, react_native",
+        "known: android, ios, web, react_native, flutter",
     )
 
 

@@ -68,6 +68,13 @@ HEARING = """(float[batch, 1, 4000] a) => (float[batch, 4, 1] y) {
     y = Conv <strides = [8]> (r, v)
 }"""
 HEARING_WEIGHTS = {"w": WEIGHTS["w"][:, :1, 0], "v": numpy.ones((4, 8, 500), numpy.float32)}
+PICTURES = (
+    ("stretch", "classes"),
+    ("crop", "boxes"),
+    ("letterbox", "embedding"),
+    ("as OpenCV", "classes"),
+)
+"""Pairs of an image and an output that have each of both, but for masks."""
 SOUNDS: dict[str, dict[str, Any]] = {
     "samples": {"kind": "audio", "rate": 8000},
     "16-bit samples": {"kind": "audio", "rate": 8000, "format": "pcm16", "scale": 2.0},
@@ -97,20 +104,46 @@ def _partition(folder: Path, target: Target, wanted: Tables, net: ModelProto, sh
     return only
 
 
+PHONES: dict[str, Target] = {
+    "coreml": Ios(providers=("coreml",)),
+    **{name: Android(providers=(name,)) for name in ("nnapi", "qnn", "webgpu", "xnnpack")},
+}
+Alone = Callable[[str], Partition]
+
+
 @pytest.fixture(scope="module")
-def coreml(tmp_path_factory: pytest.TempPathFactory) -> Partition:
-    """The net alone."""
-    return partition(tmp_path_factory.mktemp("alone"), Ios(providers=("coreml",)), {}, {})
+def seeing(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """The partition of the image net alone, by provider."""
+    return cache(lambda provider: partition(tmp_path_factory.mktemp("alone"), PHONES[provider], {}, {}))
+
+
+@pytest.fixture(scope="module")
+def hearing(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """The partition of the audio net alone, by provider."""
+    return cache(lambda provider: heard(tmp_path_factory.mktemp("alone"), PHONES[provider], {}))
+
+
+@pytest.fixture(scope="module")
+def coreml(seeing: Alone) -> Partition:
+    """The image net alone."""
+    return seeing("coreml")
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("outputs", [name for name in OUTPUTS if "mask" not in name])
-def test_coreml_takes_the_core_in_one_piece_ahead_of_every_output(
-    tmp_path: Path, coreml: Partition, outputs: str
+@pytest.mark.parametrize(("image", "outputs"), PICTURES)
+def test_coreml_takes_the_core_in_one_piece_between_every_picture_and_output(
+    tmp_path: Path, coreml: Partition, image: str, outputs: str
 ) -> None:
-    found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
+    found = partition(tmp_path, PHONES["coreml"], {"x": IMAGES[image]}, OUTPUTS[outputs])
     assert (coreml.partition_count, found.partition_count, found.share) == (1, 1, WHOLE)
     assert found.taken_count >= coreml.taken_count
+
+
+def test_every_picture_and_every_output_is_in_a_pair() -> None:
+    assert {image for image, _ in PICTURES} == set(IMAGES)
+    assert {outputs for _, outputs in PICTURES} == {name for name in OUTPUTS if "mask" not in name}
+    assert {tokenizer for tokenizer, _ in TEXTS} == set(TOKENIZERS)
+    assert {output for _, output in TEXTS} == set(READ)
 
 
 @pytest.mark.processes
@@ -121,14 +154,6 @@ def test_coreml_takes_the_best_class_of_each_place_as_a_second_piece(
     """In 16 bits it is still the best one, or an equal one."""
     found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
     assert (found.partition_count, found.share) == (2, WHOLE)
-    assert found.taken_count >= coreml.taken_count
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("image", IMAGES)
-def test_coreml_takes_the_core_in_one_piece_behind_every_picture(tmp_path: Path, coreml: Partition, image: str) -> None:
-    found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES[image]}, OUTPUTS["classes"])
-    assert (found.partition_count, found.share) == (1, WHOLE)
     assert found.taken_count >= coreml.taken_count
 
 
@@ -146,31 +171,28 @@ def test_coreml_takes_the_core_in_one_piece_behind_every_picture(tmp_path: Path,
     ],
 )
 def test_providers_of_android_take_the_core_in_as_many_pieces_as_without(
-    tmp_path: Path, provider: str, image: str, outputs: str
+    tmp_path: Path, seeing: Alone, provider: str, image: str, outputs: str
 ) -> None:
-    have("qnn" if provider == "qnn" else "android")
-    target = Android(providers=(provider,))
-    alone = partition(tmp_path, target, {}, {})
-    found = partition(tmp_path, target, {"x": IMAGES[image]}, OUTPUTS[outputs])
+    have(ENVIRONMENTS[provider])
+    alone = seeing(provider)
+    found = partition(tmp_path, PHONES[provider], {"x": IMAGES[image]}, OUTPUTS[outputs])
     assert (found.refusal, found.partition_count, found.share) == ("", alone.partition_count, WHOLE)
     assert alone.share == 1.0
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("sound", SOUNDS)
-def test_coreml_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, sound: str) -> None:
-    target = Ios(providers=("coreml",))
-    alone, found = heard(tmp_path, target, {}), heard(tmp_path, target, {"a": SOUNDS[sound]})
+def test_coreml_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, hearing: Alone, sound: str) -> None:
+    alone, found = hearing("coreml"), heard(tmp_path, PHONES["coreml"], {"a": SOUNDS[sound]})
     assert (alone.partition_count, found.partition_count) == (1, 1)
     assert found.taken_count >= alone.taken_count
 
 
 @pytest.mark.environments
 @pytest.mark.parametrize("sound", SOUNDS)
-def test_qnn_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, sound: str) -> None:
+def test_qnn_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, hearing: Alone, sound: str) -> None:
     have("qnn")
-    target = Android(providers=("qnn",))
-    alone, found = heard(tmp_path, target, {}), heard(tmp_path, target, {"a": SOUNDS[sound]})
+    alone, found = hearing("qnn"), heard(tmp_path, PHONES["qnn"], {"a": SOUNDS[sound]})
     assert (found.refusal, alone.partition_count, found.partition_count) == ("", 1, 1)
 
 
@@ -240,10 +262,6 @@ READ: dict[str, tuple[str, dict[str, Any]]] = {
     "spans": ("hidden", {"kind": "spans"}),
 }
 CLASSES: tuple[str, dict[str, Any]] = ("logits", {"kind": "classes", "activation": "softmax"})
-PHONES: dict[str, Target] = {
-    "coreml": Ios(providers=("coreml",)),
-    **{name: Android(providers=(name,)) for name in ("nnapi", "qnn", "webgpu", "xnnpack")},
-}
 ENVIRONMENTS = {"nnapi": "android", "qnn": "qnn", "webgpu": "webgpu", "xnnpack": "android"}
 
 
@@ -264,50 +282,43 @@ def read(folder: Path, target: Target, tokenizer: str = "", output: str = "", *,
     return _partition(folder, target, tables(inputs, outputs), net, {})
 
 
-BATCHES: dict[str, tuple[str, str]] = {
-    **{name: (name, "") for name in TOKENIZERS},
-    **{name: ("WordPiece", name) for name in READ if name != "spans"},
-}
-"""tokenizer and output, by name"""
+TEXTS = (
+    ("WordPiece", "spans"),
+    ("byte-pair encoding", "the mean of tokens"),
+    ("Unigram", "the first token"),
+    ("WordPiece", "the last token"),
+)
+"""Pairs of a tokenizer and an output that have each of both: no node of either may be taken."""
+BATCHES = tuple(pair for pair in TEXTS if "spans" not in pair)
+"""Spans are of one text."""
 
 
 def same_core(provider: str, alone: Partition, found: Partition) -> None:
     """Fails unless the provider takes the nodes of the core and no other, in the same pieces."""
-    assert (found.refusal, found.skipped) == ("", "")
-    assert (found.taken_count, found.partition_count) == (alone.taken_count, alone.partition_count), provider
+    same_pieces(alone, found)
     assert alone.taken_count > 4, provider
 
 
+def same_pieces(alone: Partition, found: Partition) -> None:
+    assert (found.refusal, found.skipped) == ("", "")
+    assert (found.taken_count, found.partition_count) == (alone.taken_count, alone.partition_count), found.provider
+
+
 @pytest.fixture(scope="module")
-def cores(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Partition]:
+def cores(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     """The partition of the text net alone, by provider."""
-
-    @cache
-    def found(provider: str) -> Partition:
-        return read(tmp_path_factory.mktemp("alone"), PHONES[provider])
-
-    return found
+    return cache(lambda provider: read(tmp_path_factory.mktemp("alone"), PHONES[provider]))
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("tokenizer", TOKENIZERS)
-def test_coreml_takes_no_node_of_a_tokenizer(tmp_path: Path, cores: Callable[[str], Partition], tokenizer: str) -> None:
-    same_core("coreml", cores("coreml"), read(tmp_path, PHONES["coreml"], tokenizer))
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("output", READ)
-def test_coreml_takes_nothing_behind_a_text_model(
-    tmp_path: Path, cores: Callable[[str], Partition], output: str
-) -> None:
-    same_core("coreml", cores("coreml"), read(tmp_path, PHONES["coreml"], "WordPiece", output))
+@pytest.mark.parametrize(("tokenizer", "output"), TEXTS)
+def test_coreml_takes_no_node_around_a_text_model(tmp_path: Path, cores: Alone, tokenizer: str, output: str) -> None:
+    same_core("coreml", cores("coreml"), read(tmp_path, PHONES["coreml"], tokenizer, output))
 
 
 @pytest.mark.environments
 @pytest.mark.parametrize("provider", [name for name in PHONES if name != "xnnpack"])
-def test_classes_of_a_text_are_no_piece_of_their_own(
-    tmp_path: Path, cores: Callable[[str], Partition], provider: str
-) -> None:
+def test_classes_of_a_text_are_no_piece_of_their_own(tmp_path: Path, cores: Alone, provider: str) -> None:
     """XNNPACK's softmax is a kernel of its own: it does not take the Reshape before it, and shares the CPU's memory."""
     have(ENVIRONMENTS.get(provider, "android"))
     found = read(tmp_path, PHONES[provider], "WordPiece", "classes")
@@ -317,58 +328,35 @@ def test_classes_of_a_text_are_no_piece_of_their_own(
 
 @pytest.mark.environments
 @pytest.mark.parametrize("provider", ENVIRONMENTS)
-@pytest.mark.parametrize("tokenizer", TOKENIZERS)
-def test_other_providers_take_no_node_of_a_tokenizer_either(
-    tmp_path: Path, cores: Callable[[str], Partition], provider: str, tokenizer: str
+@pytest.mark.parametrize(("tokenizer", "output"), TEXTS)
+def test_other_providers_take_no_node_around_a_text_model_either(
+    tmp_path: Path, cores: Alone, provider: str, tokenizer: str, output: str
 ) -> None:
     have(ENVIRONMENTS[provider])
-    same_core(provider, cores(provider), read(tmp_path, PHONES[provider], tokenizer))
-
-
-@pytest.mark.environments
-@pytest.mark.parametrize("provider", ENVIRONMENTS)
-@pytest.mark.parametrize("output", READ)
-def test_other_providers_take_nothing_behind_a_text_model_either(
-    tmp_path: Path, cores: Callable[[str], Partition], provider: str, output: str
-) -> None:
-    have(ENVIRONMENTS[provider])
-    same_core(provider, cores(provider), read(tmp_path, PHONES[provider], "WordPiece", output))
+    same_core(provider, cores(provider), read(tmp_path, PHONES[provider], tokenizer, output))
 
 
 @pytest.fixture(scope="module")
-def core_of_rows(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Partition]:
+def core_of_rows(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     """The partition of the net for any number of texts alone, by provider."""
-
-    @cache
-    def found(provider: str) -> Partition:
-        return read(tmp_path_factory.mktemp("alone"), PHONES[provider], is_batch=True)
-
-    return found
+    return cache(lambda provider: read(tmp_path_factory.mktemp("alone"), PHONES[provider], is_batch=True))
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("case", BATCHES)
+@pytest.mark.parametrize(("tokenizer", "output"), BATCHES)
 def test_coreml_takes_no_node_around_a_model_of_several_texts(
-    tmp_path: Path, core_of_rows: Callable[[str], Partition], case: str
+    tmp_path: Path, core_of_rows: Alone, tokenizer: str, output: str
 ) -> None:
-    found = read(tmp_path, PHONES["coreml"], *BATCHES[case], is_batch=True)
-    assert (found.refusal, found.skipped) == ("", "")
-    assert (found.taken_count, found.partition_count) == (
-        core_of_rows("coreml").taken_count,
-        core_of_rows("coreml").partition_count,
-    )
+    found = read(tmp_path, PHONES["coreml"], tokenizer, output, is_batch=True)
+    same_pieces(core_of_rows("coreml"), found)
 
 
 @pytest.mark.environments
 @pytest.mark.parametrize("provider", ENVIRONMENTS)
-@pytest.mark.parametrize("case", BATCHES)
+@pytest.mark.parametrize(("tokenizer", "output"), BATCHES)
 def test_other_providers_take_no_node_around_a_model_of_several_texts_either(
-    tmp_path: Path, core_of_rows: Callable[[str], Partition], provider: str, case: str
+    tmp_path: Path, core_of_rows: Alone, provider: str, tokenizer: str, output: str
 ) -> None:
     have(ENVIRONMENTS[provider])
-    found = read(tmp_path, PHONES[provider], *BATCHES[case], is_batch=True)
-    assert (found.refusal, found.skipped) == ("", "")
-    assert (found.taken_count, found.partition_count) == (
-        core_of_rows(provider).taken_count,
-        core_of_rows(provider).partition_count,
-    )
+    found = read(tmp_path, PHONES[provider], tokenizer, output, is_batch=True)
+    same_pieces(core_of_rows(provider), found)

@@ -14,8 +14,9 @@ from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
 from tests.delivery_telling import Language, fills_up, goes_on, serving, told
 from tests.toolchain import jvm
+from tests.toolchain.delivery_packages import RELEASES
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(of=[RELEASES["android"]]), pytest.mark.kotlin, pytest.mark.android]
 
 
 @pytest.fixture(scope="module")

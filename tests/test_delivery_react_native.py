@@ -15,12 +15,13 @@ from tests.delivery_server import Channel
 from tests.delivery_tales import TALES, Tale
 from tests.delivery_telling import Language, fills_up, serving, told
 from tests.toolchain import jsc
+from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.react_native import codegen, native
 from tests.toolchain.react_native.download.server import Certificate
 from tests.toolchain.react_native.packages import Built, unpack
 from tests.toolchain.react_native.verifier import add_verifier
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[RELEASES["react_native"]]), pytest.mark.react_native]
 
 
 def program(folder: Path) -> react_native.Made:

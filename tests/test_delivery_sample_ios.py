@@ -16,8 +16,8 @@ from tests.toolchain.sample_package import NOTES
 from tests.toolchain.sample_releases import NEWER, OURS
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import HOME, App, build_in, trusting
+from tests.toolchain.swift_stand_ins import with_crypto
 from tests.toolchain.swift_zlib import with_zlib
-from tests.toolchain.trusted_swift import with_crypto
 
 pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.swift]
 

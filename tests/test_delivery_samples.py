@@ -13,7 +13,8 @@ from tests.toolchain.chromium import browser
 from tests.toolchain.react_native.download.server import Handler
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.sample_releases import NEWER, OURS
-from tests.toolchain.web.page import Page, files_of, page_of
+from tests.toolchain.web.page import Page, page_of
+from tests.toolchain.web.site import files_of
 
 pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.react_native, pytest.mark.browser]
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests import delivery_releases
-from tests.delivery_drivers.swift import driver, kept
+from tests.delivery_drivers.swift import driver, kept, program
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
 from tests.delivery_telling import Language, fills_up, serving, told
-from tests.toolchain.delivered_swift import program
+from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.swift import swift
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(of=[RELEASES["ios"]]), pytest.mark.swift]
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,21 @@
 """The web: whatever servers and publishers do, and whenever the browser ends, the page opens a verified model."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests import delivery_releases
-from tests.delivery_drivers.web import driver
+from tests.delivery_drivers.web import ANY_SITE, driver
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_tales import TALES, Tale
 from tests.delivery_telling import Language, serving_pages
+from tests.toolchain.chromium import browser
+from tests.toolchain.delivery_packages import RELEASES
+from tests.toolchain.react_native.packages import unpack
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [pytest.mark.by_content(of=[RELEASES["web"]]), pytest.mark.react_native, pytest.mark.browser]
 
 AT_NIGHT = pytest.mark.nightly("the same TypeScript reads documents for React Native's program")
 READING = ("rollback", "reused number", "a stolen key", "hostile text", "paths", "wrong software")
@@ -23,19 +27,37 @@ TOLD = [
 ]
 MOST = 40
 """writes of the state, at most"""
+MOST_S = 1800.0
+"""seconds of the browser for all tales"""
 FROM = (pytest.param(FIRST, id="from the release before"), pytest.param(BUNDLED, id="new", marks=pytest.mark.nightly))
 
 
 @pytest.fixture(scope="module")
-def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
-    [package] = (delivery_releases.releases("web")[BUNDLED] / "npm").glob("*.tgz")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package, unpacked."""
+    [archive] = (delivery_releases.releases("web")[BUNDLED] / "npm").glob("*.tgz")
+    folder = tmp_path_factory.mktemp("package")
+    unpack(archive, folder)
+    return folder / "package"
+
+
+@pytest.fixture(scope="module")
+def language(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
     with serving_pages("web", tmp_path_factory.mktemp("web")) as channel:
         yield Language(channel=channel, start=lambda place: driver(package, channel.url, place), follows=True)
 
 
+@pytest.fixture(scope="module")
+def one_browser(language: Language, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
+    """The same in one browser, with a site for each device: starting a browser takes longer than most tales."""
+    url = language.channel.url
+    with browser(tmp_path_factory.mktemp("browser"), more=ANY_SITE, seconds=MOST_S) as opened:
+        yield replace(language, start=lambda place: driver(package, url, place, shared=opened))
+
+
 @pytest.mark.parametrize("tale", TOLD, ids=lambda each: each.name)
-def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
-    language.tell(tale, tmp_path)
+def test_a_verified_model_is_opened_after(one_browser: Language, tale: Tale, tmp_path: Path) -> None:
+    one_browser.tell(tale, tmp_path)
 
 
 @pytest.mark.parametrize("when", ["die", "die-after"])

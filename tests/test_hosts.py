@@ -28,11 +28,21 @@ OWN_WAYS = ("files/host.py", "processes/groups.py")
 """Modules that do the same on each system in its own way."""
 PLACES = {
     # where the system can; else in another way
+    "bench/machine.py": {
+        "'/proc/cpuinfo'",
+        "'/proc/stat'",
+        "'/sys/devices/system/cpu'",
+        "'/sys/fs/cgroup/cpu.max'",
+        "os.getloadavg",
+        "os.sched_getaffinity",
+        "os.sched_setaffinity",
+    },
     "files/atomic.py": {".hardlink_to()", "os.copy_file_range"},
     "files/exchange.py": {"CDLL(None)"},
     "graph/weights/writing.py": {"os.copy_file_range"},
     "quantization/calibration/child.py": {"CDLL(None)"},
     "runners/reference_child.py": {"resource", "resource.RLIMIT_DATA", "resource.setrlimit"},
+    "session/timing.py": {"'/proc/self/status'", "resource", "resource.RUSAGE_SELF", "resource.getrusage"},
     "workflows/unchanged.py": {"'/proc/cpuinfo'"},
     # in environments that only Linux supports
     "environments/android_probe.py": {"'/proc/self/status'"},

@@ -1,5 +1,6 @@
 """Imports without another framework: refusals, ONNX of old versions, samples, layouts and names."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
@@ -11,7 +12,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ModelError, ToolError
 from packager.environments.framework import Framework
 from packager.files.store import Store
-from packager.importers import FRAMEWORKS, IMPORTERS, Input, Source
+from packager.importers import FRAMEWORKS, IMPORTERS, Arrays, Converted, Input, Source
 from packager.importers.importer import dimensions
 from packager.workflows import doctor
 from packager.workflows.conversion.graph import name_outputs, ports
@@ -80,6 +81,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
     ("source", "more", "kind", "words"),
     [
         ("absent.keras", {}, ConfigError, "absent.keras: no such file or folder"),
+        ("hf:owner/name", {}, ConfigError, "hf:owner/name: models are imported from the disk"),
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
         ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
@@ -153,18 +155,31 @@ def test_dynamic_dimensions_have_names() -> None:
     assert dimensions("image", (None, None, None, 3)) == ("batch", "image_1", "image_2", 3)
 
 
-def test_random_inputs_vary_in_every_dynamic_dimension() -> None:
-    inputs = [
+@dataclass(frozen=True)
+class Sums:
+    """A model of a framework that needs no package."""
+
+    made_with = "sums 1"
+    inputs = (
         Input(name="x", dtype="float32", shape=("batch", "x_1", 3)),
         Input(name="n", dtype="int64", shape=("batch",), limit=7),
-    ]
+    )
+
+    def run(self, inputs: Arrays) -> Arrays:
+        return {"sum": inputs["x"].sum() + inputs["n"]}
+
+    def convert(self, path: Path) -> Converted:
+        raise NotImplementedError
+
+
+def test_random_inputs_vary_in_every_dynamic_dimension() -> None:
     job = Job(importer="", text="", path="", folder="", samples="", sample_count=4, sizes={"x_1": 9})
-    found = list(sampling.random(inputs, job))
+    found = list(sampling.random(Sums(), job))
     assert [each["x"].shape for each in found] == [(2, 9, 3), (1, 9, 3), (3, 9, 3), (5, 9, 3)]
     assert all(each["n"].max() < 7 for each in found)
     assert not numpy.array_equal(found[0]["x"][0], found[1]["x"][0])
     with pytest.raises(ConfigError, match="no dynamic dimension has that name") as error:
-        sampling.refuse_unknown_sizes(inputs, {"x1": 9})
+        sampling.refuse_unknown_sizes(Sums().inputs, {"x1": 9})
     assert error.value.hint == "did you mean 'x_1'?"
 
 

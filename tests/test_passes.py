@@ -246,6 +246,15 @@ def test_the_key_of_a_packages_tests_has_no_code_that_makes_it_but_all_that_chec
     }
 
 
+@pytest.mark.parametrize("language", ["kotlin", "react_native", "swift", "web"])
+def test_the_key_of_tests_of_what_is_delivered_has_the_code_that_publishes_and_none_that_builds(language: str) -> None:
+    files = Tree(ROOT).files_around(ROOT / "tests" / f"test_delivery_{language}.py")
+    assert {PACKAGE / "channel" / "publishing.py", PACKAGE / "deltas" / "making.py"} < files
+    assert {ROOT / "tests" / "toolchain" / "delivery_packages.py", ROOT / "tests" / "delivery_server.py"} < files
+    assert not {PACKAGE / "cli" / "build.py", PACKAGE / "compile" / "compile.py"} & files
+    assert not {path for path in files if PACKAGE / "quantizers" in path.parents}
+
+
 def test_the_key_of_a_package_has_all_that_makes_it() -> None:
     files = Tree(ROOT).program(projects.ANDROID.maker)
     assert {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "errors.py", PACKAGE / "core" / "console.py"} < files

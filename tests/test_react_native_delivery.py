@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from packager.channel.document import Conditions
-from tests.delivery_drivers.react_native import Driver, Made, driver, program, storage
+from tests.delivery_drivers.react_native import Driver, Made, driver, storage
 from tests.toolchain import delivered
 from tests.toolchain.delivered import Shelf, blob, sum_of
 from tests.toolchain.react_native.download import server as servers
@@ -75,7 +75,7 @@ class App:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return program(tmp_path_factory.mktemp("program"))
+    return delivered.program(tmp_path_factory.mktemp("program"))
 
 
 @pytest.fixture(scope="module")

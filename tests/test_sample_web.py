@@ -19,7 +19,8 @@ from tests.toolchain import vision
 from tests.toolchain.chromium import browser
 from tests.toolchain.sample_notes import QUERIES, nearest, notes
 from tests.toolchain.sample_package import NOTES
-from tests.toolchain.web.page import Page, files_of, page_of
+from tests.toolchain.web.page import Page, page_of
+from tests.toolchain.web.site import files_of
 
 pytestmark = [pytest.mark.by_content("docs/web.md", "sample_apps"), pytest.mark.react_native, pytest.mark.browser]
 

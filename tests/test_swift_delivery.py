@@ -13,6 +13,7 @@ import pytest
 from packager.channel.document import Conditions, ModelFile, ModelRelease, Rollout, is_in_rollout
 from packager.core.to_json import plain
 from tests.delivery_drivers.swift import Driver, driver, kept
+from tests.delivery_drivers.swift import program as compiled
 from tests.delta_vectors import PATH
 from tests.toolchain import delivered_swift
 from tests.toolchain.delivered_android import MODEL, bundle, sum_of
@@ -89,7 +90,7 @@ def said(found: Mapping[str, Any]) -> tuple[str, str, float]:
 def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
     swift()
     folder = tmp_path_factory.mktemp("program")
-    return delivered_swift.program(delivered_swift.write_package(folder), folder)
+    return compiled(delivered_swift.write_package(folder), folder)
 
 
 @pytest.fixture(scope="module")

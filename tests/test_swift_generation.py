@@ -21,7 +21,8 @@ from tests.onnx_text import saved
 from tests.toolchain import generation_models
 from tests.toolchain.generation_models import PROMPT, SEEDS
 from tests.toolchain.swift import swift
-from tests.toolchain.swift_packages import Outcomes, compiled, write_runtime, write_values
+from tests.toolchain.swift_dependency import write_runtime
+from tests.toolchain.swift_packages import Outcomes, compiled, write_values
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 

@@ -13,7 +13,8 @@ import pytest
 
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.swift import swift
-from tests.toolchain.swift_app import HOME, App, build
+from tests.toolchain.swift_app import HOME, App
+from tests.toolchain.swift_projects import build
 from tests.toolchain.swift_sources import objects
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]

@@ -15,7 +15,8 @@ from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.swift import swift
-from tests.toolchain.swift_app import HOME, App, build, trusting
+from tests.toolchain.swift_app import HOME, App, trusting
+from tests.toolchain.swift_projects import build
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 

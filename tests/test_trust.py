@@ -79,6 +79,7 @@ def test_functions_of_users_are_called_for_samples_metrics_and_exports_alone() -
     """`trust` must know every other caller first."""
     callers = {module for module, imported in imports().items() if "core.user_functions" in imported}
     assert callers == {
+        "importers.jax",
         "workflows.importing.project",
         "workflows.importing.steps",
         "workflows.export.factory",

@@ -12,16 +12,15 @@ from tests.toolchain import projects, typed_texts
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.web.page import (
     EMBED_LIST,
-    PAGE,
     READ_TEXTS,
     RUN_MINILM,
     Page,
     embedding,
-    files_of,
     package,
     page_of,
     tokens,
 )
+from tests.toolchain.web.site import PAGE, files_of
 
 pytestmark = [
     pytest.mark.by_content("docs/web.md", of=[projects.WEB]),

@@ -17,7 +17,8 @@ from packager.targets.web import Web
 from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, paged, typed
 from tests.toolchain import node, projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import NAME, RUN_MINILM, Page, app, embedding, files_of, package, page_of
+from tests.toolchain.web.page import NAME, RUN_MINILM, Page, app, embedding, package, page_of
+from tests.toolchain.web.site import files_of
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native]
 

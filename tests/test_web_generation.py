@@ -11,7 +11,8 @@ from packager.files.user_cache import cache_folder
 from tests.toolchain import generation_models, projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.generation_models import PROMPT, SEEDS, Made
-from tests.toolchain.web.page import Page, files_of, package, page_of
+from tests.toolchain.web.page import Page, package, page_of
+from tests.toolchain.web.site import files_of
 
 pytestmark = [pytest.mark.by_content(of=[projects.TALES]), pytest.mark.react_native, pytest.mark.browser]
 

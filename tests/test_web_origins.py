@@ -10,7 +10,8 @@ import pytest
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native.download.server import Address, serving
-from tests.toolchain.web.page import RUN_MINILM, Page, embedding, files_of, package, page_of
+from tests.toolchain.web.page import RUN_MINILM, Page, embedding, package, page_of
+from tests.toolchain.web.site import files_of
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native, pytest.mark.browser]
 

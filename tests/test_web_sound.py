@@ -10,7 +10,8 @@ import pytest
 
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import Page, files_of, package, page_of
+from tests.toolchain.web.page import Page, package, page_of
+from tests.toolchain.web.site import files_of
 from tests.toolchain.web.sounds import HEAR, SOUND, heard
 
 pytestmark = [

@@ -13,7 +13,8 @@ from tests.toolchain import node, trusted, trusted_web
 from tests.toolchain.chromium import browser
 from tests.toolchain.react_native.packages import unpack
 from tests.toolchain.trusted_web import Facts
-from tests.toolchain.web.page import files_of, page_of
+from tests.toolchain.web.page import page_of
+from tests.toolchain.web.site import files_of
 from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]

@@ -9,7 +9,8 @@ import pytest
 
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.web.page import READ_TEXTS, RUN_MINILM, Page, embedding, files_of, package, page_of, tokens
+from tests.toolchain.web.page import READ_TEXTS, RUN_MINILM, Page, embedding, package, page_of, tokens
+from tests.toolchain.web.site import files_of
 from tests.toolchain.web.sounds import HEAR, heard
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEBGPU]), pytest.mark.react_native, pytest.mark.browser]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 STAT = Path("/proc/stat")
-LOAD = Path("/proc/loadavg")
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 CORES = Path("/sys/devices/system/cpu")
 MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)

@@ -75,4 +75,4 @@ def _check_blob(storage: Storage, sha256: str, size: int, stored: Mapping[str, i
         while chunk := file.read(CHUNK_BYTES):
             found.update(chunk)
     if found.hexdigest() != sha256:
-        raise GateError(f"{name} was changed: its sha256 is {found.hexdigest()[:16]}...", hint=AGAIN)
+        raise GateError(f"{name} was changed: its sha256 is {found.hexdigest()[:16]}...", hint=f"remove it and {AGAIN}")

@@ -42,7 +42,8 @@ class _Packed:
 def contents(dist: Path, scratch: Path) -> Contents:
     """Reads the release in `dist`, and unpacks its model files to the empty folder `scratch`.
 
-    Raises ConfigError if it is no release, or one of a mobpack that did not record what channels need.
+    Raises ConfigError if it is no release, one of encrypted models, or one of a mobpack that did not record what
+    channels need.
     """
     manifest = manifest_of(dist)
     packed: dict[str, _Packed] = {}
@@ -54,6 +55,7 @@ def contents(dist: Path, scratch: Path) -> Contents:
             if inside and isinstance(content, Path):
                 packed.setdefault(sha256_of(content), _Packed(name=name.name, path=content))
     try:
+        _refuse_encrypted(dist, manifest.document)
         models = tuple(_model(each, manifest.document, packed) for each in manifest.document["models"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(
@@ -68,6 +70,14 @@ def contents(dist: Path, scratch: Path) -> Contents:
         models=models,
         paths={sha256: packed[sha256].path for sha256 in used},
     )
+
+
+def _refuse_encrypted(dist: Path, document: Mapping[str, Any]) -> None:
+    if document["options"].get("encryption"):
+        raise ConfigError(
+            f"the models of {dist} are encrypted: apps cannot decrypt what comes from a channel yet",
+            hint="publish a release that was built without [package] encryption",
+        )
 
 
 def _model(model: Mapping[str, Any], document: Mapping[str, Any], packed: Mapping[str, _Packed]) -> Model:

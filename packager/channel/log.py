@@ -31,6 +31,7 @@ from packager.signing.envelope import parsed as parsed_bundle
 
 POINTER = "channel.json"
 MAX_ENVELOPE_BYTES = 2 * MAX_DOCUMENT_BYTES
+DAMAGED = "remove it and publish again: it is a copy of the newest of the documents beside it"
 NUMBER = re.compile(r"documents/(\d{16})\.json")
 
 
@@ -111,7 +112,10 @@ def verified(content: bytes, place: Place, where: str) -> Document:
     """The document in a signed file. Raises GateError unless a trusted key has signed it for this channel."""
     if len(content) > MAX_ENVELOPE_BYTES:
         raise GateError(f"{where} has more than {MAX_ENVELOPE_BYTES >> 20} MiB", hint=AGAIN)
-    bundle = parsed_bundle(content, where)
+    try:
+        bundle = parsed_bundle(content, where)
+    except GateError as error:
+        raise GateError(error.message, hint=DAMAGED if where == place.pointer else AGAIN) from error
     if bundle.payload_type != PAYLOAD_TYPE:
         raise GateError(f"{where} signs '{bundle.payload_type}', not a document of a channel", hint=AGAIN)
     place.trust(bundle, where)

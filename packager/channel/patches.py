@@ -38,7 +38,9 @@ class Local:
             with self.storage.opened(blob_name(sha256)) as source, path.open("wb") as file:
                 shutil.copyfileobj(source, file, 1 << 20)
             if sha256_of(path) != sha256:
-                raise GateError(f"{blob_name(sha256)} was changed", hint="publish the release that has it again")
+                raise GateError(
+                    f"{blob_name(sha256)} was changed", hint="remove it and publish the release that has it again"
+                )
             self.paths[sha256] = path
         return self.paths[sha256]
 

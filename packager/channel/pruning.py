@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from packager.channel.document import Document, blobs
-from packager.channel.log import POINTER, Place, blob_name, newest, numbered, numbers
+from packager.channel.log import NUMBER, POINTER, Place, blob_name, newest, numbered, numbers
 from packager.channel.storage import Storage, Stored
 from packager.core.errors import GateError
 
@@ -21,9 +21,9 @@ class Pruned:
 
 
 def channels(storage: Storage) -> list[str]:
-    """Names of the channels in a store."""
-    parts = [each.name.split("/") for each in storage.listed("")]
-    return sorted({each[0] for each in parts if len(each) == 2 and each[1] == POINTER})
+    """Names of the channels in a store, also of those whose first publisher was interrupted before `channel.json`."""
+    parts = [each.name.partition("/") for each in storage.listed("")]
+    return sorted({name for name, _, rest in parts if rest == POINTER or NUMBER.fullmatch(rest)})
 
 
 def prune(places: Sequence[Place], *, documents: int, grace_s: float, now: datetime, is_dry: bool = False) -> Pruned:

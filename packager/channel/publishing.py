@@ -247,21 +247,23 @@ def _change(
     is_dry: bool = False,
 ) -> Published:
     is_expired = before is not None and signing.now >= time_of(before.expires)
-    if before and before.models == entries and not is_forced and not is_expired:
-        return Published(document=before, uploaded=(), size_bytes=0, is_new=False)
-    document = following(place, before, package, entries, signing, restores=restores)
+    document = before
+    if document is None or document.models != entries or is_forced or is_expired:
+        document = following(place, before, package, entries, signing, restores=restores)
     missing = _missing(place, before, document, paths, signing)
     if odd := sorted(missing.keys() - paths.keys()):
         raise GateError(
             f"the blob {odd[0][:16]}... is not in the store any more", hint="publish the release that has it again"
         )
     uploaded = tuple(blob_name(each) for each in sorted(missing))
-    made = Published(document=document, uploaded=uploaded, size_bytes=sum(missing.values()), is_new=True)
+    is_new = document is not before
+    made = Published(document=document, uploaded=uploaded, size_bytes=sum(missing.values()), is_new=is_new)
     if is_dry:
         return made
     for sha256 in sorted(missing):
         place.storage.upload(blob_name(sha256), paths[sha256])
-    commit(place, document, signing)
+    if is_new:
+        commit(place, document, signing)
     return made
 
 

@@ -21,6 +21,8 @@ CHANGED = ("LastModified", "last_modified", "mtime", "modified", "created")
 """Names that file systems of fsspec give to the time of a change: a datetime, or seconds since 1970."""
 CHECK = "check the address, its credentials and the network, and run the same command again: it continues"
 
+CHECK_FOLDER = "check the folder's permissions and its free disk space, and run the same command again: it continues"
+
 
 class ExistsError(Exception):
     """A file is there already that was to be created."""
@@ -73,7 +75,8 @@ class Storage(Protocol):
 def open_storage(url: str) -> Storage:
     """The store at `url`: a folder's path, `file://`, `memory://`, or an address that a package of fsspec knows.
 
-    Raises ConfigError for an unknown kind of address, or one whose package is missing.
+    Raises ConfigError for an unknown kind of address, or one whose package is missing; ToolError for a store
+    that does not answer.
     """
     parts = urlsplit(url)
     if parts.scheme == "file":
@@ -88,6 +91,8 @@ def open_storage(url: str) -> Storage:
         files, root = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise ConfigError(f"{url}: {error}", hint=f"install the package that it names; {INSTALL}") from error
+    except Exception as error:  # some stores are connected to at once, and every library has errors of its own
+        raise ToolError(f"{url}: {type(error).__name__}: {error}", hint=CHECK) from error
     stored = Moving(files=files) if is_webdav(files) else files
     return Remote(files=stored, root=root.rstrip("/"), url=url)
 
@@ -171,7 +176,7 @@ class Folder:
         try:
             yield
         except OSError as error:
-            raise ToolError(f"{self.root / name}: {error.strerror or error}", hint=CHECK) from error
+            raise ToolError(f"{self.root / name}: {error.strerror or error}", hint=CHECK_FOLDER) from error
 
 
 @dataclass(frozen=True, kw_only=True)

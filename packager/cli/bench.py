@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--against",
     metavar="NAMES",
     default="",
-    help="Runners to compare with the CPU: web,cuda,tensorrt. Default: every one that this machine has.",
+    help="Runners to compare with the CPU: openvino,mnn,cuda. Default: every one that this machine has.",
 )
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of a run, on own cores.")
 @click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Rounds, each runner in all.")

@@ -324,7 +324,10 @@ def _tell(made: "Published", *, as_json: bool, is_dry: bool) -> None:
         return
     console = Console()
     if not made.is_new:
-        console.result(f"document {made.document.number} has all of this: nothing was written")
+        number, count = made.document.number, len(made.uploaded)
+        written = "would be written again" if is_dry else "were written again"
+        said = f"{count} blobs, {size(made.size_bytes)}, were missing or damaged and {written}"
+        console.result(f"document {number} has all of this: {said if count else 'nothing was written'}")
         return
     _show(made.document)
     console.result(f"{len(made.uploaded)} blobs, {size(made.size_bytes)}, and document {made.document.number}")

@@ -15,13 +15,10 @@ from packager.importers.importer import Arrays, Converted, Input, Source
 
 OPSET = 21
 """the latest that all runtimes of the packages have"""
-TRIAL = (
-    """
+TRIAL = f"""
 import flax.linen, flax.nnx, jax, jax2onnx
-jax2onnx.to_onnx(flax.nnx.Linear(3, 2, rngs=flax.nnx.Rngs(0)), [("batch", 3)], opset=%d)
+jax2onnx.to_onnx(flax.nnx.Linear(3, 2, rngs=flax.nnx.Rngs(0)), [("batch", 3)], opset={OPSET})
 """
-    % OPSET
-)
 HINT_RETURN = "return the function, or module, and a tuple with an example array of each input: (model, (image,))"
 
 

@@ -1,6 +1,7 @@
 """sklearn, skops: models of scikit-learn, pickled or saved with skops, through skl2onnx."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import numpy
 
 OPSET = 18
+ML_OPSET = 3
+"""that of `ai.onnx.ml`"""
 IR_VERSION = 8
 TIE = 1e-4
 """classes whose probabilities are closer are not told apart"""
@@ -84,6 +87,11 @@ def of(model: Any, source: Source) -> "SklearnModel":
         check_is_fitted(model)
     except NotFittedError as error:
         raise ModelError(f"{source.text} is not fitted", hint="call model.fit before you save it") from error
+    if isinstance(getattr(model, "classes_", None), list):
+        raise ModelError(
+            f"{source.text} has several outputs with classes (a multi-output classifier)",
+            hint="save one classifier for each output",
+        )
     return SklearnModel(model=model, columns=columns_of(model, source.text))
 
 
@@ -178,7 +186,10 @@ class SklearnModel:
         found = self._drawn(number, 2 * rows, numbers)
         is_clear = numpy.ones(2 * rows, bool)
         if hasattr(self.model, "predict_proba"):
-            scores = self.model.predict_proba(self._given(found))
+            try:
+                scores = self.model.predict_proba(self._given(found))
+            except ValueError:  # `run` says why
+                scores = None
             if isinstance(scores, numpy.ndarray) and scores.ndim == 2 and scores.shape[1] > 1:
                 ordered = numpy.sort(scores, axis=1)
                 is_clear = ordered[:, -1] - ordered[:, -2] > TIE
@@ -241,11 +252,6 @@ class SklearnModel:
         import numpy
 
         value = getattr(self.model, method)(given)
-        if isinstance(value, list):
-            raise ModelError(
-                "the model has several outputs with classes (a multi-output classifier)",
-                hint="save one classifier for each output",
-            )
         value = value.toarray() if hasattr(value, "toarray") else numpy.asarray(value)
         classes = getattr(self.model, "classes_", None)
         if method == "predict" and classes is not None and value.ndim == 1 and classes.dtype.kind not in "iu":
@@ -256,16 +262,12 @@ class SklearnModel:
         import onnx
         import skl2onnx
         from skl2onnx.common.exceptions import MissingConverter, MissingShapeCalculator
-        from sklearn.base import is_classifier
 
-        options = {id(self.model): {"zipmap": False}} if is_classifier(self.model) else None
+        for part in parts_of(self.model):
+            if hasattr(part, "flatten_transform"):  # concerns `transform`, which is not converted
+                part.flatten_transform = False
         try:
-            proto = skl2onnx.convert_sklearn(
-                self.model,
-                initial_types=self._types(),
-                options=options,
-                target_opset={"": OPSET, "ai.onnx.ml": 3},
-            )
+            proto = self._converted()
         except (MissingConverter, MissingShapeCalculator) as error:
             reason = next(line for line in str(error).splitlines() if line.strip())
             raise ModelError(
@@ -276,6 +278,27 @@ class SklearnModel:
         finish(proto, self._methods(), self._classes(), self.run(self.draw(0, 2)))
         onnx.save_model(proto, path)
         return Converted(converter=f"skl2onnx {skl2onnx.__version__}")
+
+    def _converted(self) -> Any:
+        """With the options that the converter of this model has: probabilities as a tensor, decisions as they are."""
+        import skl2onnx
+        from sklearn.base import is_classifier
+
+        wanted = {"zipmap": False} | ({} if hasattr(self.model, "predict_proba") else {"raw_scores": True})
+        options: list[dict[str, bool]] = [wanted, {"zipmap": False}, {"raw_scores": True}, {}]
+        for each in options if is_classifier(self.model) else [{}]:
+            try:
+                with plain_attributes():
+                    return skl2onnx.convert_sklearn(
+                        self.model,
+                        initial_types=self._types(),
+                        options={id(self.model): each} if each else None,
+                        target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
+                    )
+            except NameError as error:
+                if "Option" not in str(error):
+                    raise
+        raise AssertionError("no options are always right")
 
     def _types(self) -> list[tuple[str, Any]]:
         from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
@@ -288,45 +311,79 @@ class SklearnModel:
         return () if classes is None or isinstance(classes, list) or classes.dtype.kind in "iu" else list(classes)
 
 
+@contextlib.contextmanager
+def plain_attributes() -> Iterator[None]:
+    """Lets skl2onnx give Python's numbers to ONNX where it has NumPy's, some of which ONNX does not take."""
+    import numpy
+    from skl2onnx.common import _container
+
+    make_node = _container.make_node
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, numpy.ndarray):
+            return value.tolist()
+        if isinstance(value, list):
+            return [each.item() if isinstance(each, numpy.generic) else each for each in value]
+        return value
+
+    def made(*arguments: Any, **attributes: Any) -> Any:
+        return make_node(*arguments, **{name: plain(value) for name, value in attributes.items()})
+
+    _container.make_node = made
+    try:
+        yield
+    finally:
+        _container.make_node = make_node
+
+
 def finish(proto: Any, methods: Mapping[str, str], classes: Sequence[Any], example: Arrays) -> None:
-    """Gives the outputs the names of `methods`, texts of labels their numbers, and one number in a row no dimension."""
+    """Gives the outputs the names of `methods`, texts of labels their numbers, and the shapes of the framework."""
     from onnx import TensorProto, helper
 
     graph = proto.graph
+    if len(graph.output) < len(methods):
+        raise ModelError(
+            f"skl2onnx wrote {len(graph.output)} outputs, not {', '.join(methods)}", hint="use another estimator"
+        )
+    free_names(graph, methods)
     own = list(graph.output)[: len(methods)]
-    if len(own) != len(methods):
-        raise ModelError(f"skl2onnx wrote {len(own)} outputs, not {', '.join(methods)}", hint="use another estimator")
     del graph.output[:]
     for value, name in zip(own, methods, strict=True):
         if not value.type.HasField("tensor_type"):
             raise ModelError(f"skl2onnx wrote the output '{name}' as no tensor", hint="use another estimator")
-        source, element = value.name, value.type.tensor_type.elem_type
-        result = example[name]
-        if name == "label" and element == TensorProto.STRING:
+        source, tensor, shape = value.name, value.type.tensor_type, example[name].shape[1:]
+        element = tensor.elem_type
+        if name == "label" and classes and element == TensorProto.STRING:
             keys = [str(each) for each in classes]
-            node = helper.make_node(
-                "LabelEncoder",
-                [source],
-                [f"{name}_index"],
-                domain="ai.onnx.ml",
-                keys_strings=keys,
-                values_int64s=list(range(len(keys))),
+            attributes = {"keys_strings": keys, "values_int64s": list(range(len(keys)))}
+            source, element = f"{name}_text", TensorProto.INT64
+            graph.node.append(
+                helper.make_node("LabelEncoder", [value.name], [source], domain="ai.onnx.ml", **attributes)
             )
-            graph.node.append(node)
-            source, element = f"{name}_index", TensorProto.INT64
-        shape = helper.make_node("Constant", [], [f"{name}_shape"], value_ints=[-1, *result.shape[1:]])
-        graph.node.append(shape)
-        if source == name:
-            for node in graph.node:
-                node.output[:] = [f"{name}_inner" if each == name else each for each in node.output]
-                node.input[:] = [f"{name}_inner" if each == name else each for each in node.input]
-            source = f"{name}_inner"
+        if not shape and tensor.shape.dim and tensor.shape.dim[-1].dim_value == 2:  # decisions for both classes
+            graph.node.append(helper.make_node("Constant", [], [f"{name}_column"], value_int=1))
+            graph.node.append(helper.make_node("Gather", [source, f"{name}_column"], [f"{name}_one"], axis=1))
+            source = f"{name}_one"
+        graph.node.append(helper.make_node("Constant", [], [f"{name}_shape"], value_ints=[-1, *shape]))
         graph.node.append(helper.make_node("Reshape", [source, f"{name}_shape"], [name]))
-        graph.output.append(helper.make_tensor_value_info(name, element, ["batch", *result.shape[1:]]))
-    if not any(each.domain in ("", "ai.onnx") for each in proto.opset_import):
-        proto.opset_import.append(helper.make_opsetid("", OPSET))
-    if not any(each.domain == "ai.onnx.ml" for each in proto.opset_import):
-        proto.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+        graph.output.append(helper.make_tensor_value_info(name, element, ["batch", *shape]))
+    is_old = any(each.op_type == "LabelEncoder" and each.output[0] != "label_text" for each in graph.node)
+    for domain, version in (("", OPSET), ("ai.onnx.ml", ML_OPSET)):
+        declared = [each for each in proto.opset_import if each.domain == domain]
+        if not declared:
+            proto.opset_import.append(helper.make_opsetid(domain, version))
+        elif domain and not (is_old and declared[0].version < 2):
+            declared[0].version = max(declared[0].version, version)
+
+
+def free_names(graph: Any, names: Iterable[str]) -> None:
+    """Renames what is called as an output will be."""
+    changed = {name: f"{name}_inner" for name in names}
+    for node in graph.node:
+        node.input[:] = [changed.get(each, each) for each in node.input]
+        node.output[:] = [changed.get(each, each) for each in node.output]
+    for value in (*graph.output, *graph.initializer, *graph.value_info):
+        value.name = changed.get(value.name, value.name)
 
 
 def numeric_rows(model: Any, number: int, rows: int) -> "numpy.ndarray[Any, Any]":
@@ -341,6 +398,7 @@ def numeric_rows(model: Any, number: int, rows: int) -> "numpy.ndarray[Any, Any]
         for step in reversed(before):
             found = numpy.asarray(step.inverse_transform(found))
         if numpy.isfinite(found).all():
+            model.predict(found.astype(numpy.float32))
             return found
     except (AttributeError, TypeError, ValueError, NotImplementedError):
         pass
@@ -430,16 +488,17 @@ def tree_of(part: Any) -> Tree | None:
     if hasattr(part, "tree_"):
         tree = part.tree_
         rows = zip(tree.feature, tree.threshold, tree.children_left, tree.children_right, strict=True)
-        nodes = [_node(left == -1, feature, value, left, right) for feature, value, left, right in rows]
+        nodes = [_node(left == -1, feature, value, left, right, True) for feature, value, left, right in rows]
         return Tree(nodes=nodes, target=0)
     nodes_of = getattr(part, "nodes", None)
     if nodes_of is not None and getattr(nodes_of.dtype, "names", None) and "num_threshold" in nodes_of.dtype.names:
-        rows = [(n["is_leaf"], n["feature_idx"], n["num_threshold"], n["left"], n["right"]) for n in nodes_of]
+        names = ("is_leaf", "feature_idx", "num_threshold", "left", "right", "missing_go_to_left")
+        rows = [tuple(node[name] for name in names) for node in nodes_of]
         return Tree(nodes=[_node(*row) for row in rows], target=0)
     return None
 
 
-def _node(is_leaf: Any, feature: Any, value: Any, left: Any, right: Any) -> Split | Leaf:
+def _node(is_leaf: Any, feature: Any, value: Any, left: Any, right: Any, is_missing_left: Any) -> Split | Leaf:
     if is_leaf:
         return Leaf(values=())
     return Split(
@@ -448,5 +507,5 @@ def _node(is_leaf: Any, feature: Any, value: Any, left: Any, right: Any) -> Spli
         is_equal_left=True,
         left=int(left),
         right=int(right),
-        is_missing_left=True,
+        is_missing_left=bool(is_missing_left),
     )

@@ -8,7 +8,6 @@ gives the outputs of what `load` opened once more, and `test` its self-test.
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -18,15 +17,11 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from packager.render import write_sources
-from packager.targets.react_native import ReactNative
-from tests.toolchain import delivered, jsc, node
-from tests.toolchain.react_native import codegen, native
+from tests.toolchain import jsc
+from tests.toolchain.delivery_packages import BUNDLED, CHANNEL
+from tests.toolchain.react_native import native
 from tests.toolchain.react_native.network import Network
-from tests.toolchain.react_native.verifier import add_verifier
-from tests.trust_vectors import signed
 
-NAME = "react-native-models"
 SECONDS = 60
 
 
@@ -98,27 +93,9 @@ class Made:
     """models.sig of the app"""
 
 
-def program(folder: Path) -> Made:
-    """Makes a package `models` with a model `scorer`, and compiles what runs it."""
-    view = delivered.view(_made(folder / "models"))
-    app = folder / "app"
-    package = node.link(node.project(jsc.NEWEST), app) / NAME
-    write_sources(ReactNative().render(view), package)
-    text = json.dumps({"name": "app", "private": True, "dependencies": {NAME: delivered.PACKAGE.version}})
-    (app / "package.json").write_text(text, encoding="utf-8", newline="\n")
-    specs = codegen.for_ios(app, folder / "codegen", project=jsc.NEWEST)
-    copy = folder / "native" / NAME
-    shutil.copytree(package, copy)
-    add_verifier(copy)
-    native.bundle(app, folder / "script.js", "delivery.js")
-    code = native.Code(jsc.program(copy, specs, native.MODULE), folder / "script.js", copy / "models")
-    files = {each.content.path: each.content.sha256 for each in view.files}
-    return Made(package=package, specs=specs, code=code, signatures=signed(files, delivered.PACKAGE))
-
-
 @contextmanager
 def driver(
-    made: Made | None,
+    made: Made,
     address: str,
     folder: Path,
     trusted: Path | None = None,
@@ -130,7 +107,6 @@ def driver(
 
     `trusted` is the certificate of a server that it trusts, in PEM; `environment` has more variables.
     """
-    made = made or program(_made(folder / "made"))
     if not (folder / "app").is_dir():
         app = made.code.app(folder)
         (app.bundle / "models.sig").write_text(made.signatures, encoding="utf-8", newline="\n")
@@ -144,7 +120,7 @@ def driver(
         "places": places,
         "address": address,
         "mail": str(mail),
-        "version": delivered.PACKAGE.version,
+        "version": BUNDLED,
     }
     (mail / "plan.json").write_text(json.dumps(plan), encoding="utf-8", newline="\n")
     process = subprocess.Popen(
@@ -174,12 +150,7 @@ def driver(
 def storage(folder: Path, platform: str = "ios") -> Path:
     """Where the program keeps what its updater writes."""
     base = folder / "data" / "mobpack" / native.MODULE if platform == "ios" else folder / "caches" / "android"
-    return base / "channels" / delivered.CHANNEL
+    return base / "channels" / CHANNEL
 
 
 kept = storage
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -10,6 +10,7 @@ document.
 """
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,12 +19,14 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from tests.toolchain.delivered_swift import program
 from tests.toolchain.swift import PROGRAMS, swift
-from tests.toolchain.swift_app import App, trusting
+from tests.toolchain.swift_app import HOME, App, build_in, trusting
+from tests.toolchain.swift_packages import MODULE, NAME
 from tests.toolchain.swift_processes import command
+from tests.toolchain.swift_stand_ins import with_libraries
 
 SECONDS = 60
+SOURCES = {"main.swift": HOME / "delivery.swift", "dying.c": HOME / "dying.c"}
 NOTHING: Mapping[str, str] = {}
 
 
@@ -60,6 +63,16 @@ class Driver:
         """Ends the program as a phone does that needs memory."""
         self.process.kill()
         self.process.wait()
+
+
+def program(package: Path, folder: Path) -> App:
+    """The program of a package `models` with a model `scorer`, compiled; `folder` is where that is done.
+
+    `package` is its folder, with that of ONNX Runtime beside it, or the folder that both are in.
+    """
+    place = package.parent if (package / "Package.swift").exists() else package
+    shutil.copytree(place, folder / "sources")
+    return build_in(folder / "sources" / NAME, MODULE, SOURCES, with_libraries)
 
 
 def kept(folder: Path) -> Path:

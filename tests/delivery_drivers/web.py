@@ -10,7 +10,7 @@ written, and answers `held`, `hold trying` once it was tried; `test` is the self
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.react_native.packages import unpack
-from tests.toolchain.web.page import PAGE, files_of
+from tests.toolchain.web.site import PAGE, files_of
 
 PORT = "port.txt"
 """name of the file with the port of the app's site: a browser keeps what it keeps for each site"""
@@ -165,11 +165,16 @@ def driver(
     folder: Path,
     trusted: Path | None = None,
     environment: Mapping[str, str] = NO_VARIABLES,
+    *,
+    shared: Browser | None = None,
 ) -> Iterator[Driver]:
     """Starts a page with the package, a tarball or a folder, whose updater downloads from `address`.
 
     What the browser keeps is below `folder`: the next call with it goes on from there, as the same app. Any certificate
     will do, whatever `trusted` is, and variables of the `environment` reach no page.
+
+    A browser that is `shared`, which ANY_SITE has, keeps what it keeps for each site, so each folder has one of its
+    own; the page is left at the end, without a word to it.
     """
     assert not environment, "a page has no variables"
     folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +185,10 @@ def driver(
             unpack(package, folder / "unpacked")
     port = folder / PORT
     known = int(port.read_text(encoding="utf-8")) if port.exists() else 0
-    with serving(port=known) as server, browser(folder, more=ANY_SITE, seconds=SECONDS) as opened:
+    own = nullcontext(shared) if shared else browser(folder, more=ANY_SITE, seconds=SECONDS)
+    with serving(port=known) as server, own as opened:
+        if not known:
+            opened.call("Network.clearBrowserCache")
         port.write_text(server.url.rpartition(":")[2].strip("/"), encoding="utf-8", newline="\n")
         server.files.by_path.update({"/page.html": PAGE, **files_of(unpacked, "/vision/")})
 
@@ -192,6 +200,10 @@ def driver(
 
         visit()
         yield Driver(opened=opened, end=opened.end, visit=visit)
+        if shared:
+            evaluated(shared, "window.dieNow()")
+            shared.call("Page.navigate", url="about:blank")
+            shared.events.clear()
 
 
 def main() -> None:

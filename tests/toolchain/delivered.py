@@ -1,6 +1,8 @@
 """A tiny package for React Native whose model a channel updates, releases of it, and a server's files of them."""
 
 import hashlib
+import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -33,6 +35,7 @@ from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.render import write_sources
 from packager.signing.envelope import Bundle, pae, written
 from packager.signing.statements import Release, payload
 from packager.targets import Target
@@ -42,11 +45,15 @@ from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import Built
 from packager.vectors import safetensors
+from tests.delivery_drivers.react_native import Made
 from tests.onnx_text import linear, loaded
-from tests.toolchain import trusted
+from tests.toolchain import jsc, node, trusted
+from tests.toolchain.react_native import codegen, native
 from tests.toolchain.react_native.download.server import Files
-from tests.trust_vectors import IN_USE, sign
+from tests.toolchain.react_native.verifier import add_verifier
+from tests.trust_vectors import IN_USE, sign, signed
 
+NAME = "react-native-models"
 CHANNEL = "stable"
 CONTRACT = hashlib.sha256(b"an API").hexdigest()
 MODEL = trusted.MODEL
@@ -214,3 +221,26 @@ def bundle(document: Document) -> bytes:
     return written(
         Bundle(payload=content, payload_type=PAYLOAD_TYPE, signature=sign(pae(PAYLOAD_TYPE, content), IN_USE))
     )
+
+
+def program(folder: Path) -> Made:
+    """Makes a package `models` with a model `scorer`, and compiles what runs it."""
+    made = view(_made(folder / "models"))
+    app = folder / "app"
+    package = node.link(node.project(jsc.NEWEST), app) / NAME
+    write_sources(ReactNative().render(made), package)
+    text = json.dumps({"name": "app", "private": True, "dependencies": {NAME: PACKAGE.version}})
+    (app / "package.json").write_text(text, encoding="utf-8", newline="\n")
+    specs = codegen.for_ios(app, folder / "codegen", project=jsc.NEWEST)
+    copy = folder / "native" / NAME
+    shutil.copytree(package, copy)
+    add_verifier(copy)
+    native.bundle(app, folder / "script.js", "delivery.js")
+    code = native.Code(jsc.program(copy, specs, native.MODULE), folder / "script.js", copy / "models")
+    files = {each.content.path: each.content.sha256 for each in made.files}
+    return Made(package=package, specs=specs, code=code, signatures=signed(files, PACKAGE))
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

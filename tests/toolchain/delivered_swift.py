@@ -1,6 +1,5 @@
 """The tiny package of `delivered_android` in Swift, whose models a channel updates, and releases of its model."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,11 @@ from packager.render import write_sources
 from packager.targets.ios import Ios
 from tests.toolchain import trusted
 from tests.toolchain.delivered_android import MODEL, PACKAGE, Shelf, write_golden
-from tests.toolchain.swift_app import HOME, App, build_in
-from tests.toolchain.swift_packages import MODULE, NAME, write_runtime
-from tests.toolchain.swift_zlib import with_zlib
-from tests.toolchain.trusted_swift import with_crypto
+from tests.toolchain.swift_dependency import write_runtime
+from tests.toolchain.swift_packages import MODULE
 from tests.trust_vectors import signed
 
 TARGET = Ios(providers=("xnnpack",))
-SOURCES = {"main.swift": HOME / "delivery.swift", "dying.c": HOME / "dying.c"}
 
 
 class SwiftShelf(Shelf):
@@ -55,19 +51,3 @@ def write_package(folder: Path) -> Path:
     sig = package / "Sources" / MODULE / "Resources/Models/models.sig"
     sig.write_text(signed(digests, PACKAGE), encoding="utf-8", newline="\n")
     return package
-
-
-def program(package: Path, folder: Path) -> App:
-    """The program of a package `models` with a model `scorer`, compiled; `folder` is where that is done.
-
-    `package` is its folder, with that of ONNX Runtime beside it, or the folder that both are in.
-    """
-    place = package.parent if (package / "Package.swift").exists() else package
-    shutil.copytree(place, folder / "sources")
-    return build_in(folder / "sources" / NAME, MODULE, SOURCES, with_libraries)
-
-
-def with_libraries(package: Path) -> None:
-    """Adds what Apple's systems have and Linux has not."""
-    with_crypto(package)
-    with_zlib(package)

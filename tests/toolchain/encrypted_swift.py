@@ -13,9 +13,11 @@ from packager.targets.ios import Ios
 from tests.encryption_cases import KEY, contents, write_changed
 from tests.toolchain.kept import linked
 from tests.toolchain.swift_app import HOME, App, build_in
-from tests.toolchain.swift_packages import MODULE, write_runtime
+from tests.toolchain.swift_dependency import write_runtime
+from tests.toolchain.swift_packages import MODULE
 from tests.toolchain.swift_sources import objects
-from tests.toolchain.trusted_swift import Facts, with_crypto
+from tests.toolchain.swift_stand_ins import with_crypto
+from tests.toolchain.trusted_swift import Facts
 
 
 def answers(folder: Path) -> Facts:

@@ -1,20 +1,20 @@
 """Writes the table of importers in docs/import.md: runs every importer on the models of the tests.
 
-`python -m tests.toolchain.import_table --write`; without the option it prints the table.
+`python -m tests.toolchain.import_table --write`; without the option it prints the table. Modules of PROGRAMS that are
+named, and `old_models`, run alone; the page keeps the rows of other importers.
 """
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.console import Console
 from packager.files.store import Store
-from packager.importers import IMPORTERS
 from packager.workflows.importing import Request, starting, steps
 from packager.workflows.importing.starting import Answer
-from tests.toolchain.importing import answers_of
+from tests.toolchain.importing import answers_of, importer_of, source_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "import.md"
 BEGIN, END = "<!-- table: python -m tests.toolchain.import_table --write -->", "<!-- end of the table -->"
@@ -53,15 +53,19 @@ PROGRAMS = (
 )
 
 
-def rows() -> Iterator[tuple[str, ...]]:
-    """Importer, source, model, framework, converter, samples and largest error."""
+def rows(only: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """Importer, source, model, framework, converter, samples and largest error; of all programs, or `only` some."""
     for program in PROGRAMS:
+        if only and program.module.rpartition(".")[2] not in only:
+            continue
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             answers = answers_of(program.module, program.environment, folder)
             for source, model in program.models.items():
                 answer = starting.answer_of(answers[source])
-                yield (importer_of(folder / source), f"`{source}`", model, *compared(folder, source, answer))
+                yield (importer_of(source_in(source, folder)), f"`{source}`", model, *compared(folder, source, answer))
+    if only and "old_models" not in only:
+        return
     with tempfile.TemporaryDirectory() as name:
         from tests.test_import import old_model
 
@@ -71,10 +75,6 @@ def rows() -> Iterator[tuple[str, ...]]:
         worst = max(each.max_abs_error for each in made.errors)
         words = (made.framework, made.converter, f"{len(made.sizes)} samples, all outputs", f"{worst:.1g}")
         yield ("onnx", "`old.onnx`", "convolution, IR 3, opset 7", *words)
-
-
-def importer_of(path: Path) -> str:
-    return next(name for name, each in IMPORTERS.items() if each().reads(starting.Source(text=path.name, path=path)))
 
 
 def compared(folder: Path, source: str, answer: Answer) -> tuple[str, ...]:
@@ -89,18 +89,22 @@ def compared(folder: Path, source: str, answer: Answer) -> tuple[str, ...]:
     return answer.framework, answer.converter, f"{len(answer.sizes)} samples: {outputs}", f"{worst:.1g}"
 
 
-def table() -> str:
+def table(only: Collection[str], text: str) -> str:
+    """The table, with the rows of `text` for importers that did not run."""
     head = ("importer", "source", "model", "compared with", "written by", "on", "largest error")
-    lines = [head, ("---",) * len(head), *rows()]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    made = list(rows(only))
+    known = [tuple(line.strip("| ").split(" | ")) for line in text.splitlines() if line.startswith("| ")][2:]
+    kept = [row for row in known if row[0] not in {each[0] for each in made}] if only else []
+    return "\n".join("| " + " | ".join(line) + " |" for line in (head, ("---",) * len(head), *kept, *made))
 
 
 def main() -> None:
-    made = table()
+    text = PAGE.read_text(encoding="utf-8")
+    only = [each for each in sys.argv[1:] if each != "--write"]
+    made = table(only, text[text.index(BEGIN) : text.index(END)])
     if "--write" not in sys.argv:
         print(made)
         return
-    text = PAGE.read_text(encoding="utf-8")
     before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
     PAGE.write_text(f"{before}\n\n{made}\n\n{after}", encoding="utf-8", newline="\n")
 

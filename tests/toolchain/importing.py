@@ -54,7 +54,7 @@ def borrowed(framework: Framework) -> list[str]:
 def write_answers(folder: Path, sources: Iterable[str]) -> None:
     """Imports each of the files or folders `sources` in `folder`, in this process; what an import writes lies in
     `folder / imported / SOURCE`."""
-    found = {name: imported(job_of(folder / name, folder / "imported" / name)) for name in sources}
+    found = {name: imported(job_of(name, folder, folder / "imported" / name)) for name in sources}
     (folder / ANSWERS).write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -68,10 +68,25 @@ def imported(job: Job) -> dict[str, Any]:
         return {"failed": type(error).__name__, "message": error.message, "hint": error.hint}
 
 
-def job_of(path: Path, folder: Path) -> Job:
-    folder.mkdir(parents=True)
-    source = Source(text=path.name, path=path)
-    [importer, *_] = [name for name, each in IMPORTERS.items() if each().reads(source)]
+def source_in(name: str, folder: Path) -> Source:
+    """A file or folder in `folder`, or `module:function` of a module there."""
+    return Source(text=name, path=folder if ":" in name else folder / name)
+
+
+def importer_of(source: Source) -> str:
+    return next(name for name, each in IMPORTERS.items() if each().reads(source))
+
+
+def job_of(name: str, folder: Path, place: Path) -> Job:
+    """The import of `name` in `folder`, which writes to `place`."""
+    place.mkdir(parents=True)
+    source = source_in(name, folder)
     return Job(
-        importer=importer, text=path.name, path=str(path), folder=str(folder), samples="", sample_count=4, sizes={}
+        importer=importer_of(source),
+        text=source.text,
+        path=str(source.path),
+        folder=str(place),
+        samples="",
+        sample_count=4,
+        sizes={},
     )

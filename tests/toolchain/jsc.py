@@ -24,7 +24,7 @@ from packager.files.user_cache import cache_folder
 from packager.processes import downloads
 from tests.toolchain import node
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
-from tests.toolchain.kept import keep, place
+from tests.toolchain.kept import keep, kept, place
 from tests.toolchain.require import require
 
 SUITE = Suite("bookworm")
@@ -57,6 +57,14 @@ ANDROID_MACROS = ("-D__unused=",)
 """of Android's C library and Apple's, which React Native's sources use"""
 TARGET = "x86_64-linux-gnu.2.34"
 FLAGS = ("-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fno-sanitize=undefined")
+NOT_RUN = ("-O0", "-g0")
+"""Options of objects that are compiled and never run."""
+HEADERS = """
+    algorithm array cerrno cmath cstddef cstdint cstdio cstdlib exception filesystem fstream functional limits map
+    memory mutex new optional span sstream string string_view thread utility vector
+    jsi/jsi.h ReactCommon/CallInvoker.h react/bridging/LongLivedObject.h
+""".split()
+"""Headers that most of a package's sources include; reading them is most of a compilation."""
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-l:libz.so.1", "-Wl,--allow-shlib-undefined")
 ZLIB = ("zlib.h", "zconf.h")
@@ -125,7 +133,8 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
             encoding="utf-8",
         )
         include = [*includes(specs, project=project), "-I", str(made), *own_headers(package)]
-        objects = compile_all([*sources, HOST / "main.cpp"], made, [*WARNINGS, _version(project), *include])
+        options = [*WARNINGS, _version(project), *include, *with_headers(project)]
+        objects = compile_all([*sources, HOST / "main.cpp"], made, options)
         generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, ["-w", *include])  # until 0.83
         library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
         link: list[str | Path] = [
@@ -144,20 +153,42 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
     return Program(folder / "host")
 
 
-def objects_for(target: Sequence[str], package: Path, specs: Path) -> list[Path]:
-    """The C++ of an unpacked package compiled for another machine; made once for the same sources."""
-    folder = _cached("objects", _content(package, specs), _key(NEWEST), *target)
+def objects_for(target: Sequence[str], package: Path, specs: Path, *, is_alone: bool) -> list[Path]:
+    """The C++ of an unpacked package compiled for another machine; made once for the same sources.
+
+    `is_alone`: each source has the headers that it includes, and no other.
+    """
+    folder = _cached("objects", _content(package, specs), _key(NEWEST), *target, str(is_alone))
 
     def make(made: Path) -> None:
-        compile_all(
-            sorted((package / "cpp").glob("*.cpp")),
-            made,
-            [*WARNINGS, *includes(specs), *own_headers(package)],
-            target=target,
-        )
+        options = [*NOT_RUN, *WARNINGS, *includes(specs), *own_headers(package)]
+        options += [] if is_alone else with_headers(NEWEST, target, NOT_RUN)
+        compile_all(sorted((package / "cpp").glob("*.cpp")), made, options, target=target)
 
     keep(folder, make)
     return sorted(folder.glob("*.o"))
+
+
+def with_headers(project: str, target: Sequence[str] = ("-target", TARGET), options: Sequence[str] = ()) -> list[str]:
+    """Options that have every source include HEADERS, compiled once for these `options`.
+
+    A source that lacks an `#include` of one of them compiles, too: `objects_for` compiles each alone.
+    """
+    text = "".join(f"#include <{name}>\n" for name in HEADERS)
+    folder = place("jsc-headers", text, _key(project), *target, *options)
+
+    def write(made: Path) -> None:
+        (made / "headers.h").write_text(text, encoding="utf-8", newline="\n")
+
+    source = kept("jsc-header", write, text) / "headers.h"  # where it stays: what is compiled has its path
+
+    def make(made: Path) -> None:
+        read = ["-Xclang", "-fvalidate-ast-input-files-content", *includes(project=project)]
+        flags: list[str | Path] = [*target, *FLAGS, *options, *read]
+        command = [*flags, "-x", "c++-header", source, "-o", made / "headers.pch"]
+        compiler(command, what="compiling headers of React Native")
+
+    return ["-include-pch", str(keep(folder, make) / "headers.pch")]
 
 
 def own_headers(package: Path) -> list[str]:

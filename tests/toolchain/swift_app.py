@@ -4,15 +4,13 @@ A process runs one scenario, so what happens once in a process can happen in eac
 """
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.toolchain.kept import kept
 from tests.toolchain.swift import Finished, swift, toolchain_files
-from tests.toolchain.swift_packages import runtimes, unpack
+from tests.toolchain.swift_packages import runtimes
 
 HOME = Path(__file__).with_name("swift_apps")
 TRUSTED = "ssl/certs/ca-certificates.crt"
@@ -55,20 +53,11 @@ def trusting(certificate: Path, etc: Path) -> Path:
     return etc
 
 
-def build(project: Path, module: str, sources: Mapping[str, Path], change: Callable[[Path], None]) -> App:
-    """Builds the project with an app: `sources` are its files, and C files for the C module.
-
-    `change` may change the package before it is compiled.
-    """
-    swift()
-    command = [sys.executable, "-m", "packager.cli", "build", "--target", "ios"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return build_in(unpack(project / "dist/swift", project / "package"), module, sources, change)
-
-
 def build_in(package: Path, module: str, sources: Mapping[str, Path], change: Callable[[Path], None]) -> App:
-    """The same in a package that is built, with that of ONNX Runtime beside it. Writes into both."""
+    """Compiles an app in a package, with that of ONNX Runtime beside it, and writes into both.
+
+    `sources` are the app's files, and C files for the C module. `change` may change the package before that.
+    """
     manifest = package / "Package.swift"
     app = f'.executableTarget(name: "App", dependencies: ["{module}", "C{module}"]),'
     manifest.write_text(manifest.read_text().replace("    targets: [\n", f"    targets: [\n        {app}\n"))

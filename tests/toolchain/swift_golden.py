@@ -6,7 +6,7 @@ from pathlib import Path
 from packager.files.installed import templates_folder
 from packager.targets.ios import Ios
 from tests.golden.cases import IOS_CASES
-from tests.toolchain.swift_packages import write_runtime
+from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_zlib import headers
 
 

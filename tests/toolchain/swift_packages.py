@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packager.render import write_sources
 from packager.targets import swift_runtime
-from packager.targets.ios.view import IosView
 from tests.toolchain.kept import kept, linked
 from tests.toolchain.swift import swift, toolchain_files
 
@@ -106,11 +104,6 @@ def unpack(archives: Path, folder: Path) -> Path:
 def runtimes(folder: Path) -> list[Path]:
     """The packages of ONNX Runtime in a folder."""
     return sorted(path for path in folder.glob(f"{swift_runtime.NAME}-*") if path.is_dir())
-
-
-def write_runtime(view: IosView, folder: Path) -> None:
-    """Writes the package of ONNX Runtime that a package depends on, beside it."""
-    write_sources(swift_runtime.sources(view.own), folder / view.dependency.identity)
 
 
 def with_tests(package: Path) -> Path:

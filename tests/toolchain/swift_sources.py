@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.onnx_text import onnx_model, saved, weight
-from tests.toolchain.swift_app import HOME, App, build
+from tests.toolchain.swift_app import HOME, App
+from tests.toolchain.swift_projects import build
 
 PROJECT = """\
 [package]

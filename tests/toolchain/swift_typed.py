@@ -45,7 +45,8 @@ from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios, specs, typed
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain import typed_texts
-from tests.toolchain.swift_packages import Outcomes, compiled, write_runtime, write_values
+from tests.toolchain.swift_dependency import write_runtime
+from tests.toolchain.swift_packages import Outcomes, compiled, write_values
 
 HOME = Path(__file__).with_name("swift_contracts")
 STAND_INS = ("CoreGraphics", "CoreVideo", "ImageIO", "UIKit")

@@ -1,7 +1,4 @@
-"""A program in Swift whose model is loaded with every list of `tests/trust_vectors.py`.
-
-CryptoKit is Apple's; `swift_trust` has its names on Linux, computed by OpenSSL.
-"""
+"""A program in Swift whose model is loaded with every list of `tests/trust_vectors.py`."""
 
 import shutil
 from collections.abc import Mapping
@@ -16,11 +13,11 @@ from packager.targets.ios import Ios
 from tests.toolchain import trusted
 from tests.toolchain.kept import linked
 from tests.toolchain.swift_app import HOME, App, build_in
-from tests.toolchain.swift_packages import MODULE, write_runtime
+from tests.toolchain.swift_dependency import write_runtime
+from tests.toolchain.swift_packages import MODULE
 from tests.toolchain.swift_sources import objects
+from tests.toolchain.swift_stand_ins import with_crypto
 from tests.trust_vectors import VECTORS
-
-CRYPTO = Path(__file__).with_name("swift_trust") / "CryptoKit"
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -52,15 +49,3 @@ def answers(folder: Path) -> Facts:
     done = alone.run(*words, cpu.path, scratch=folder / "scratch", mounts=(folder,))
     assert done.returncode == 0, done.output
     return {each["case"]: each for each in objects(done.output)}
-
-
-def with_crypto(package: Path, module: str = MODULE) -> None:
-    """Adds the stand-in for CryptoKit to the package, as a module that its own, `module`, depends on."""
-    shutil.copytree(CRYPTO, package / "Sources/CryptoKit")
-    manifest = package / "Package.swift"
-    text = manifest.read_text(encoding="utf-8")
-    own = f'dependencies: ["C{module}"],'
-    assert text.count(own) == 1
-    text = text.replace(own, f'dependencies: ["C{module}", "CryptoKit"],')
-    text = text.replace("    targets: [\n", '    targets: [\n        .target(name: "CryptoKit"),\n')
-    manifest.write_text(text, encoding="utf-8", newline="\n")

@@ -45,7 +45,8 @@ from tests.delivery_drivers.web import PROGRAM
 from tests.onnx_text import compiled, linear
 from tests.toolchain import trusted
 from tests.toolchain.chromium import Browser
-from tests.toolchain.web.page import Page, files_of, page_of
+from tests.toolchain.web.page import Page, page_of
+from tests.toolchain.web.site import files_of
 from tests.trust_vectors import IN_USE, sign, signed
 
 MODEL = trusted.MODEL

@@ -55,6 +55,7 @@ class Result:
 def run(request: Request, store: Store, console: Console) -> Result:
     """Imports, compares and writes the model. On failure, writes nothing and raises a MobpackError."""
     writing.refuse_output(request.output)
+    refuse_names(request.source)
     source = source_of(request)
     importer = starting.importer_of(source, request.importer)
     refuse(importer, source, request)
@@ -86,6 +87,16 @@ def run(request: Request, store: Store, console: Console) -> Result:
         sizes=answer.sizes,
         errors=errors,
     )
+
+
+def refuse_names(source: str) -> None:
+    """Raises ConfigError for the name of a model on a hub, which is not fetched."""
+    if source.startswith(("hf:", "zoo:")):
+        name = source.partition(":")[2]
+        raise ConfigError(
+            f"{source}: models are imported from the disk, not fetched by name",
+            hint=f"download it first, for example: hf download {name} --local-dir {name.rpartition('/')[2]}",
+        )
 
 
 def source_of(request: Request) -> Source:

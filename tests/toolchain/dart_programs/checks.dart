@@ -226,8 +226,19 @@ Future<void> isolates() async {
 }
 
 Future<void> memory() async {
-  final model = await EveryType.load(options());
-  final input = everyInput();
+  final model = await Names.load(options());
+  final values = TensorInput(Float32List(4096));
+  final input = NamesInputs(
+    cafe: values,
+    cafe2: values,
+    x: values,
+    itS1: values,
+    constructorValue: values,
+    proto: values,
+    letValue: values,
+    aB: values,
+    aB2: values,
+  );
   for (var round = 0; round < 200; round++) {
     await model.run(input);
   }

@@ -17,9 +17,9 @@ from tests.toolchain.chromium import Browser
 from tests.toolchain.made import Package
 from tests.toolchain.react_native.download.server import Address, serving
 from tests.toolchain.react_native.packages import unpack
+from tests.toolchain.web.site import PAGE
 
 NAME = "@example/models"
-PAGE = b"<!doctype html><meta charset=utf-8><title>models</title><link rel=icon href=data:,>"
 LOAD = "const {{ {name}, setUp, ModelError }} = await import('/vision/lib/index.js');"
 IDS = (101, 7592, 2088, 102)
 RUN_MINILM = """
@@ -83,15 +83,6 @@ def app(folder: Path, unpacked: Path, project: str) -> Path:
     shutil.copytree(unpacked, modules / NAME)
     (folder / "package.json").write_text(json.dumps({"name": "app", "type": "module"}), encoding="utf-8")
     return folder
-
-
-def files_of(folder: Path, root: str) -> dict[str, bytes]:
-    """Files below `folder`, by their path on a site that has them below `root`."""
-    return {
-        f"{root}{path.relative_to(folder).as_posix()}": path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,135 @@
+"""Three signed releases of a small package for each target, made as a publisher makes them, and kept by content.
+
+Tests of what is delivered are marked `by_content(of=[RELEASES["web"]])` (tests/keys.py).
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy
+import onnx
+
+from tests.keys import Tree
+from tests.onnx_text import linear, saved
+from tests.signing_cases import Key, write_key
+from tests.toolchain.kept import digest, kept
+from tests.trust_vectors import IN_USE
+
+MAKER = Path(__file__)
+ROOT = MAKER.parents[2]
+MODEL, CHANNEL = "scorer", "stable"
+BUNDLED, FIRST, SECOND = VERSIONS = ("1.2.3", "1.3.0", "1.4.0")
+"""the release that the app was built with, and those that the channel has for it"""
+PROJECT = f"""\
+[package]
+name = "models"
+version = "{{version}}"
+license = "MIT"
+trust = "release.pub"
+channel = "{CHANNEL}"
+
+[model.{MODEL}]
+path = "{MODEL}.onnx"
+card = {{{{ license = "MIT" }}}}
+
+[parity]
+random-samples = 1
+"""
+CONTENT = "content.txt"
+"""name of the file with the digests of what was built"""
+TARGETS: Mapping[str, str] = {
+    "android": '[target.android]\ngroup = "com.example"\nproviders = ["xnnpack"]\n',
+    "ios": '[target.ios]\nproviders = ["xnnpack"]\n',
+    "web": '[target.web]\npackage = "@example/models"\n',
+    "react_native": """\
+[target.android]
+group = "com.example"
+providers = ["xnnpack"]
+
+[target.ios]
+providers = ["xnnpack"]
+
+[target.react_native]
+package = "react-native-models"
+""",
+}
+
+
+def graph(version: str) -> onnx.ModelProto:
+    """The model in a version: its sum grows by 1 with each."""
+    model = linear()
+    for each in model.graph.initializer:
+        if each.name == "w":
+            values = onnx.numpy_helper.to_array(each).copy()
+            values[1] += VERSIONS.index(version)
+            each.CopyFrom(onnx.numpy_helper.from_array(values, "w"))
+    return model
+
+
+@cache
+def sum_of(version: str) -> float:
+    """Sum of the outputs of a version for the inputs `i / 64`."""
+    weights = {each.name: onnx.numpy_helper.to_array(each) for each in graph(version).graph.initializer}
+    inputs = numpy.arange(64, dtype=numpy.float64) / 64
+    return float((inputs @ weights["w"].astype(numpy.float64) + weights["b"]).sum())
+
+
+def key(folder: Path) -> Key:
+    """The key that apps trust, in files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_key(folder, "release", IN_USE)
+
+
+@dataclass(frozen=True)
+class Releases:
+    """The releases for a target."""
+
+    target: str
+
+    def digest(self) -> str:
+        """Of what was signed: each signature is another one, and pages for people count for no test."""
+        return (self._folder() / CONTENT).read_text(encoding="utf-8")
+
+    def folders(self) -> Mapping[str, Path]:
+        """Folders of a build by their version. Nobody may write to them."""
+        folder = self._folder()
+        return {version: folder / version for version in VERSIONS}
+
+    def _folder(self) -> Path:
+        tree = Tree(ROOT)
+        return kept(f"delivery-{self.target}", self._make, tree.key(tree.program(MAKER)), self.target)
+
+    def _make(self, folder: Path) -> None:
+        content = "".join(f"{version} {_build(folder / version, version, self.target)}\n" for version in VERSIONS)
+        (folder / CONTENT).write_text(content, encoding="utf-8", newline="\n")
+
+
+RELEASES: Mapping[str, Releases] = {target: Releases(target) for target in TARGETS}
+
+
+def _build(dist: Path, version: str, target: str) -> str:
+    """Builds and signs a release; gives the digest of what was built, without the pages for people."""
+    with tempfile.TemporaryDirectory() as scratch:
+        project = Path(scratch)
+        saved(project / f"{MODEL}.onnx", graph(version))
+        signer = key(project)
+        text = PROJECT.format(version=version) + TARGETS[target]
+        (project / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+        _run(project, "build", "--target", target)
+        content = digest(*(path for path in sorted((project / "dist").iterdir()) if path.suffix != ".html"))
+        _run(project, "sign", "dist", "--key", str(signer.private))
+        shutil.copytree(project / "dist", dist)
+        return content
+
+
+def _run(project: Path, *command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "packager.cli", *command], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
