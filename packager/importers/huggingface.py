@@ -32,7 +32,7 @@ class HuggingFace:
     SOURCES: ClassVar[str] = "folders with `config.json` and weights"
     ENVIRONMENT: ClassVar[Framework | None] = Framework(
         name="huggingface",
-        about="transformers and optimum, for PyTorch of mobpack[torch]: imports Hugging Face's folders (470 MB)",
+        about="transformers and optimum, for PyTorch of mobpack[torch]: imports Hugging Face's folders (330 MB)",
         lock=Path(__file__).with_name("huggingface.txt"),
         trial="import transformers, tokenizers, onnx",
         borrowed="torch",
