@@ -76,6 +76,10 @@ def test_no_line_ends_with_blanks() -> None:
     assert [line for line in lines_with(re.compile(r"[ \t]+$")) if not line.split(":")[0].endswith(".md")] == []
 
 
+def test_no_file_has_the_marks_of_a_merge_that_was_not_finished() -> None:
+    assert lines_with(re.compile(r"^(<{7}|>{7}|[|]{7}) ")) == []
+
+
 def test_versions_that_packages_are_built_with_are_in_pins_alone() -> None:
     """Dotted triples only: shorter versions are found in too many other numbers."""
     pinned = set(re.findall(r"\b\d+\.\d+\.\d+\b", " ".join(strings(downloads.pins()["android"]))))
