@@ -7,12 +7,14 @@ import numpy
 import onnx
 import onnx.helper
 import pytest
+from click.testing import CliRunner
 
+from packager.cli import commands
 from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ModelError, ToolError
 from packager.environments.framework import Framework
 from packager.files.store import Store
-from packager.importers import FRAMEWORKS, IMPORTERS, Arrays, Converted, Input, Source
+from packager.importers import IMPORTERS, Arrays, Converted, Input, Source
 from packager.importers.importer import dimensions
 from packager.workflows import doctor
 from packager.workflows.conversion.graph import name_outputs, ports
@@ -81,7 +83,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
     ("source", "more", "kind", "words"),
     [
         ("absent.keras", {}, ConfigError, "absent.keras: no such file or folder"),
-        ("hf:owner/name", {}, ConfigError, "hf:owner/name: models are imported from the disk"),
+        ("hf:owner", {}, ConfigError, "hf:owner: not the name of a model on the hub"),
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
         ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
@@ -108,18 +110,18 @@ def test_a_missing_environment_says_how_to_install_it(tmp_path: Path, monkeypatc
 def test_doctor_lists_every_framework_and_all_leaves_them_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     states = {each.name: each for each in doctor.examine_frameworks()}
-    assert states.keys() == FRAMEWORKS.keys()
+    assert states.keys() == doctor.FRAMEWORKS.keys()
     assert states["keras"].state == "missing"
-    assert not {*doctor.environments_to_install(("all",))} & FRAMEWORKS.keys()
+    assert not {*doctor.environments_to_install(("all",))} & doctor.FRAMEWORKS.keys()
     assert doctor.environments_to_install(("keras",)) == ["keras"]
     with pytest.raises(ConfigError) as error:
         doctor.environments_to_install(("kears",))
     assert error.value.hint == "did you mean 'keras'?"
 
 
-@pytest.mark.parametrize("name", FRAMEWORKS)
+@pytest.mark.parametrize("name", doctor.FRAMEWORKS)
 def test_locks_pin_every_package_by_version_and_hash(name: str) -> None:
-    text = FRAMEWORKS[name].lock.read_text(encoding="utf-8").replace("\\\n", "")
+    text = doctor.FRAMEWORKS[name].lock.read_text(encoding="utf-8").replace("\\\n", "")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert lines
     assert all("==" in line and "--hash=sha256:" in line for line in lines)
@@ -149,6 +151,16 @@ def test_onnx_files_of_projects_are_not_imported_unless_an_importer_is_named(tmp
     assert not project.is_imported(tmp_path / "m.ort", ImporterTable())
     assert project.is_imported(tmp_path / "m.onnx", ImporterTable(name="onnx"))
     assert project.is_imported(tmp_path / "m.keras", ImporterTable())
+
+
+def test_projects_name_no_models_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = '[package]\nname = "p"\n[model.scorer]\npath = "hf:acme/scorer@v1"\n[target.ios]\nproviders = []\n'
+    Path("mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+    result = CliRunner().invoke(commands, ["build"])
+    assert isinstance(result.exception, ConfigError)
+    assert "hf:acme/scorer@v1 is on the hub" in result.exception.message
+    assert "mobpack import hf:acme/scorer@v1 -o scorer.onnx" in result.exception.hint
 
 
 def test_dynamic_dimensions_have_names() -> None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     "--keep-samples", type=MODEL, metavar="DIR", help="Keep inputs and the framework's outputs for `mobpack check`."
 )
 @click.option("--force", is_flag=True, help="Write the model even if its outputs differ from the framework's.")
+@click.option("--update", is_flag=True, help="Fetch the newest revision from the hub, not the one in OUTPUT.lock.")
 @json_option
 def import_model(
     source: str,
@@ -51,11 +52,15 @@ def import_model(
     keep_layout: bool,
     keep_samples: Path | None,
     force: bool,
+    update: bool,
     as_json: bool,
 ) -> None:
     """Write an ONNX model from SOURCE, a model that another framework has saved.
 
     For example: mobpack import model.keras -o model.onnx
+
+    SOURCE may be a model on Hugging Face's hub, hf:owner/name[@REVISION][/FILE], or in the ONNX Model Zoo there,
+    zoo:NAME. OUTPUT.lock then has its commit and the sha256 of its files.
     """
     from packager.core.console import Console
     from packager.files.store import Store
@@ -75,6 +80,7 @@ def import_model(
         is_layout_kept=keep_layout,
         keep=keep_samples,
         is_forced=force,
+        is_updated=update,
         **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
     )
     result = run(request, Store(cache_folder() / "store"), console)

@@ -10,9 +10,14 @@ from pathlib import Path
 
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.environments import ENVIRONMENTS, Environment, ensure, zig
+from packager.environments.hub import HUB
 from packager.files.user_cache import cache_folder
-from packager.importers import FRAMEWORKS, Framework
+from packager.importers import FRAMEWORKS as IMPORTED
+from packager.importers import Framework
 from packager.processes import downloads
+
+FRAMEWORKS = {**IMPORTED, HUB.name: HUB}
+"""environments of `mobpack import`"""
 
 
 @dataclass(frozen=True, kw_only=True)

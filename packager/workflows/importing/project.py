@@ -13,6 +13,7 @@ from packager.files.hashes import known_sha256, sha256_of
 from packager.files.store import Step, Store
 from packager.importers import IMPORTERS, Importer, Source
 from packager.workflows.importing import starting, steps
+from packager.workflows.importing.hub.naming import PREFIXES
 from packager.workflows.importing.request import Request
 
 IMPORTS = Step(
@@ -56,8 +57,20 @@ def is_code(path: Path) -> bool:
     return is_function(path.name) and not path.exists()
 
 
+def refuse_names(name: str, path: Path) -> None:
+    """Raises ConfigError for the name of a model on the hub: builds read the disk alone."""
+    for place, part in enumerate(path.parts):
+        if part.startswith(PREFIXES) and not path.exists():
+            source = "/".join(path.parts[place:])
+            raise ConfigError(
+                f"model.{name}.path: {source} is on the hub, and a build reads files alone",
+                hint=f"run mobpack import {source} -o {name}.onnx, and name that file",
+            )
+
+
 def onnx_of(name: str, table: ModelTable, store: Store, console: Console) -> Path:
     """The ONNX file of a model: its own, or the one that was imported for the same content. Raises MobpackError."""
+    refuse_names(name, table.path)
     if not is_imported(table.path, table.importer):
         return table.path
     if table.encoder or table.with_past:

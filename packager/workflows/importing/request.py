@@ -12,7 +12,7 @@ SAMPLES = 4
 @dataclass(frozen=True, kw_only=True)
 class Request:
     source: str
-    """a file, a folder, or `module:function`"""
+    """a file, a folder, `module:function`, or a model of the hub, `hf:owner/name`"""
     folder: Path
     """what a relative `source` is relative to"""
     output: Path
@@ -33,6 +33,10 @@ class Request:
     """folder to keep the samples and the framework's outputs in"""
     is_forced: bool = False
     """whether the model is written even if its outputs differ"""
+    is_updated: bool = False
+    """whether a model of the hub is the newest, instead of the one in the lock"""
+    fetched: Path | None = None
+    """the model on the disk, if `source` names one of the hub"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from packager.workflows.conversion.comparison import OutputResult, Recorded
 from packager.workflows.conversion.graph import Port
 from packager.workflows.importing import layout, starting
 from packager.workflows.importing.child import GRAPH
+from packager.workflows.importing.hub.naming import PREFIXES
 from packager.workflows.importing.layout import Taken
 from packager.workflows.importing.request import Request
 from packager.workflows.importing.starting import Answer
@@ -55,7 +56,6 @@ class Result:
 def run(request: Request, store: Store, console: Console) -> Result:
     """Imports, compares and writes the model. On failure, writes nothing and raises a MobpackError."""
     writing.refuse_output(request.output)
-    refuse_names(request.source)
     source = source_of(request)
     importer = starting.importer_of(source, request.importer)
     refuse(importer, source, request)
@@ -89,17 +89,9 @@ def run(request: Request, store: Store, console: Console) -> Result:
     )
 
 
-def refuse_names(source: str) -> None:
-    """Raises ConfigError for the name of a model on a hub, which is not fetched."""
-    if source.startswith(("hf:", "zoo:")):
-        name = source.partition(":")[2]
-        raise ConfigError(
-            f"{source}: models are imported from the disk, not fetched by name",
-            hint=f"download it first, for example: hf download {name} --local-dir {name.rpartition('/')[2]}",
-        )
-
-
 def source_of(request: Request) -> Source:
+    if request.fetched:
+        return Source(text=request.source, path=request.fetched)
     path = (request.folder / request.source).absolute()
     if is_function(request.source) and not path.exists():
         path = request.folder.absolute()
@@ -179,8 +171,9 @@ def said(source: Source, answer: Answer, errors: Sequence[OutputResult], freed: 
     """Origin of the model in one sentence, for the file and the manifest."""
     worst = max((each.max_abs_error for each in errors), default=0.0)
     layouts = f"; channels first: {', '.join(freed.names)}" if freed.names else ""
+    name = source.text if source.text.startswith(PREFIXES) else source.path.name
     return (
-        f"{source.path.name}, imported from {answer.framework} with {answer.converter}; compared on "
+        f"{name}, imported from {answer.framework} with {answer.converter}; compared on "
         f"{len(answer.sizes)} samples, largest error {worst:.2g}{layouts}"
     )
 
