@@ -6,7 +6,7 @@ from packager.environments.framework import Framework
 
 HUB = Framework(
     name="hub",
-    about="huggingface_hub: fetches models by name, `mobpack import hf:owner/name` (35 MB)",
+    about="huggingface_hub: fetches models by name, `mobpack import hf:owner/name` (24 MB)",
     lock=Path(__file__).with_name("hub.txt"),
     trial="import huggingface_hub, requests",
     settings=(

@@ -5,6 +5,7 @@ A program of the tests saves its models there and calls `write_answers`; `answer
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,8 @@ from packager.workflows.importing.request import Job
 
 ROOT = Path(__file__).parents[2]
 ANSWERS = "answers.json"
+IMPORTING = ("core", "importers", "workflows/importing")
+"""folders of mobpack whose code runs in environments of frameworks"""
 
 
 def installed(name: str) -> Framework:
@@ -31,15 +34,29 @@ def installed(name: str) -> Framework:
 
 
 def answers_of(program: str, name: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """Runs `python -m program folder` in the environment `name`; answers of the child process by source."""
+    """Runs `python -m program FOLDER` in the environment `name`, unless what it made is kept for the same code, and has
+    all of it in `folder`; answers of the child process by source."""
+    from tests.toolchain.kept import kept, linked  # the framework's environment lacks what this imports
+
     framework = installed(name)
+    place = kept(f"imports-{name}", lambda made: make_answers(program, framework, made), *code_of(program, framework))
+    shutil.copytree(place, folder, copy_function=linked, dirs_exist_ok=True)
+    found: dict[str, dict[str, Any]] = json.loads((folder / ANSWERS).read_text(encoding="utf-8"))
+    return found
+
+
+def code_of(program: str, framework: Framework) -> list[Path]:
+    """All that decides what the program makes."""
+    importing = sorted(path for name in IMPORTING for path in (ROOT / "packager" / name).rglob("*.py"))
+    return [ROOT / f"{program.replace('.', '/')}.py", Path(__file__), framework.lock, *importing]
+
+
+def make_answers(program: str, framework: Framework, folder: Path) -> None:
     variables = {**os.environ, **framework.variables()}
     variables["PYTHONPATH"] = os.pathsep.join((variables["PYTHONPATH"], *borrowed(framework), str(ROOT)))
     command = [*framework.command(), "-m", program, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=folder)
     assert done.returncode == 0, done.stderr[-4000:]
-    found: dict[str, dict[str, Any]] = json.loads((folder / ANSWERS).read_text(encoding="utf-8"))
-    return found
 
 
 def borrowed(framework: Framework) -> list[str]:
