@@ -21,7 +21,7 @@ from tests.bench_cases import Scripted, add, jittered, results, row
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
 
-pytestmark = [pytest.mark.by_content, pytest.mark.processes]
+pytestmark = [pytest.mark.by_content("docs/bench.schema.json"), pytest.mark.processes]
 
 __all__ = ["mobpack"]
 

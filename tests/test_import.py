@@ -22,7 +22,7 @@ from packager.workflows.importing import Request, layout, project, run, sampling
 from packager.workflows.importing.request import Job
 from tests.onnx_text import onnx_model, weight
 
-pytestmark = pytest.mark.by_content
+pytestmark = pytest.mark.by_content("docs/import.md")
 
 OLD = """(float[1, 3, 8, 8] x) => (float[1, 4, 1, 1] y) {
     c = Conv <pads = [1, 1, 1, 1]> (x, w)

@@ -15,7 +15,11 @@ from packager.workflows.importing import Request, run, starting, steps
 from tests.toolchain.huggingface_models import SOURCES
 from tests.toolchain.importing import answers_of
 
-pytestmark = [pytest.mark.by_content, pytest.mark.environments, pytest.mark.torch]
+pytestmark = [
+    pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
+    pytest.mark.environments,
+    pytest.mark.torch,
+]
 
 Answers = Mapping[str, Mapping[str, Any]]
 

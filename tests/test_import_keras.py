@@ -17,7 +17,10 @@ from packager.workflows.importing import Request, layout, starting, steps
 from tests.toolchain.importing import answers_of
 from tests.toolchain.keras_models import SOURCES
 
-pytestmark = [pytest.mark.by_content, pytest.mark.environments]
+pytestmark = [
+    pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
+    pytest.mark.environments,
+]
 
 Answers = Mapping[str, Mapping[str, Any]]
 RIGHT = """

@@ -10,7 +10,12 @@ from tests.toolchain import imported, node
 from tests.toolchain.importing import importer_of, source_in
 from tests.toolchain.react_native.packages import unpack
 
-pytestmark = [pytest.mark.by_content, pytest.mark.environments, pytest.mark.torch, pytest.mark.react_native]
+pytestmark = [
+    pytest.mark.by_content("packager", "templates", "tests/toolchain"),
+    pytest.mark.environments,
+    pytest.mark.torch,
+    pytest.mark.react_native,
+]
 
 
 def test_models_of_every_importer_test_themselves_in_javascript(tmp_path: Path) -> None:

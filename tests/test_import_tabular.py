@@ -19,7 +19,10 @@ from packager.workflows.importing import Request, starting, steps
 from tests.toolchain.importing import answers_of
 from tests.toolchain.tabular_models import SOURCES
 
-pytestmark = [pytest.mark.by_content, pytest.mark.environments]
+pytestmark = [
+    pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
+    pytest.mark.environments,
+]
 
 Answers = Mapping[str, Mapping[str, Any]]
 RIGHT = """

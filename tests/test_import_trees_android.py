@@ -17,7 +17,12 @@ from tests.toolchain import jvm
 from tests.toolchain.device import Library, device
 from tests.toolchain.importing import answers_of
 
-pytestmark = [pytest.mark.by_content, pytest.mark.environments, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [
+    pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
+    pytest.mark.environments,
+    pytest.mark.kotlin,
+    pytest.mark.android,
+]
 
 MODELS = {"boosted": "classes.ubj", "sets": "sets.txt", "grown": "grown.cbm"}
 APP = Path(__file__).with_name("toolchain") / "import_apps" / "Trees.kt"

@@ -52,7 +52,7 @@ export class PageAttempts implements Attempts {
 /** Null in workers, and in pages whose settings forbid it. */
 function storage(): Storage | null {
   try {
-    return globalThis.localStorage ?? null;
+    return (globalThis as Partial<typeof globalThis>).localStorage ?? null;
   } catch {
     return null;
   }
