@@ -170,7 +170,16 @@ def test_nothing_is_packaged(checked: Answer, folder: Path) -> None:
 
 
 def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
-    assert sorted(document) == ["failures", "kernels", "parity", "partitions", "plans", "schema-version", "warnings"]
+    assert sorted(document) == [
+        "engines",
+        "failures",
+        "kernels",
+        "parity",
+        "partitions",
+        "plans",
+        "schema-version",
+        "warnings",
+    ]
     assert document["schema-version"] == 1
     (plan,) = document["plans"]
     assert (plan["model"], plan["target"]) == ("net", "ios")
@@ -290,7 +299,11 @@ def test_gates_are_numbers_and_the_last_of_two_counts() -> None:
     ("arguments", "message", "hint"),
     [
         (["check", "net.onnx", "--runners", "cpu,moon"], "parity.runners.1: unknown runner 'moon'", "known: arm64"),
-        (["check", "net.onnx", "--bisect", "cpu", "mon"], "--bisect mon: neither a runner nor a variant", "known: "),
+        (
+            ["check", "net.onnx", "--bisect", "cpu", "nobody"],
+            "--bisect nobody: neither a runner nor a variant",
+            "known: ",
+        ),
         (["check", "net.onnx", "--bisect", "int7@cpu", "cpu"], "--bisect int7@cpu: no variant 'int7'", "known: orig"),
         (["check", "net.onnx", "-t", "ois"], "unknown target 'ois'", "known: android, ios"),
         (

@@ -18,7 +18,7 @@ from tests.toolchain.device import Library, device
 from tests.toolchain.importing import answers_of
 
 pytestmark = [
-    pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
+    pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing", "tests/toolchain"),
     pytest.mark.environments,
     pytest.mark.kotlin,
     pytest.mark.android,

@@ -154,4 +154,4 @@ def test_no_decision_is_made_by_the_name_of_a_provider() -> None:
         and any(isinstance(each, ast.Constant) and each.value in PROVIDERS for each in (node.left, *node.comparators))
     }
     # The Kotlin file imports the flags of NNAPI's options where one of them is printed.
-    assert found == {"packager/targets/android/target.py: 'nnapi' in providers"}
+    assert found == {"packager/targets/android/runtime.py: 'nnapi' in providers"}

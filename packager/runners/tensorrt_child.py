@@ -475,8 +475,8 @@ class Model:
     def times(self, sample: Path, pace: Mapping[str, Any], timing: Any) -> Mapping[str, Any]:
         """Times of runs from inputs to outputs in this process's memory, copies included. Raises RefusedError."""
         feed = self._feed(sample)
-        engine = self._ready_for(asks(self.parsed.network, feed))
-        answer: Mapping[str, Any] = timing.measured(lambda: engine.run(feed), pace)
+        ready = self._ready_for(asks(self.parsed.network, feed))
+        answer: Mapping[str, Any] = timing.measured(lambda: ready.run(feed), pace)
         return answer
 
     def _feed(self, sample: Path) -> dict[str, Any]:
