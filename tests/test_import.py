@@ -83,6 +83,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
     ("source", "more", "kind", "words"),
     [
         ("absent.keras", {}, ConfigError, "absent.keras: no such file or folder"),
+        ("m" * 5000, {}, ConfigError, "mmm: File name too long"),
         ("hf:owner", {}, ConfigError, "hf:owner: not the name of a model on the hub"),
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),

@@ -90,10 +90,15 @@ def run(request: Request, store: Store, console: Console) -> Result:
 
 
 def source_of(request: Request) -> Source:
+    """Raises ConfigError for a name that the system cannot have."""
     if request.fetched:
         return Source(text=request.source, path=request.fetched)
     path = (request.folder / request.source).absolute()
-    if is_function(request.source) and not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as error:
+        raise ConfigError(f"{request.source[:80]}: {error.strerror}", hint="check the path") from error
+    if is_function(request.source) and not is_there:
         path = request.folder.absolute()
     return Source(text=request.source, path=path)
 
