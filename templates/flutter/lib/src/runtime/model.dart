@@ -187,7 +187,7 @@ final class LoadedModel {
       final shape = _shapeOf(spec, data.length, input.shape);
       return FedTensor(place, spec.type, shape, 0, 0, data);
     }
-    final bytes = bytesOf(data as TypedData);
+    final bytes = bytesOf(_typed(data, spec.type));
     final shape = _shapeOf(spec, bytes.length ~/ spec.type.sizeBytes, input.shape);
     final copy = memory.bytes(bytes.length);
     copy.asTypedList(bytes.length).setRange(0, bytes.length, bytes);
@@ -326,6 +326,16 @@ List<int> _inferred(TensorSpec spec, int count) {
 }
 
 String _inWords(List<int?> shape) => '[${shape.map((size) => size ?? '?').join(', ')}]';
+
+/// Values in a typed list: integers may come in any list.
+TypedData _typed(Object data, ElementType type) {
+  if (data is TypedData) return data;
+  if (data is! List<int>) throw ModelException(ModelErrorCode.badInput, 'a tensor is no ${data.runtimeType}');
+  return switch (type.zeros(data.length)) {
+    final List<int> typed => (typed..setAll(0, data)) as TypedData,
+    final other => throw ModelException(ModelErrorCode.badInput, 'a tensor of ${other.runtimeType} has other numbers'),
+  };
+}
 
 /// An output in memory of Dart.
 Tensor<Object> _copied(GivenTensor given) {
