@@ -167,7 +167,7 @@ def _state(state: StateInput, outputs: Mapping[str, str]) -> StateView:
     storage = STORAGE[state.input.element]
     shape = ", ".join(map(str, state.first_shape))
     return StateView(
-        first=f"TensorInput({storage.data}({prod(state.first_shape)}), shape: const [{shape}])",
+        first=f"TensorInput({storage.zeros(prod(state.first_shape))}, shape: const [{shape}])",
         next=outputs[state.output.identifier],
     )
 
