@@ -5,6 +5,7 @@ import 'dart:io';
 import 'dart:typed_data';
 
 import 'cancellation.dart';
+import 'comparison.dart';
 import 'descriptor.dart';
 import 'errors.dart';
 import 'memory.dart';

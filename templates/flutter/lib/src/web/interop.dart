@@ -146,8 +146,11 @@ extension type AbortController._(JSObject _) implements JSObject {
   /// For the calls.
   external JSObject get signal;
 
+  @JS('abort')
+  external void _abort();
+
   /// Ends them.
-  external void abort();
+  void abort() => _abort();
 }
 
 extension type _Thenable._(JSObject _) implements JSObject {
