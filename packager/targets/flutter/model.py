@@ -14,6 +14,7 @@ from packager.targets.flutter.view import (
     FileView,
     GoldenView,
     ModelView,
+    PageView,
     ProviderView,
     SettingView,
     TensorView,
@@ -26,7 +27,8 @@ from packager.targets.typescript.view import GoldenView as LaidOutGolden
 
 PROVIDERS_HERE = ("xnnpack", "nnapi")
 """Providers that packages for Flutter start, besides the CPU."""
-STRINGS = STORAGE[ElementType.STRING].data
+PLAIN_LISTS = {STORAGE[each].data for each in (ElementType.STRING, ElementType.INT64, ElementType.UINT64)}
+"""lists of dart:core"""
 MODULES = ("cancellation", "descriptor", "model", "options", "self_test", "tensor")
 """files of the runtime that every model imports"""
 OPEN = "null"
@@ -64,6 +66,7 @@ def model_view(
     files: tuple[LaidOut, ...],
     golden: tuple[LaidOutGolden, ...],
     reshaped: Collection[str],
+    page: PageView | None = None,
 ) -> ModelView:
     """View of one model. `reshaped` names outputs whose actual shape contradicts the declared one."""
     sizes = dimensions.sizes(model.signature.inputs)
@@ -94,8 +97,9 @@ def model_view(
             for each in golden
         ),
         samples=samples_in_words([each.samples for each in golden]),
+        page=page,
         typed=method,
-        has_numbers=any(each.data != STRINGS for each in (*input_views, *output_views)),
+        has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
         modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
         example=tuple(_example(class_name, method, input_views, output_views)),
     )

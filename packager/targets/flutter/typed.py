@@ -169,11 +169,8 @@ def _fed(name: str, parameter: Parameter) -> Iterator[tuple[str, str]]:
 
 
 def _state(state: StateInput, outputs: Mapping[str, str]) -> StateView:
-    data = STORAGE[state.input.element].data
-    count = prod(state.first_shape)
     shape = ", ".join(map(str, state.first_shape))
-    # Integers of 64 bits have no typed list on the web.
-    zeros = f"{data}.filled({count}, 0)" if data == "List<int>" else f"{data}({count})"
+    zeros = STORAGE[state.input.element].zeros(prod(state.first_shape))
     return StateView(first=f"TensorInput({zeros}, shape: const [{shape}])", next=outputs[state.output.identifier])
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.core.values import Package
+from packager.core.values import Package, Sources
 from packager.targets.golden import GoldenSampleView, TestedFileView
 
 
@@ -170,6 +170,16 @@ class TypedView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PageView:
+    """The module of a model for pages."""
+
+    module: str
+    """its file in the package: `web/lib/models/orientation.js`"""
+    name: str
+    """what it exports: `Orientation`"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelView:
     """The file of one model."""
 
@@ -192,6 +202,8 @@ class ModelView:
     """empty for a model without a self-test"""
     samples: str
     """description of the self-test's samples"""
+    page: PageView | None
+    """None in a package without files for pages"""
     typed: TypedView | None
     """None for a model without a contract"""
     has_numbers: bool
@@ -229,7 +241,11 @@ class NamesView:
     providers_in_manifest: tuple[str, ...]
     """providers with elements of their own in the manifest"""
     assets: tuple[str, ...]
-    """paths of the files of models"""
+    """paths of the files of models, for all systems but pages"""
+    page_assets: tuple[str, ...]
+    """paths of the files for pages; empty without any"""
+    page_runtime: str
+    """version of ONNX Runtime for pages; empty without files for pages"""
     has_self_test: bool
     models: tuple[ModelView, ...]
 
@@ -242,5 +258,7 @@ class FlutterView:
     names: NamesView
     files: Mapping[str, Path]
     """files of models by name"""
+    web: Sources
+    """files for pages"""
     licenses: Mapping[str, Path]
     """licence files of models by name"""

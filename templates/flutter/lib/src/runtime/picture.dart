@@ -204,12 +204,10 @@ final class PictureTensors {
           );
     return PictureTensors._(
       pixels: TensorInput(_rows(pixels, 0, rowBytes, row, height), shape: [height, width, format._bytesPerPixel]),
-      channels: TensorInput(Int64List.fromList(format._channels)),
-      orientation: TensorInput(Int64List.fromList([picture.orientation.index + 1])),
+      channels: TensorInput(format._channels),
+      orientation: TensorInput([picture.orientation.index + 1]),
       chroma: chroma,
-      conversion: TensorInput(
-        Int64List.fromList(places == null ? const [0, 0, 0] : [...places, picture.conversion.index + 1]),
-      ),
+      conversion: TensorInput(places == null ? const [0, 0, 0] : [...places, picture.conversion.index + 1]),
     );
   }
 
@@ -225,16 +223,16 @@ final class PictureTensors {
   final TensorInput<Uint8List> pixels;
 
   /// Where red, green and blue lie in a pixel.
-  final TensorInput<Int64List> channels;
+  final TensorInput<List<int>> channels;
 
   /// Exif's number.
-  final TensorInput<Int64List> orientation;
+  final TensorInput<List<int>> orientation;
 
   /// U and V, of half the size.
   final TensorInput<Uint8List> chroma;
 
   /// Where U and V lie, and how they become colours.
-  final TensorInput<Int64List> conversion;
+  final TensorInput<List<int>> conversion;
 }
 
 /// Rows without gaps: a view where there are none.

@@ -86,7 +86,7 @@ final class Detection {
 List<Detection> detected(
   Tensor<Float32List> boxes,
   Tensor<Float32List> scores,
-  Tensor<Int64List> classes,
+  Tensor<List<int>> classes,
   List<String> labels,
 ) {
   final edges = boxes.data;
@@ -144,7 +144,7 @@ final class Reading {
 }
 
 /// The text that `symbols`, positions in `alphabet`, are.
-Reading spelled(Tensor<Int64List> symbols, Tensor<Float32List> scores, List<String> alphabet) {
+Reading spelled(Tensor<List<int>> symbols, Tensor<Float32List> scores, List<String> alphabet) {
   final text = [for (final symbol in symbols.data) _label(alphabet, symbol)].join();
   final count = scores.data.length;
   final sum = scores.data.fold<double>(0, (total, score) => total + score);

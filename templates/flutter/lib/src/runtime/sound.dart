@@ -34,7 +34,7 @@ final class SoundTensors<Samples extends Object> {
   final TensorInput<Samples> samples;
 
   /// Frames per second.
-  final TensorInput<Int64List> rate;
+  final TensorInput<List<int>> rate;
 }
 
 /// The tensors of `sound`, the parameter `name`, for a model that takes samples from -1 to 1.
@@ -57,7 +57,7 @@ SoundTensors<Int16List> pcmTensors(String name, Sound sound) {
   return SoundTensors._(TensorInput(samples, shape: shape), _rate(sound));
 }
 
-TensorInput<Int64List> _rate(Sound sound) => TensorInput(Int64List.fromList([sound.rate]));
+TensorInput<List<int>> _rate(Sound sound) => TensorInput([sound.rate]);
 
 List<int> _shapeOf(String name, Sound sound) {
   final Sound(:rate, :channels) = sound;

@@ -7,7 +7,7 @@ import 'dart:typed_data';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/generation.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/results.dart';
 import '../runtime/self_test.dart';
@@ -31,13 +31,13 @@ final class StorytellerInputs {
   final TensorInput<Float32List> pastKey;
 
   /// `logits.progress`: int64 `[4]`.
-  final TensorInput<Int64List> logitsProgress;
+  final TensorInput<List<int>> logitsProgress;
 
   /// `logits.bytes`: int64 `[logitsWaitingBytes]`.
-  final TensorInput<Int64List> logitsBytes;
+  final TensorInput<List<int>> logitsBytes;
 
   /// `logits.seed`: int64 `[1]`.
-  final TensorInput<Int64List> logitsSeed;
+  final TensorInput<List<int>> logitsSeed;
 }
 
 /// The outputs of [Storyteller]: values of each tensor one after the other, in row-major order.
@@ -45,8 +45,8 @@ final class StorytellerOutputs {
   StorytellerOutputs._(List<Tensor<Object>> given)
     : logitsCharacters = Tensor(given[0].data as Int32List, given[0].shape),
       logitsFinished = Tensor(given[1].data as Int32List, given[1].shape),
-      logitsNextProgress = Tensor(given[2].data as Int64List, given[2].shape),
-      logitsNextBytes = Tensor(given[3].data as Int64List, given[3].shape),
+      logitsNextProgress = Tensor(given[2].data as List<int>, given[2].shape),
+      logitsNextBytes = Tensor(given[3].data as List<int>, given[3].shape),
       presentKey = Tensor(given[4].data as Float32List, given[4].shape);
 
   /// `logits.characters`: int32 `[logits.new characters]`.
@@ -56,10 +56,10 @@ final class StorytellerOutputs {
   final Tensor<Int32List> logitsFinished;
 
   /// `logits.next progress`: int64 `[4]`.
-  final Tensor<Int64List> logitsNextProgress;
+  final Tensor<List<int>> logitsNextProgress;
 
   /// `logits.next bytes`: int64 `[next waiting bytes]`.
-  final Tensor<Int64List> logitsNextBytes;
+  final Tensor<List<int>> logitsNextBytes;
 
   /// `present.key`: float `[1, 2, total length, 8]`.
   final Tensor<Float32List> presentKey;
@@ -129,8 +129,8 @@ final class Storyteller {
 /// What the first call starts with: zeros.
 List<TensorInput<Object>> _firstState() => [
   TensorInput(Float32List(0), shape: const [1, 2, 0, 8]),
-  TensorInput(Int64List(4), shape: const [4]),
-  TensorInput(Int64List(0), shape: const [0]),
+  TensorInput(List<int>.filled(4, 0), shape: const [4]),
+  TensorInput(List<int>.filled(0, 0), shape: const [0]),
 ];
 
 const ModelDescriptor _descriptor = ModelDescriptor(

@@ -8,7 +8,7 @@ import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/entities.dart';
 import '../runtime/frames.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/results.dart';
 import '../runtime/self_test.dart';
@@ -28,19 +28,19 @@ final class TaggerInputs {
 /// The outputs of [Tagger]: values of each tensor one after the other, in row-major order.
 final class TaggerOutputs {
   TaggerOutputs._(List<Tensor<Object>> given)
-    : tagsClasses = Tensor(given[0].data as Int64List, given[0].shape),
-      tagsStarts = Tensor(given[1].data as Int64List, given[1].shape),
-      tagsEnds = Tensor(given[2].data as Int64List, given[2].shape),
+    : tagsClasses = Tensor(given[0].data as List<int>, given[0].shape),
+      tagsStarts = Tensor(given[1].data as List<int>, given[1].shape),
+      tagsEnds = Tensor(given[2].data as List<int>, given[2].shape),
       tagsScores = Tensor(given[3].data as Float32List, given[3].shape);
 
   /// `tags.classes`: int64 `[tags.count]`.
-  final Tensor<Int64List> tagsClasses;
+  final Tensor<List<int>> tagsClasses;
 
   /// `tags.starts`: int64 `[tags.count]`.
-  final Tensor<Int64List> tagsStarts;
+  final Tensor<List<int>> tagsStarts;
 
   /// `tags.ends`: int64 `[tags.count]`.
-  final Tensor<Int64List> tagsEnds;
+  final Tensor<List<int>> tagsEnds;
 
   /// `tags.scores`: float `[tags.count]`.
   final Tensor<Float32List> tagsScores;
