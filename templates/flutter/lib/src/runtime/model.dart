@@ -4,62 +4,120 @@ import 'dart:ffi';
 import 'dart:io';
 import 'dart:typed_data';
 
+import 'assignment.dart';
 import 'cancellation.dart';
 import 'comparison.dart';
 import 'descriptor.dart';
 import 'errors.dart';
+import 'heat.dart';
 import 'memory.dart';
+import 'observing.dart';
 import 'onnxruntime.dart';
 import 'options.dart';
 import 'places.dart';
+import 'reopening.dart';
 import 'self_test.dart';
+import 'serving.dart';
 import 'tensor.dart';
+import 'thermal.dart';
 import 'worker.dart';
 
 /// The options of every session: models are read where they are.
 const Map<String, String> _always = {
   'session.use_ort_model_bytes_directly': '1',
   'session.use_ort_model_bytes_for_initializers': '1',
+  'session.record_ep_graph_assignment_info': '1',
 };
+
+/// What a trace of runs has at most.
+const int _mostProfiled = 10000;
 
 /// A model that is open in an isolate of its own.
 final class LoadedModel {
-  LoadedModel._(this.descriptor, this._options, this._runtime, this._worker, this._outcome, this.fallbacks);
+  LoadedModel._(this.descriptor, this._options, _Session first) {
+    final options = _options;
+    final hasUsualThreads = options.threads == 0 && options.policies.fewerThreadsWhenHot;
+    _serving = Serving(
+      first,
+      policies: options.policies,
+      // It must not refer to the model, which may be collected.
+      open: _reopener(descriptor, options),
+      onRelease: _releaser(descriptor.name, options),
+      heat: hasUsualThreads ? Heat(_usualThreads, isHot) : null,
+    );
+  }
 
   /// What the package says of it.
   final ModelDescriptor descriptor;
 
-  /// The providers that did not start.
-  final List<Fallback> fallbacks;
-
   final LoadOptions _options;
-  final OnnxRuntime _runtime;
-  final Worker _worker;
-  final _Outcome _outcome;
+  late final Serving<_Session> _serving;
   int _underWay = 0;
   Future<void>? _disposal;
 
   /// The provider that runs the model.
-  Provider get provider => _outcome.provider;
+  Provider get provider => _serving.latest.provider;
+
+  /// The providers that did not start, or failed.
+  List<Fallback> get fallbacks => _serving.fallbacks;
+
+  /// What each provider runs of the model.
+  List<ProviderAssignment>? get assignment => _serving.latest._outcome.assignment;
 
   /// Identifies the model.
-  ModelInfo get info => _outcome.info;
+  ModelInfo get info => _serving.latest._outcome.info;
 
   /// Opens a model with the first provider that starts.
   static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options) async {
-    final clock = Stopwatch()..start();
-    try {
+    final session = await _observed(descriptor, options, () {
       options.check();
-      final model = await _load(descriptor, options);
-      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, clock.elapsed));
-      return model;
+      return _load(descriptor, options, options.providers, options.threads);
+    });
+    return LoadedModel._(descriptor, options, session);
+  }
+
+  /// Opens a session, and tells how long that took or why it failed.
+  static Future<_Session> _observed(
+    ModelDescriptor descriptor,
+    LoadOptions options,
+    Future<_Session> Function() load,
+  ) async {
+    final clock = Stopwatch()..start();
+    final observer = options.observer;
+    try {
+      final session = await load();
+      final info = session._outcome.info;
+      tell(
+        () => observer?.onLoad?.call(
+          LoadEvent(info, session.provider, session.fallbacks, clock.elapsed, memoryBytes: ProcessInfo.currentRss),
+        ),
+      );
+      return session;
     } on ModelException catch (error) {
-      options.observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed));
+      tell(() => observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed)));
       rethrow;
     }
   }
 
-  static Future<LoadedModel> _load(ModelDescriptor descriptor, LoadOptions options) async {
+  static Future<_Session> Function(Provider provider, int threads) _reopener(
+    ModelDescriptor descriptor,
+    LoadOptions options,
+  ) =>
+      (provider, threads) => _observed(
+        descriptor,
+        options,
+        () => _load(descriptor, options, [provider], threads > 0 ? threads : options.threads),
+      );
+
+  static void Function(ReleaseReason reason) _releaser(String model, LoadOptions options) =>
+      (reason) => tell(() => options.observer?.onRelease?.call(ReleaseEvent(model, reason)));
+
+  static Future<_Session> _load(
+    ModelDescriptor descriptor,
+    LoadOptions options,
+    List<Provider>? providers,
+    int threads,
+  ) async {
     if (!Platform.isAndroid && !Platform.isLinux) {
       throw ModelException(
         ModelErrorCode.unsupported,
@@ -71,8 +129,8 @@ final class LoadedModel {
     final worker = await Worker.start();
     try {
       final fallbacks = <Fallback>[];
-      final outcome = await _open(descriptor, options, worker, fallbacks);
-      return LoadedModel._(descriptor, options, runtime, worker, outcome, List.unmodifiable(fallbacks));
+      final outcome = await _open(descriptor, options, worker, fallbacks, providers, threads);
+      return _Session(descriptor, runtime, worker, outcome, List.unmodifiable(fallbacks));
     } on Object {
       await worker.close();
       rethrow;
@@ -84,15 +142,19 @@ final class LoadedModel {
     LoadOptions options,
     Worker worker,
     List<Fallback> fallbacks,
+    List<Provider>? providers,
+    int threads,
   ) async {
     ModelException? failure;
-    for (final provider in _order(descriptor, options)) {
+    for (final provider in _order(descriptor, providers)) {
       final files = descriptor.files.where((each) => each.providers.contains(provider)).toList();
       if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));
       // A file that needs arithmetic that the device lacks has another one behind it.
       for (final file in files) {
         try {
-          return await _start(descriptor, options, worker, provider, file);
+          final outcome = await _start(descriptor, options, worker, provider, file, threads);
+          if (!hasNoNode(provider, outcome.assignment)) return outcome;
+          throw const ModelException(ModelErrorCode.runtime, 'took no node of the model');
         } on ModelException catch (error) {
           if (error.code != ModelErrorCode.runtime) rethrow;
           failure = error;
@@ -109,6 +171,7 @@ final class LoadedModel {
     Worker worker,
     Provider provider,
     ModelFile file,
+    int threads,
   ) async {
     final source = options.source;
     final PlacedFile model;
@@ -121,7 +184,8 @@ final class LoadedModel {
         weights.add(await place(source, descriptor.package, each.file, each.reference));
       }
     }
-    final opened = await worker.open(options.library, model, weights, _settings(descriptor, options, provider, file));
+    final settings = _settings(descriptor, options, provider, file, threads);
+    final opened = await worker.open(options.library, model, weights, settings);
     _compare(descriptor, opened);
     final info = ModelInfo(
       name: descriptor.name,
@@ -135,64 +199,84 @@ final class LoadedModel {
   }
 
   /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs.
-  Future<List<Tensor<Object>>> run(List<TensorInput<Object>> inputs, Cancellation? cancellation) async {
+  Future<List<Tensor<Object>>> run(List<TensorInput<Object>> inputs, Cancellation? cancellation) {
+    _serving.followHeat();
+    return _called(
+      inputs,
+      cancellation,
+      (fed) => _serving.run((session, {required isRetry}) => _ran(session, fed, cancellation, isRetry: isRetry)),
+    );
+  }
+
+  /// Does something with inputs that are in native memory meanwhile, and counts it as a call that is under way.
+  Future<Result> _called<Result>(
+    List<TensorInput<Object>> inputs,
+    Cancellation? cancellation,
+    Future<Result> Function(List<FedTensor> fed) call,
+  ) async {
     if (_disposal != null) throw const ModelException(ModelErrorCode.disposed, 'the model was disposed of');
     if (cancellation?.isCancelled ?? false) throw _cancelled;
     if (_underWay >= _options.queue) {
       throw ModelException(ModelErrorCode.busy, '$_underWay calls have not ended yet');
     }
     final memory = Arena();
-    final List<FedTensor> fed;
-    try {
-      fed = [for (final (index, each) in inputs.indexed) _fed(index, each, memory)];
-    } on Object {
-      memory.free();
-      rethrow;
-    }
     _underWay++;
-    final clock = Stopwatch()..start();
-    ModelException? failure;
     try {
-      return await _queued(fed, cancellation);
-    } on ModelException catch (error) {
-      failure = cancellation?.isCancelled ?? false ? _cancelled : error;
-      throw failure;
+      return await call([for (final (index, each) in inputs.indexed) _fed(index, each, memory)]);
     } finally {
       memory.free();
       _underWay--;
-      _options.observer?.onRun?.call(RunEvent(descriptor.name, provider, clock.elapsed, failure));
     }
   }
 
-  Future<List<Tensor<Object>>> _queued(List<FedTensor> fed, Cancellation? cancellation) async {
-    final options = cancellation == null ? nullptr : _runtime.runOptions();
-    final forget = cancellation?.listen(() => _runtime.check(_runtime.api.runOptionsSetTerminate(options)));
+  /// A run of a session, of which the observer is told.
+  Future<List<Tensor<Object>>> _ran(
+    _Session session,
+    List<FedTensor> fed,
+    Cancellation? cancellation, {
+    bool isRetry = false,
+  }) async {
+    void told(Duration duration, ModelException? error, [Duration queued = Duration.zero]) => tell(
+      () => _options.observer?.onRun?.call(
+        RunEvent(descriptor.name, session.provider, duration, error, queued: queued, isRetry: isRetry),
+      ),
+    );
+    final clock = Stopwatch()..start();
     try {
-      final given = await _worker.run(fed, options.address);
-      try {
-        return [for (final spec in descriptor.outputs) _copied(given[_outcome.outputPlaces[spec.name]!])];
-      } finally {
-        given.forEach(_runtime.releaseValue);
-      }
-    } finally {
-      forget?.call();
-      if (options != nullptr) _runtime.api.releaseRunOptions(options);
+      final (outputs, duration) = await session.run(fed, cancellation);
+      final waited = clock.elapsed - duration;
+      told(duration, null, waited.isNegative ? Duration.zero : waited);
+      return outputs;
+    } on ModelException catch (error) {
+      final failure = cancellation?.isCancelled ?? false ? _cancelled : error;
+      told(clock.elapsed, failure);
+      throw failure;
     }
+  }
+
+  /// Runs a second session of the model `runs` times: the path of ONNX Runtime's trace.
+  Future<String> profile(List<TensorInput<Object>> inputs, int runs) {
+    if (runs < 1 || runs > _mostProfiled) {
+      throw ModelException(ModelErrorCode.badOptions, 'runs is 1 to $_mostProfiled, not $runs');
+    }
+    return _called(inputs, null, (fed) async {
+      final folder = await Directory('${Directory.systemTemp.path}/profiles').create(recursive: true);
+      return _serving.use((session) => session.profile(fed, runs, '${folder.path}/${descriptor.name}'));
+    });
   }
 
   FedTensor _fed(int index, TensorInput<Object> input, Arena memory) {
     final spec = descriptor.inputs[index];
-    final place = _outcome.inputPlaces[spec.name]!;
     final data = input.data;
     if (data is List<String>) {
       final shape = _shapeOf(spec, data.length, input.shape);
-      return FedTensor(place, spec.type, shape, 0, 0, data);
+      return FedTensor(index, spec.type, shape, 0, 0, data);
     }
     final bytes = bytesOf(_packed(spec.type, data));
     final shape = _shapeOf(spec, bytes.length ~/ spec.type.sizeBytes, input.shape);
     final copy = memory.bytes(bytes.length);
     copy.asTypedList(bytes.length).setRange(0, bytes.length, bytes);
-    return FedTensor(place, spec.type, shape, copy.address, bytes.length, null);
+    return FedTensor(index, spec.type, shape, copy.address, bytes.length, null);
   }
 
   /// Compares outputs of this device with those of the build machine.
@@ -204,7 +288,9 @@ final class LoadedModel {
     for (final each in golden) {
       final bytes = await read(_options.source, descriptor.package, each.file);
       for (final (number, sample) in each.samples.indexed) {
-        final found = await run([for (final spec in descriptor.inputs) inputOf(sample, spec, bytes)], null);
+        final inputs = [for (final spec in descriptor.inputs) inputOf(sample, spec, bytes)];
+        // Not repeated on the CPU: the test is about the provider.
+        final found = await _called(inputs, null, (fed) => _serving.use((session) => _ran(session, fed, null)));
         for (final tensor in sample.outputs) {
           final index = descriptor.outputs.indexWhere((spec) => spec.name == tensor.name);
           final type = descriptor.outputs[index].type;
@@ -219,37 +305,92 @@ final class LoadedModel {
   Future<void> dispose() => _disposal ??= _dispose();
 
   Future<void> _dispose() async {
-    await _worker.close();
-    _options.observer?.onRelease?.call(descriptor.name);
+    await _serving.end();
+    tell(() => _options.observer?.onRelease?.call(ReleaseEvent(descriptor.name, ReleaseReason.close)));
   }
 }
 
 const ModelException _cancelled = ModelException(ModelErrorCode.cancelled, 'the call was cancelled');
 
+/// A session in an isolate of its own.
+final class _Session implements Served {
+  _Session(this._descriptor, this._runtime, this._worker, this._outcome, this.fallbacks);
+
+  final ModelDescriptor _descriptor;
+  final OnnxRuntime _runtime;
+  final Worker _worker;
+  final _Outcome _outcome;
+
+  @override
+  final List<Fallback> fallbacks;
+
+  @override
+  Provider get provider => _outcome.provider;
+
+  @override
+  Future<void> close() => _worker.close();
+
+  /// Inputs by their places in this session, of those in the order of the descriptor.
+  List<FedTensor> _placed(List<FedTensor> fed) => [
+    for (final each in fed) each.at(_outcome.inputPlaces[_descriptor.inputs[each.place].name]!),
+  ];
+
+  /// Outputs in the order of the descriptor, and how long the run took.
+  Future<(List<Tensor<Object>>, Duration)> run(List<FedTensor> fed, Cancellation? cancellation) async {
+    final options = cancellation == null ? nullptr : _runtime.runOptions();
+    final forget = cancellation?.listen(() => _runtime.check(_runtime.api.runOptionsSetTerminate(options)));
+    try {
+      final ran = await _worker.run(_placed(fed), options.address);
+      try {
+        final given = ran.outputs;
+        final outputs = [for (final spec in _descriptor.outputs) _copied(given[_outcome.outputPlaces[spec.name]!])];
+        return (outputs, ran.duration);
+      } finally {
+        ran.outputs.forEach(_runtime.releaseValue);
+      }
+    } finally {
+      forget?.call();
+      if (options != nullptr) _runtime.api.releaseRunOptions(options);
+    }
+  }
+
+  Future<String> profile(List<FedTensor> fed, int runs, String prefix) => _worker.profile(_placed(fed), runs, prefix);
+}
+
 final class _Outcome {
   _Outcome(this.provider, this.info, OpenedSession opened)
-    : inputPlaces = {for (final (index, each) in opened.inputs.indexed) each.name: index},
+    : assignment = assignmentOf(opened.assigned, provider),
+      inputPlaces = {for (final (index, each) in opened.inputs.indexed) each.name: index},
       outputPlaces = {for (final (index, each) in opened.outputs.indexed) each.name: index};
 
   final Provider provider;
   final ModelInfo info;
+  final List<ProviderAssignment>? assignment;
   final Map<String, int> inputPlaces;
   final Map<String, int> outputPlaces;
 }
 
-List<Provider> _order(ModelDescriptor descriptor, LoadOptions options) {
+/// As many as the device has processors, four at most.
+int get _usualThreads => Platform.numberOfProcessors < 4 ? Platform.numberOfProcessors : 4;
+
+List<Provider> _order(ModelDescriptor descriptor, List<Provider>? providers) {
   // The files of providers are made for phones: the CPU's run everywhere.
   final own = Platform.isAndroid ? [for (final each in descriptor.providers) each.provider] : const <Provider>[];
-  final wanted = options.providers ?? own;
+  final wanted = providers ?? own;
   return [...wanted.where((each) => each != Provider.cpu).toSet(), Provider.cpu];
 }
 
-SessionSettings _settings(ModelDescriptor descriptor, LoadOptions options, Provider provider, ModelFile file) {
+SessionSettings _settings(
+  ModelDescriptor descriptor,
+  LoadOptions options,
+  Provider provider,
+  ModelFile file,
+  int threads,
+) {
   final spinning = options.spinning ? '1' : '0';
   final setup = descriptor.providers.where((each) => each.provider == provider).firstOrNull;
-  final processors = Platform.numberOfProcessors;
   return SessionSettings(
-    threads: options.threads > 0 ? options.threads : (processors < 4 ? processors : 4),
+    threads: threads > 0 ? threads : _usualThreads,
     entries: {
       ..._always,
       'session.intra_op.allow_spinning': spinning,
