@@ -44,7 +44,6 @@ def refuse(plan: Plan, providers: Collection[str]) -> None:
                 f"target.flutter: packages for Flutter do not start '{provider}' yet, which target.android has",
                 hint=f"name providers of [target.android] among {', '.join(PROVIDERS_HERE)}",
             )
-    typed.refuse(plan.model)
     for kind, specs in (("input", plan.model.signature.inputs), ("output", plan.model.signature.outputs)):
         for spec in specs:
             if spec.element not in STORAGE:
@@ -101,7 +100,7 @@ def model_view(
         page=page,
         typed=method,
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
-        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract) if model.contract else ())})),
+        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
         example=tuple(_example(class_name, method, input_views, output_views)),
     )
 
@@ -151,7 +150,8 @@ def _example(
     yield f"final model = await {class_name}.load();"
     if method:
         given = ", ".join(ARGUMENTS.get(each.type, each.name) for each in method.parameters)
-        yield f"print(await model.{method.verb}({given}));"
+        call = f"model.{method.verb}({given})"
+        yield f"await {call}.forEach(print);" if method.generation else f"print(await {call});"
     else:
         fed = ", ".join(f"{each.identifier}: TensorInput({each.identifier})" for each in inputs)
         yield f"final outputs = await model.run({class_name}Inputs({fed}));"

@@ -111,6 +111,35 @@ class LabelsView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GenerationView:
+    """A text that a model makes in many runs."""
+
+    text: str
+    """expression of what a run adds"""
+    finished: str
+    """expression of whether it was the last run"""
+    has_seed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListsView:
+    """The method for several texts in a run."""
+
+    verb: str
+    """`embedAll`"""
+    parameters: tuple[ParameterView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankView:
+    """The method that ranks documents by a query."""
+
+    query: str
+    document: str
+    documents: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TypedView:
     """The method of a model with a contract."""
 
@@ -128,9 +157,14 @@ class TypedView:
     result: str
     """type of the result"""
     value: str
-    """expression over `outputs`; empty for several results"""
+    """expression over `outputs`"""
     results: tuple[ResultView, ...]
     """the several results; empty for one"""
+    texts: tuple[str, ...]
+    """parameters that several results refer to"""
+    generation: GenerationView | None
+    lists: ListsView | None
+    rank: RankView | None
     states: tuple[StateView, ...]
     labels: tuple[LabelsView, ...]
 

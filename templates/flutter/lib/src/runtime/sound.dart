@@ -71,4 +71,11 @@ List<int> _shapeOf(String name, Sound sound) {
 
 int _quantized(double sample) => sample.isNaN ? 0 : (sample * _full).round().clamp(-_full, _full - 1);
 
+/// The first frame of a sound that was checked: for runs that take a sound and do not read it.
+Sound firstFrame(Sound sound) {
+  final Sound(:rate, :channels, _floats: floats, _shorts: shorts) = sound;
+  if (floats != null) return Sound(Float32List.sublistView(floats, 0, channels), rate: rate, channels: channels);
+  return Sound.pcm(Int16List.sublistView(shorts!, 0, channels), rate: rate, channels: channels);
+}
+
 ModelException _refused(String name, String words) => ModelException(ModelErrorCode.badInput, 'sound `$name` $words');
