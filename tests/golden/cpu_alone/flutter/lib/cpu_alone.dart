@@ -7,7 +7,6 @@ export 'src/models/classifier.dart';
 export 'src/runtime/cancellation.dart';
 export 'src/runtime/entities.dart' show Entity;
 export 'src/runtime/errors.dart';
-export 'src/runtime/image_none.dart' if (dart.library.ui) 'src/runtime/image_flutter.dart';
 export 'src/runtime/options.dart';
 export 'src/runtime/picture.dart' hide PictureTensors;
 export 'src/runtime/planes.dart' show PicturePlane, Region;
