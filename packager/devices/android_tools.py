@@ -42,7 +42,8 @@ class AndroidTools:
     def dex(self, jars: Sequence[Path], output: Path, *, min_api: int, classpath: Sequence[Path] = ()) -> None:
         """Writes classes.dex, and classes2.dex if need be, of `jars` into the archive or folder `output`."""
         arguments: list[str | Path] = ["--release", "--min-api", str(min_api), "--output", output]
-        arguments += [part for each in classpath for part in ("--classpath", each)]
+        for each in classpath:
+            arguments += ["--classpath", each]
         java([self.bundletool], "com.android.tools.r8.D8", [*arguments, *jars], what="D8")
 
     def bundle(self, modules: Sequence[Path], output: Path) -> None:

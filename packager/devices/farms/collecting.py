@@ -103,7 +103,7 @@ def _documents(place: str, file: Path, collected: Collected) -> list[Mapping[str
         return [] if (document := _parsed(place, content, collected)) is None else [document]
     with file.open(encoding="utf-8", errors="replace", newline="\n") as lines:
         complete, incomplete = documents_in(iter(lambda: lines.readline(LONGEST_LINE), ""))
-    collected.problems += [f"{place}: results {each.sha256[:16]} are incomplete, {each.reason}" for each in incomplete]
+    collected.problems += [f"{place}: results {each.crc} are incomplete, {each.reason}" for each in incomplete]
     parsed = (_parsed(place, content, collected) for content in complete)
     return [document for document in parsed if document is not None]
 

@@ -2,10 +2,8 @@ package dev.mobpack.farm
 
 import android.content.Context
 import android.util.Log
-import java.io.ByteArrayOutputStream
 import java.io.File
-import java.security.MessageDigest
-import java.util.zip.GZIPOutputStream
+import java.util.zip.CRC32
 
 /** Runs the job in the app's assets once, and leaves its results where a farm finds them. */
 public class FarmRun(private val context: Context) {
@@ -41,17 +39,15 @@ public class FarmRun(private val context: Context) {
         private const val INDEX = "index.txt"
         private const val BYTES_A_LINE = 1500
 
-        /** The lines that carry [document], as mobpack reads them from logs: `MARK SHA256 INDEX/COUNT HEX`. */
+        /** The lines that carry [document], as mobpack reads them from logs: `MARK CRC32 INDEX/COUNT HEX`. */
         public fun lines(document: ByteArray): List<String> {
-            val packed = ByteArrayOutputStream().also { GZIPOutputStream(it).use { gzip -> gzip.write(document) } }.toByteArray()
-            val name = hex(MessageDigest.getInstance("SHA-256").digest(document))
-            val count = (packed.size + BYTES_A_LINE - 1) / BYTES_A_LINE
+            val name = "%08x".format(CRC32().apply { update(document) }.value)
+            val count = (document.size + BYTES_A_LINE - 1) / BYTES_A_LINE
             return (0 until count).map { index ->
-                val end = minOf(packed.size, (index + 1) * BYTES_A_LINE)
-                "$MARK $name ${index + 1}/$count ${hex(packed.copyOfRange(index * BYTES_A_LINE, end))}"
+                val end = minOf(document.size, (index + 1) * BYTES_A_LINE)
+                val part = document.copyOfRange(index * BYTES_A_LINE, end).joinToString("") { "%02x".format(it) }
+                "$MARK $name ${index + 1}/$count $part"
             }
         }
-
-        private fun hex(bytes: ByteArray): String = bytes.joinToString("") { "%02x".format(it) }
     }
 }
