@@ -12,7 +12,7 @@ from packager.files.atomic import atomic_files
 from packager.files.installed import templates_folder
 from packager.render import render, write_sources
 
-TEMPLATES = PurePosixPath("devices/xctest")
+TEMPLATES = PurePosixPath("device_xcode")
 PROJECT = "DeviceTests"
 BUNDLE_ID = "dev.mobpack.device-tests"
 PRODUCT = re.compile(r'\.library\(\s*name: "(\w+)"')

@@ -15,7 +15,7 @@ from packager.processes import commands
 from packager.render import render
 from packager.targets.android import kotlin
 
-TEMPLATES = "devices/farm"
+TEMPLATES = "device_farm"
 APP_ID = "dev.mobpack.farm"
 APP = "mobpack-farm.apk"
 BUNDLE = "mobpack-farm.aab"
