@@ -1,4 +1,4 @@
-"""The Xcode project that measures and checks a Swift package on a device: its tests run on Linux, on the package itself."""
+"""The Xcode project that measures and checks a Swift package on a device: its tests run on Linux, on the package."""
 
 import re
 import shutil

@@ -72,7 +72,8 @@ def android_tools() -> AndroidTools:
 
 def java(classpath: Sequence[Path], main_class: str, arguments: Sequence[str | Path], *, what: str) -> str:
     """What a Java program prints. Raises ToolError if it fails."""
-    command = [kotlin.find_compiler().java, *JAVA_FLAGS, "-cp", os.pathsep.join(map(str, classpath)), main_class]
+    path = os.pathsep.join(map(str, classpath))
+    command: list[str | Path] = [kotlin.find_compiler().java, *JAVA_FLAGS, "-cp", path, main_class]
     return commands.run([*command, *arguments], what=what)
 
 
