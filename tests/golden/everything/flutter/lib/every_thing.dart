@@ -10,7 +10,6 @@ export 'src/runtime/assignment.dart' show ProviderAssignment;
 export 'src/runtime/cancellation.dart';
 export 'src/runtime/entities.dart' show Entity;
 export 'src/runtime/errors.dart';
-export 'src/runtime/image_none.dart' if (dart.library.ui) 'src/runtime/image_flutter.dart';
 export 'src/runtime/metrics.dart';
 export 'src/runtime/options.dart';
 export 'src/runtime/picture.dart' hide PictureTensors;
