@@ -61,8 +61,8 @@ class DevicePackage:
 
     @property
     def abis(self) -> tuple[str, ...]:
-        """Processors that all of it has native code for."""
-        return tuple(abi for abi in self.runtime.libraries if not self.libraries or abi in self.libraries)
+        """Processors that it runs on. Where it has no library of its own, it does not tell which nodes a provider takes."""
+        return tuple(self.runtime.libraries)
 
     @property
     def assignment_class(self) -> str:

@@ -317,6 +317,8 @@ class PackagedModel:
     version: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    providers: tuple[str, ...]
+    """of the package, in lower case"""
     tests_itself: bool
 
 
@@ -341,6 +343,7 @@ def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> 
             version=each["version"],
             inputs=tuple(each["inputs"]),
             outputs=tuple(each["outputs"]),
+            providers=tuple(each_name.lower() for each_name in each["providers"]),
             tests_itself=each["tests-itself"],
         )
         for each in answer["models"]

@@ -19,6 +19,7 @@ internal class PackagedClass private constructor(private val kind: Class<*>, pri
         "version" to files.get("version"),
         "inputs" to (files.get("inputs") as List<*>).map { it?.get("name") },
         "outputs" to (files.get("outputs") as List<*>).map { it?.get("name") },
+        "providers" to Class.forName("${kind.name.substringBeforeLast('.')}.Provider").enumConstants.orEmpty().toList(),
         "tests-itself" to kind.methods.any { it.name == "selfTest" },
     )
 

@@ -153,6 +153,7 @@ class Rack:
     def adb(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [str(adb()), *arguments],
+            stdin=subprocess.DEVNULL,
             env={**os.environ, **self.variables},
             capture_output=True,
             text=True,
