@@ -297,7 +297,7 @@ def _row(equipped: Equipped, contender: Contender, beside: Contender, method: Me
     assert about
     last = contender.rounds[-1].timed
     skipped = {
-        "assignment": about.assigned is None and "ONNX Runtime records none for this file",
+        "assignment": about.assigned is None and "ONNX Runtime records none for this file, or the package has no library for this processor",
         "PSS": last.pss_bytes is None and "the device has no /proc/self/smaps",
         "warm load": len(contender.rounds) == 1 and "it needs two rounds",
         "p99": len(statistics.all_of(times_of(contender))) < statistics.P99_RUNS and "it needs 100 runs",

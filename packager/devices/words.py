@@ -7,9 +7,10 @@ from packager.core.console import size
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, TestDocument, TestRow
 from packager.devices.measuring import disturbances
 from packager.devices.session import Assigned
+from packager.pages.numbers import plural
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
-COLUMNS = ("#", "model", "provider", "p50", "p90", "p99", "per s", "first", "load", "cold", "PSS", "nodes", "x CPU")
+COLUMNS = ("#", "model", "provider", "p50", "p90", "p99", "first", "load", "cold", "PSS", "nodes", "x CPU")
 LEAST_ERROR = 0.05
 """Share of the outputs' scale from which a row gets a warning."""
 
@@ -40,7 +41,6 @@ def cells(each: DeviceRow) -> list[str]:
         median_of(row),
         duration(row.p90_ms),
         "-" if row.p99_ms is None else duration(row.p99_ms),
-        digits(row.items_per_second),
         duration(each.first_run_ms),
         "-" if row.load_ms is None else duration(row.load_ms),
         duration(each.cold_load_ms),
@@ -62,8 +62,9 @@ def notes(found: DeviceDocument) -> Iterator[str]:
     for each in found.rows:
         row = each.row
         parts = [row.about, row.file, f"{row.runs} runs in {len(row.rounds)} rounds"]
+        parts.append(f"{digits(row.items_per_second)} items per s")
         if row.outliers:
-            parts.append(f"{row.outliers} outliers, the slowest {duration(row.slowest_ms)}")
+            parts.append(f"{plural(row.outliers, 'outlier')}, the slowest {duration(row.slowest_ms)}")
         if row.peak_bytes:
             parts.append(f"at most {size(row.peak_bytes)} of memory")
         if each.mapped_bytes:
