@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 ANSWER_S = 300.0
 """Longest time to open a model, or to run it once."""
+ORT = ".ort"
+FORMATS: Mapping[bool, Mapping[str, str]] = {
+    True: {"session.load_model_format": "ORT"},
+    False: {"session.load_model_format": "ONNX"},
+}
+"""Whether a file is in ORT format -> the configuration that says so: on a device its name is its sha256."""
 MISSING = re.compile(r"is not supported in this build|no provider|UnsatisfiedLinkError|dlopen failed", re.IGNORECASE)
 """In messages about a provider or a library that the runtime lacks."""
 
@@ -242,7 +248,7 @@ def of_file(
         "provider": provider,
         "optimize": str(int(model.is_optimized)),
         "threads": str(1 if model.threads is None else model.threads),
-        **{f"entry.{key}": text for key, text in {**entries, **model.settings}.items()},
+        **{f"entry.{key}": text for key, text in {**FORMATS[model.path.suffix == ORT], **entries, **model.settings}.items()},
         **{f"option.{key}": text for key, text in options.items()},
     }
     if equipped.assignment_class:
@@ -257,7 +263,7 @@ def of_file(
 
 def _weights(model: Runnable) -> dict[str, Path]:
     """Name -> file with weights that a graph refers to, of those in its folder of data."""
-    if model.data_folder is None or model.path.suffix == ".ort":
+    if model.data_folder is None or model.path.suffix == ORT:
         return {}
     import onnx
     from onnx.external_data_helper import ExternalDataInfo
