@@ -52,7 +52,7 @@ class AndroidTools:
         java([self.bundletool], "com.android.tools.build.bundletool.BundleToolMain", arguments, what="bundletool")
 
     def apks(self, arguments: Sequence[str | Path], *, what: str) -> str:
-        """What apksigner says."""
+        """Runs apksigner, and returns its output."""
         return java([self.apksigner], "com.android.apksigner.ApkSignerTool", arguments, what=what)
 
 
@@ -71,7 +71,7 @@ def android_tools() -> AndroidTools:
 
 
 def java(classpath: Sequence[Path], main_class: str, arguments: Sequence[str | Path], *, what: str) -> str:
-    """What a Java program prints. Raises ToolError if it fails."""
+    """Runs a Java program, and returns its output. Raises ToolError if it fails."""
     path = os.pathsep.join(map(str, classpath))
     command: list[str | Path] = [kotlin.find_compiler().java, *JAVA_FLAGS, "-cp", path, main_class]
     return commands.run([*command, *arguments], what=what)

@@ -30,7 +30,7 @@ VENDORS = ("libcdsprpc.so", "libOpenCL.so", "libneuron_runtime.so", "libedgetpu_
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What the app runs."""
+    """The job of the app, and the code that it needs."""
 
     job: Path
     """folder with the job's files"""

@@ -22,7 +22,7 @@ LINE = re.compile(
 
 @dataclass
 class Parts:
-    """What has been seen of one document."""
+    """Lines that were seen of one document."""
 
     count: int
     seen: dict[int, str] = field(default_factory=dict)
