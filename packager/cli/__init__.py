@@ -22,6 +22,7 @@ from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.delta import delta
 from packager.cli.device import device
+from packager.cli.device_results import app, read, xcode_tests
 from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
@@ -79,6 +80,8 @@ def commands(debug: bool) -> None:
     """
 
 
+for command in (app, xcode_tests, read):
+    device.add_command(command)
 for command in (command for listed in GROUPS.values() for command in listed):
     commands.add_command(command)
 
