@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -18,7 +18,7 @@ from packager.runners import Loading, Outcome, Pace, Runnable, Times
 from packager.samples.sample import arrays_of
 
 if TYPE_CHECKING:
-    import numpy
+    pass
 
 ANSWER_S = 300.0
 """Longest time to open a model, or to run it once."""
@@ -269,12 +269,13 @@ def of_file(
     is removed from there when the session ends."""
     place = equipped.storage.file(sha256_of(model.path))
     equipped.storage.put({place: model.path})
+    settings = {**FORMATS[model.path.suffix == ORT], **entries, **model.settings}
     words = {
         "path": f"{equipped.storage.home}/{place}",
         "provider": provider,
         "optimize": str(int(model.is_optimized)),
         "threads": str(1 if model.threads is None else model.threads),
-        **{f"entry.{key}": text for key, text in {**FORMATS[model.path.suffix == ORT], **entries, **model.settings}.items()},
+        **{f"entry.{key}": text for key, text in settings.items()},
         **{f"option.{key}": text for key, text in options.items()},
     }
     if equipped.assignment_class:
@@ -300,7 +301,13 @@ def _weights(model: Runnable) -> dict[str, Path]:
 
 
 def of_package(
-    equipped: Equipped, class_name: str, provider: str, data: str, *, threads: int = 0, options: Mapping[str, str] | None = None
+    equipped: Equipped,
+    class_name: str,
+    provider: str,
+    data: str,
+    *,
+    threads: int = 0,
+    options: Mapping[str, str] | None = None,
 ) -> Opening:
     """Asks a class of the package to load its model with `provider`; what it keeps goes to the folder `data`."""
     words = {
@@ -332,7 +339,9 @@ def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> 
     """The models among the classes of a package."""
     place = equipped.storage.run_folder()
     try:
-        with Conversation(equipped.link, equipped.device.serial, replace(equipped.program, folder=place), folder) as program:
+        with Conversation(
+            equipped.link, equipped.device.serial, replace(equipped.program, folder=place), folder
+        ) as program:
             words = {"classes": ",".join(class_names)}
             answer = program.ask("describe", words, doing="reading the package", timeout_s=equipped.timeout_s)
     finally:
