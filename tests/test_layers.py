@@ -186,13 +186,9 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
         ("config.tables", "targets.ios"),
         ("config.tables", "targets.react_native"),
         ("config.tables", "targets.web"),
-        ("devices.adb.dexing", "targets.android"),
+        ("devices.adb.dexing", "targets.android.kotlin"),
         ("devices.android_tools", "targets.android.kotlin"),
         ("devices.farms.app", "targets.android.kotlin"),
-        ("devices.adb.dexing", "targets.android.kotlin"),
-"),
->>=======
->>>>>>> theirs
         ("release.layouts", "targets.android.view"),
         ("release.layouts", "targets.flutter.view"),
         ("release.layouts", "targets.ios.view"),

@@ -74,7 +74,7 @@ def make_app(program: Program, label: str, output: Path) -> FarmApp:
     view = ManifestView(app=AppView(id=APP_ID, label=label, native_libraries=VENDORS))
     with tempfile.TemporaryDirectory() as name, atomic_files(output) as unfinished:
         scratch = Path(name)
-        app_classes, test_classes = _classes(program, scratch / "kotlin")
+        app_classes, test_classes = compiled(program, scratch / "kotlin")
         app_dex = _dexed(tools, [*program.jars, program.driver, app_classes], (), scratch / "app-dex")
         test_dex = _dexed(tools, [test_classes], (app_classes, program.driver), scratch / "test-dex")
         entries = {**_job(program.job), **_native(program.native)}
@@ -91,7 +91,7 @@ def make_app(program: Program, label: str, output: Path) -> FarmApp:
     return FarmApp(app=output / APP, bundle=output / BUNDLE, test=output / TEST)
 
 
-def _classes(program: Program, work: Path) -> tuple[Path, Path]:
+def compiled(program: Program, work: Path) -> tuple[Path, Path]:
     """Jars with the classes of the app and of its instrumentation."""
     folder = templates_folder() / TEMPLATES
     sources = {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "kotlin").glob("*.kt"))}
