@@ -87,7 +87,7 @@ def _jars(aar: Path, folder: Path) -> tuple[Path, ...]:
 
 @pytest.fixture(scope="module")
 def printed(made: Made, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What the instrumentation prints, and the app's external folder."""
+    """Output of the instrumentation, and the app's external folder."""
     folder = tmp_path_factory.mktemp("phone")
     built = library(made.aar, folder / "library", apps="farm/*", has_task=False)
     fakes = jvm.compile_kotlin([adbd.FAKES / "ContextWrapper.kt"], classpath=[jvm.fakes()])
