@@ -38,6 +38,7 @@ from packager.cli.quantize import quantize
 from packager.cli.release import release
 from packager.cli.runtime import runtime
 from packager.cli.sign import sign
+from packager.cli.tune import tune
 from packager.cli.verify import verify
 from packager.cli.xcode import xcode
 from packager.core.errors import MobpackError
@@ -48,7 +49,7 @@ INTERRUPTED = 130
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
-    "Build packages": (check, bench, build, device, extract, pack, runtime, xcode),
+    "Build packages": (check, bench, build, device, tune, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),
