@@ -186,7 +186,7 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
         ("config.tables", "targets.ios"),
         ("config.tables", "targets.react_native"),
         ("config.tables", "targets.web"),
-        ("devices.adb.dexing", "targets.android"),
+        ("devices.adb.dexing", "targets.android.kotlin"),
         ("devices.android_tools", "targets.android.kotlin"),
         ("devices.farms.app", "targets.android.kotlin"),
         ("release.layouts", "targets.android.view"),
