@@ -8,6 +8,7 @@ import pytest
 from jinja2 import Environment, meta
 
 from packager.bench import page as bench_page
+from packager.devices import page as device_page
 from packager.differences import page as differences
 from packager.files.installed import templates_folder
 from packager.packs import apple, play
@@ -64,6 +65,8 @@ VIEWS: dict[str, type] = {
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
     "report/bench.html.j2": bench_page.PageView,
+    "report/devices.html.j2": device_page.PageView,
+    "report/device_matrix.html.j2": device_page.PartView,
     "report/report.html.j2": views.PageView,
     "report/differences.html.j2": differences.PageView,
     "report/quantization.html.j2": page.PageView,
