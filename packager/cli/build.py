@@ -9,6 +9,7 @@ import click
 
 from packager.cli.options import (
     MODEL,
+    cache_option,
     config_option,
     evidence_option,
     fail_on_option,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Use only what mobpack.lock lists, and do every step; fail with exit code 6 if anything differs.",
 )
+@cache_option
 @no_code_option
 @outside_option
 @json_option
@@ -99,6 +101,7 @@ def build(
     strict: bool,
     verify: bool,
     locked: bool,
+    cache_url: str | None,
     no_code: bool,
     allow_outside: bool,
     as_json: bool,
@@ -110,7 +113,7 @@ def build(
     console = Console(quiet=as_json)
     key = read_key(model_key, folder_of(model, config_path)) if model_key else None
     said = click.get_current_context().params
-    command = {key: value for key, value in said.items() if key not in ("verify", "as_json")}
+    command = {key: value for key, value in said.items() if key not in ("verify", "as_json", "cache_url")}
     known_key = {"key": key.fingerprint} if key else {}
     begun = unchanged.start({**command, "lock": unchanged.lock_beside(config_path, model), **known_key})
     if not verify and not locked and (known := unchanged.known_result(begun, out, evidence)):
@@ -128,6 +131,7 @@ def build(
 
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
+    config = with_cache(config, cache_url)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
     request = Request(
         targets=requested_targets(config, targets),
@@ -195,7 +199,15 @@ def configured(
         config = configuration.for_model(model, targets=targets, settings=settings)
     if not has_code:
         trust.refuse_code(config)
-    return with_shapes(config, shapes)
+    return with_shapes(with_cache(config, None), shapes)
+
+
+def with_cache(config: "Config", option: str | None) -> "Config":
+    """The Config with the remote store of `--cache` or the environment. Raises ConfigError for a mode that does not
+    exist."""
+    from packager.workflows.shared_store import named
+
+    return config.model_copy(update={"cache": named(config.cache, option)})
 
 
 def folder_of(model: Path | None, config_path: Path) -> Path:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager import models
-from packager.config import Config, ModelTable
+from packager.config import CacheTable, Config, ModelTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
 from packager.core.values import Precision
@@ -28,10 +28,11 @@ from packager.runners import RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target
 from packager.verification.partition.measured import SOURCES
 from packager.verification.partition.report import ON_ANDROID
-from packager.workflows.importing.project import framework_of, onnx_of
+from packager.workflows.importing.project import framework_of, is_imported, onnx_of
 from packager.workflows.inputs import inputs_of, module_file
 from packager.workflows.project_code import modules_of
 from packager.workflows.requested import targets_of
+from packager.workflows.shared_store import remote_of
 from packager.workflows.trust import functions_of
 
 EXTRAS = ("gpu", "images")
@@ -222,11 +223,15 @@ def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
     natives = [table for table in targets_of(config, targets).values() if table.float16 == "native"]
     if any(config.quantizer_of(table.variant).NAME != NoQuantizer.NAME for table in natives):
         return True
-    return bool(natives) and any(_precision(name, table) is Precision.FLOAT16 for name, table in config.model.items())
+    return bool(natives) and any(
+        _precision(name, table, config.cache) is Precision.FLOAT16 for name, table in config.model.items()
+    )
 
 
-def _precision(name: str, table: ModelTable) -> Precision:
-    path = onnx_of(name, table, Store(cache_folder() / "store"), Console(quiet=True))
+def _precision(name: str, table: ModelTable, cache: CacheTable) -> Precision:
+    console = Console(quiet=True)
+    remote = remote_of(cache, console) if is_imported(table.path, table.importer) else None
+    path = onnx_of(name, table, Store(cache_folder() / "store", remote=remote), console)
     return models.load(path, name, encoder=table.encoder, with_past=table.with_past).traits.precision
 
 
