@@ -123,11 +123,13 @@ def build(
         return
 
     from packager.workflows import build as workflow
+    from packager.workflows import shared_builds
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules
     from packager.workflows.ingredients import Project, refuse_changed
     from packager.workflows.origins import origins_of
     from packager.workflows.requested import Request, requested_targets
+    from packager.workflows.shared_store import opened_store
 
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
@@ -148,17 +150,28 @@ def build(
         project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
     if locked:
         refuse_changed(project, request.targets)
-    made = workflow.build(config, request, console, origins_of(project, request.targets, console))
-    result = summarized(made)
+    with opened_store(config.cache, console) as store:
+        shared = shared_builds.shared_build(project, request, store)
+        sent = shared_builds.fetched(shared, store) if shared and not verify and not locked else None
+        if sent:
+            console.say(
+                f"another machine has built exactly this: {out} is what it sent (--verify builds it all the same)"
+            )
+            result = sent
+        else:
+            made = workflow.build(config, request, console, origins_of(project, request.targets, console), store)
+            result = summarized(made)
+            if shared:
+                shared_builds.offer(shared, made, result, store)
     ended = unchanged.Ended(
         config=config,
         project=config_path if model is None else None,
         targets=request.targets,
-        out=made.out,
+        out=out,
         summary=result,
     )
     unchanged.keep(begun, ended)
-    show(replace(result, warnings=()), out, console, as_json=as_json)
+    show(result if sent else replace(result, warnings=()), out, console, as_json=as_json)
     add_to_repository(out, repository, console)
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager import models
@@ -73,6 +73,21 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
     The environment with the ONNX Runtime that ships is made if it is missing. Raises ModelError for a model that cannot
     be read, ToolError for a damaged Python package.
     """
+    config = project.config
+    found = stated(project, targets)
+    made = {
+        PYTHON: {**found.tables[PYTHON], **_installed(config, targets)},
+        PINNED: {
+            **pinned_by(_modules(config, targets), _environments(config, targets)),
+            **_unpacked(config, targets),
+        },
+    }
+    return replace(found, tables={**found.tables, **made})
+
+
+def stated(project: Project, targets: Sequence[str]) -> Lock:
+    """What decides everything that a build reads: the ingredients without what mobpack makes or fetches for itself, by
+    pins in its own code. Makes nothing."""
     config, folder = project.config, project.folder
     found = inputs_of(config, targets, project.file)
     code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]
@@ -81,13 +96,9 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
         tables={
             BUILD: {"mobpack": own_code(), **_options(project, targets)},
             MACHINE: machine(),
-            PYTHON: {**needed({*EXTRAS, *targets}), **_installed(config, targets)},
+            PYTHON: needed({*EXTRAS, *targets}),
             ENVIRONMENT: {name: _state(ENVIRONMENTS[name]()) for name in sorted(_asked(config, targets))},
             RUNTIME: {name: _runtime(table, name) for name, table in targets_of(config, targets).items()},
-            PINNED: {
-                **pinned_by(_modules(config, targets), _environments(config, targets)),
-                **_unpacked(config, targets),
-            },
             FILE: {_relative(path, folder): _file(path) for path in files},
         },
         not_locked=tuple(sorted(set(_beyond(config, targets)))),

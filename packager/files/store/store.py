@@ -77,6 +77,13 @@ class Store:
         entry = self._entry(step, inputs)
         return entry / FILES if self._is_whole(entry) or self._fetched(step, entry) else None
 
+    def has(self, step: Step, inputs: object) -> bool:
+        """Whether there are results, here or in the remote store; fetches none."""
+        entry = self._entry(step, inputs)
+        if self._is_whole(entry):
+            return True
+        return bool(self.remote and step.is_shared and self.remote.has(step.name, entry.name))
+
     def _fetched(self, step: Step, entry: Path) -> bool:
         """Whether the remote store had the result: it is an entry now."""
         if not self.remote or not step.is_shared:
