@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TypeVar
 
 from packager.core.errors import ToolError
-from packager.files.hashes import known_sha256
+from packager.files.hashes import sha256_of
 from packager.files.store.lanes import Lanes
 from packager.files.store.listing import (
     MAX_LISTING_BYTES,
@@ -39,7 +39,8 @@ from packager.files.store.origin import Origin
 T = TypeVar("T")
 LAYOUT = "mobpack-1"
 """First folder of all names: other layouts have another."""
-ATTEMPTS = 4
+ATTEMPTS, FIRST_ATTEMPTS = 4, 2
+"""as long as the store has never answered, fewer"""
 PAUSE_S = 0.2
 """before the second attempt, and three times as long before each that follows"""
 FIRST_DEADLINE_S = 15.0
@@ -53,6 +54,8 @@ REQUESTS, SENDERS = 12, 4
 """at the same time"""
 FLUSH_S = 15 * 60.0
 """longest time for which the end of a command waits for results that are being sent"""
+SHOWN = 120
+"""letters of an error in a message"""
 HOPELESS = ("NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "DefaultCredentialsError")
 """Names of errors of the clouds' libraries that another attempt does not mend."""
 RIGHTS = "reading needs s3:GetObject and s3:ListBucket in S3, or what other stores have for these"
@@ -209,7 +212,7 @@ class Remote:
         while coming:
             self._append(*coming.popleft())
         for file in listing.large():
-            if known_sha256(folder / file.name) != file.sha256:
+            if sha256_of(folder / file.name) != file.sha256:
                 self._spoiled.add(_blob(file.sha256))
                 raise UnusableError(f"{file.name} has another sha256 than is listed")
             allow(folder / file.name, file)
@@ -323,7 +326,8 @@ class Remote:
         """Begins a request, in another thread. Raises OfflineError."""
         if self._offline:
             raise OfflineError
-        return self._requests.start(lambda: attempted(request))
+        attempts = ATTEMPTS if self._has_answered else FIRST_ATTEMPTS
+        return self._requests.start(lambda: attempted(request, attempts))
 
     def _answer(self, future: "Future[T]", deadline_s: float = DEADLINE_S) -> T:
         """The answer to a request. Raises OfflineError if the store fails, or does not answer in time."""
@@ -375,17 +379,17 @@ class Remote:
                 setattr(self.counts, key, getattr(self.counts, key) + change)
 
 
-def attempted(request: Callable[[], T]) -> T:
+def attempted(request: Callable[[], T], attempts: int = ATTEMPTS) -> T:
     """The answer to a request, after a few attempts if need be. Raises FailedError; FileNotFoundError, PermissionError
     and UnusableError at once."""
     pause_s = PAUSE_S
-    for attempt in range(ATTEMPTS):
+    for attempt in range(attempts):
         try:
             return request()
         except (FileNotFoundError, PermissionError, UnusableError):
             raise
         except Exception as error:  # every store's library has errors of its own
-            if attempt == ATTEMPTS - 1 or isinstance(error, AbsentError) or type(error).__name__ in HOPELESS:
+            if attempt == attempts - 1 or isinstance(error, AbsentError) or type(error).__name__ in HOPELESS:
                 raise FailedError(words_of(error)) from error
         time.sleep(pause_s)
         pause_s *= 3
@@ -394,7 +398,7 @@ def attempted(request: Callable[[], T]) -> T:
 
 def words_of(error: BaseException) -> str:
     """The error in one line."""
-    text = " ".join(str(error).split())[:300]
+    text = " ".join(str(error).split())[:SHOWN]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
