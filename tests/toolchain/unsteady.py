@@ -74,7 +74,7 @@ def before(address: str, behaviour: Behaviour) -> Iterator[str]:
             if self.command != "HEAD":
                 self.wfile.write(body)
 
-        do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = forward
+        do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = forward  # noqa: N815
 
         def log_message(self, *_: object) -> None:
             """Says nothing."""
