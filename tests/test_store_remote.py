@@ -510,6 +510,6 @@ def test_the_words_of_a_command(tmp_path: Path) -> None:
     first, second = (machine(tmp_path / name, tmp_path / "shared") for name in ("first", "second"))
     first.get()
     second.get()
-    for each, words in ((first, "0 of 1 results fetched, 1 sent (624.8 kB)"), (second, "1 of 1 results fetched (624.8")):
+    for each, words in ((first, "0 of 1 results fetched, 1 sent (624.8 kB)"), (second, "1 of 1 results fetched (62")):
         assert isinstance(each.store.remote, Remote)
         assert shared_store.in_words(each.store.remote.counts).startswith(words)

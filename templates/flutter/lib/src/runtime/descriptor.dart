@@ -126,6 +126,18 @@ final class Golden {
   final List<GoldenSample> samples;
 }
 
+/// A model's module for pages.
+final class PageModel {
+  /// `module` is its file in the package, `name` what it exports.
+  const PageModel(this.module, this.name);
+
+  /// Its file in the package.
+  final String module;
+
+  /// What it exports.
+  final String name;
+}
+
 /// A model of a package.
 final class ModelDescriptor {
   /// All of it is generated.
@@ -139,6 +151,7 @@ final class ModelDescriptor {
     required this.providers,
     required this.files,
     required this.golden,
+    this.page,
   });
 
   /// Name of the package, by which assets are found.
@@ -167,4 +180,7 @@ final class ModelDescriptor {
 
   /// Samples for self-tests.
   final List<Golden> golden;
+
+  /// For pages; null of a package without files for them.
+  final PageModel? page;
 }
