@@ -311,7 +311,7 @@ def test_without_a_trusted_signature_a_result_is_made_here(
     for kind, sign, change, reason in (
         ("unsigned", None, lambda: None, "it is not signed"),
         ("other key", other.private, lambda: None, "signed by another key"),
-        ("changed", key.private, lambda: [changed(path) for path in objects_of(shared, "results")], "was changed"),
+        ("changed", key.private, lambda: [*map(changed, objects_of(shared, "results"))], "was changed"),
         ("swapped", key.private, lambda: swap(shared), "the result of something else"),
         ("blob", key.private, lambda: flip(weights_of(shared)), "another sha256"),
         ("of a release", key.private, lambda: resigned(shared, key.private), "of something else"),
@@ -421,7 +421,7 @@ def test_a_store_that_fails_is_one_warning(
     objects = Failing(error, wait_s=wait_s)
     here = machine(tmp_path / "own", tmp_path / "shared")
     assert here.store.remote
-    here.store.remote.objects = objects  # type: ignore[assignment]
+    here.store.remote.objects = objects
     for inputs in range(3):
         here.get(inputs)
     assert here.made == [0, 1, 2]

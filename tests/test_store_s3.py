@@ -109,7 +109,7 @@ def test_a_killed_writer_leaves_nothing_that_is_half_there(bucket: Bucket) -> No
     bucket.behaviour.delay_s = 0.01
     known: set[int] = set()
     kills = 0
-    for requests in (3, 12, 25, 40):
+    for requests in (3, 14, 30):
         bucket.behaviour.requests = 0
         process = bucket.started(f"killed {requests}", "killed")
         end_s = time.monotonic() + 60
@@ -124,7 +124,7 @@ def test_a_killed_writer_leaves_nothing_that_is_half_there(bucket: Bucket) -> No
         missing = set(there["made"])
         assert not known & missing, "what was there is still there"
         known = set(range(COUNT)) - missing
-    assert kills >= 3
+    assert kills >= 2
     assert bucket.live("last", "killed")["unsent"] == 0
     assert bucket.live("reader", "killed")["made"] == []
 

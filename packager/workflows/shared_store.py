@@ -5,21 +5,25 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from packager.config import CacheTable
 from packager.config.cache import OFF
 from packager.core.console import Console, size
-from packager.core.errors import ConfigError, GateError
+from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.store import Store, key_of
+from packager.files.store.index import FILES, INDEX
 from packager.files.store.listing import UnusableError
-from packager.files.store.objects import open_objects
-from packager.files.store.remote import Counts, Remote, Seal
+from packager.files.store.objects import Stored, open_objects
+from packager.files.store.origin import OWN, origin_of
+from packager.files.store.pruning import entries
+from packager.files.store.remote import LAYOUT, Counts, Remote, Seal, words_of
 from packager.files.user_cache import cache_folder
 
 REMOTE, MODE, KEY = "MOBPACK_CACHE", "MOBPACK_CACHE_MODE", "MOBPACK_CACHE_KEY"
@@ -27,6 +31,7 @@ READ, READ_WRITE = "read", "read-write"
 SIGNED_TYPE = "application/vnd.mobpack.cache+json"
 PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
 """Names that systems give to processors -> one name for each."""
+CHECK = "check the address, its credentials and the network"
 SIGN = "sign results with a private key in MOBPACK_CACHE_KEY, such as cache.pem"
 
 
@@ -105,11 +110,79 @@ def in_words(counts: Counts) -> str:
     return ", ".join(filter(None, parts))
 
 
+def push(store: Store, used_since_s: float) -> None:
+    """Sends the results in `store` that were made on this machine, and used since a time, in seconds since 1970."""
+    assert store.remote
+    for entry in entries(store):
+        is_own = (entry.path / OWN).exists() or origin_of(entry.path) is not None
+        if entry.used_s >= used_since_s and not is_own and (entry.path / INDEX).exists():
+            store.remote.offer(entry.step, entry.key, entry.path / FILES)
+
+
+def prune(remote: Remote, max_age_s: float) -> tuple[Stored, ...]:
+    """Removes the objects of a remote store that were written more than `max_age_s` ago; returns them. Results that
+    lose a file are made and sent again by whoever asks for them.
+
+    Raises ToolError if the store fails.
+    """
+    limit_s = time.time() - max_age_s
+    with _failing(remote.name):
+        old = [each for each in remote.listed() if each.changed_s is not None and each.changed_s < limit_s]
+        for each in sorted(old, key=lambda each: "/results/" not in each.name):  # lists before the files that they name
+            remote.objects.delete(each.name)
+    return tuple(old)
+
+
+def contents(remote: Remote) -> Mapping[str, tuple[int, int]]:
+    """Objects and bytes by what they are: the results of each step, and the files that they share.
+
+    Raises ToolError if the store fails.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    with _failing(remote.name):
+        for each in remote.listed():
+            kind, *parts = each.name.removeprefix(f"{LAYOUT}/").split("/")
+            name = "/".join(parts[:2]) if kind == "results" else "files"
+            count, size_bytes = found.get(name, (0, 0))
+            found[name] = count + 1, size_bytes + each.size_bytes
+    return dict(sorted(found.items()))
+
+
+@contextmanager
+def _failing(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # every store's library has errors of its own
+        raise ToolError(f"{name}: {words_of(error)}", hint=CHECK) from error
+
+
+def all_totals() -> Mapping[str, Counts]:
+    """What all commands on this machine have done, by the address of the remote store."""
+    found = {}
+    for path in sorted((cache_folder() / "remotes").glob("*.json")):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            document = json.loads(path.read_text(encoding="utf-8"))
+            name = str(document.pop("cache"))
+            found[name] = Counts(**document)
+    return found
+
+
+def answers(cache: CacheTable) -> str:
+    """Why the remote store of `cache` cannot be used, in words; empty if it answers. Raises ConfigError."""
+    remote = remote_of(cache, Console(quiet=True))
+    if remote is None:
+        return "no shared cache is named"
+    remote.warn = lambda text: None
+    remote.has("doctor", "0")
+    return remote.problem
+
+
 def totals(name: str) -> Counts:
     """What all commands on this machine have done with the remote store `name`."""
     try:
-        return Counts(**json.loads(_place(name).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):  # none so far, or those of another version
+        document = json.loads(_place(name).read_text(encoding="utf-8"))
+        return Counts(**{key: value for key, value in document.items() if key != "cache"})
+    except (OSError, ValueError, TypeError, AttributeError):  # none so far, or those of another version
         return Counts()
 
 
@@ -121,7 +194,7 @@ def _add_to_totals(remote: Remote) -> None:
         known = asdict(totals(remote.name))
         summed = {key: known[key] + value for key, value in asdict(remote.counts).items()}
         with atomic_file(place) as file:
-            file.write(json.dumps(summed).encode())
+            file.write(json.dumps({"cache": remote.name, **summed}).encode())
 
 
 def _place(name: str) -> Path:

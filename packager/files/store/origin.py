@@ -9,6 +9,9 @@ from packager.files import host
 ORIGIN = "origin.json"
 """File of an entry, beside its index; results that were made on this machine have none."""
 
+OWN = "own"
+"""File of an entry of a result that belongs to this machine alone."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:

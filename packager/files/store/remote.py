@@ -369,9 +369,7 @@ class Remote:
             is_first = reason not in self._said
             self._said.add(reason)
         if is_first:
-            self.warn(
-                f"the cache {self.name} has a result of {what} that is not used: {reason}; it is made here instead"
-            )
+            self.warn(f"the cache {self.name} has a result of {what} that is not used, and made here instead: {reason}")
 
     def _count(self, **changes: float) -> None:
         with self._lock:
@@ -399,6 +397,8 @@ def attempted(request: Callable[[], T], attempts: int = ATTEMPTS) -> T:
 def words_of(error: BaseException) -> str:
     """The error in one line."""
     text = " ".join(str(error).split())[:SHOWN]
+    if isinstance(error, AbsentError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

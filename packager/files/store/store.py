@@ -26,7 +26,7 @@ from packager.files import host
 from packager.files.atomic import NO_SPACE
 from packager.files.store.index import FILES, INDEX, damage_of, write_index
 from packager.files.store.keys import Step
-from packager.files.store.origin import Origin, origin_of, write_origin
+from packager.files.store.origin import OWN, Origin, origin_of, write_origin
 from packager.files.store.remote import Remote
 
 ABANDONED_AFTER_S = 24 * 60 * 60
@@ -66,6 +66,8 @@ class Store:
             made = scratch / "entry"
             (made / FILES).mkdir(parents=True)
             make(made / FILES)
+            if not step.is_shared:
+                (made / OWN).touch()
             if self._placed(made, entry):
                 if self.remote and step.is_shared:
                     self.remote.offer(step.name, entry.name, entry / FILES)
