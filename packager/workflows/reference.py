@@ -36,6 +36,7 @@ TABLES = {
     "ParityTable": "parity",
     "CheckTable": "check",
     "RuntimeTable": "runtime",
+    "CacheTable": "cache",
     "Android": "target.android",
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
