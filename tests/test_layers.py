@@ -15,7 +15,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("workflows",),
-    ("channel", "packs", "publishing"),
+    ("channel", "fleet", "packs", "publishing"),
     ("bench", "differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),
