@@ -68,6 +68,8 @@ class RunEntry:
     """tasks whose results were in the store before the run"""
     made: int
     """results that the workers computed"""
+    repeated: int
+    """results that were computed more than once: by workers that share no folder with claims"""
     shared: int
     """tasks that several projects needed, and that ran once"""
     alone: int

@@ -87,9 +87,11 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
         first = next(iter(found.troubles.values()))
         raise ConfigError(first.message, hint=first.hint)
     runs: Runs | None = None
-    graph, known = Graph(), 0
+    graph, known, made = Graph(), 0, list[str]()
     if found.expanded:
-        graph, known, runs = _run(asked, found, console)
+        with tempfile.TemporaryDirectory(prefix="mobpack-fleet-", ignore_cleanup_errors=True) as ledger:
+            graph, known, runs = _run(asked, found, Path(ledger), console)
+            made = steps.made_in(Path(ledger))
     outcomes = runs.outcomes if runs else {}
     entries = tuple(_entry(project, asked, found, graph, outcomes) for project in asked.projects)
     _keep(asked, found, graph, outcomes)
@@ -104,7 +106,8 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
             seconds=round(time.monotonic() - started, 3),
             tasks=len(graph),
             known=known,
-            made=sum(len(each.made) for each in outcomes.values()),
+            made=len(made),
+            repeated=len(made) - len(set(made)),
             shared=sum(len(task.projects) > 1 for task in graph),
             alone=sum(each.is_over_memory for each in outcomes.values()),
             scheduler_restarts=runs.restarts if runs else 0,
@@ -158,7 +161,7 @@ def _command(asked: Asked, each: Expanded) -> dict[str, object]:
     }
 
 
-def _run(asked: Asked, found: _Found, console: Console) -> tuple[Graph, int, Runs]:
+def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[Graph, int, Runs]:
     """Runs what is not known yet."""
     whole = graph_of(found.expanded, SHARES)
     marks = markers(whole, found.expanded)
@@ -169,10 +172,7 @@ def _run(asked: Asked, found: _Found, console: Console) -> tuple[Graph, int, Run
         f"{len(asked.projects)} projects: {len(found.same)} have not changed, {len(found.expanded)} to build; "
         f"{len(graph)} tasks, {len(done)} more are done already"
     )
-    with (
-        tempfile.TemporaryDirectory(prefix="mobpack-fleet-", ignore_cleanup_errors=True) as ledger,
-        connected(scheduler=asked.scheduler, workers=asked.workers) as cluster,
-    ):
+    with connected(scheduler=asked.scheduler, workers=asked.workers) as cluster:
         runners = sorted({name for each in found.expanded for name in each.config.parity.runners})
         runners = sorted({*runners, *(name for each in found.expanded for name in each.config.parity.require)})
         workers = cluster.workers(runners, _files(found))
@@ -180,7 +180,7 @@ def _run(asked: Asked, found: _Found, console: Console) -> tuple[Graph, int, Run
         place = steps.Place(
             out=asked.out.absolute(),
             evidence=asked.evidence.absolute(),
-            ledger=Path(ledger),
+            ledger=ledger,
             store=asked.store,
             gates=asked.gates,
             strict=asked.strict,
