@@ -47,6 +47,7 @@ SHOWN = 5
 @click.option(
     "--scheduler", metavar="ADDRESS", default="", help="Run on the workers of this Dask scheduler: tcp://host:8786."
 )
+@click.option("--memory", metavar="SIZE", help="Memory of each worker of this machine: 4GB; default: its share.")
 @click.option("--store", type=MODEL, help="Folder of results that all workers share; default: each user's cache.")
 @click.option(
     "--fail-on",
@@ -75,6 +76,7 @@ def fleet(
     settings: tuple[str, ...],
     workers: int | None,
     scheduler: str,
+    memory: str | None,
     store: Path | None,
     gates: tuple[str, ...],
     evidence: Path,
@@ -88,7 +90,7 @@ def fleet(
     """Build the projects of fleet.toml, or of the PATHS of several mobpack.toml, each as `mobpack build` does."""
     from packager.core.console import Console
     from packager.core.errors import ConfigError
-    from packager.fleet.projects import projects_of
+    from packager.fleet.projects import parse_size, projects_of
     from packager.workflows.fleet.run import PAGE, Asked
 
     if scheduler and workers:
@@ -107,6 +109,7 @@ def fleet(
         is_outside_allowed=allow_outside,
         verify=verify,
         store=store.absolute() if store else None,
+        memory_bytes=parse_size("--memory", memory) if memory else 0,
     )
     console = Console(quiet=as_json)
     if dry_run:

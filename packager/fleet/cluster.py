@@ -52,7 +52,8 @@ class Cluster:
             found.append(
                 Worker(
                     address=address,
-                    name=str(entry.get("name") or address),
+                    name=str(entry.get("name", address)),
+                    alias=entry.get("name", address),
                     about=one,
                     memory_bytes=float(entry.get("memory_limit") or 0),
                     declared=dict(entry.get("resources") or {}),
@@ -182,9 +183,7 @@ def _dask() -> Any:
 
 def _quieten() -> None:
     """What Dask logs of lost workers is told in the result of the run."""
-    import dask
-
-    dask.config.set({"distributed.admin.log-format": "%(message)s", "distributed.logging": {"distributed": "critical"}})
+    _dask()  # it sets levels of its own when it is imported
     for name in ("distributed", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from packager.core.console import size
 from packager.fleet.about import About
@@ -15,6 +16,8 @@ RUNNER = "runner "
 class Worker:
     address: str
     name: str
+    alias: Any
+    """its name as Dask has it, which a worker that is started again keeps"""
     about: About
     memory_bytes: float = 0
     """0 if it has no limit"""
@@ -43,6 +46,11 @@ def why_none(workers: Sequence[Worker], needs: Mapping[str, float]) -> str:
     """Why no worker can do a task, in words."""
     reasons = list(dict.fromkeys(each.lacks(needs) for each in workers))
     return f"no worker has {reasons[0]}" if len(reasons) == 1 else f"no worker has all of {', '.join(needs)}"
+
+
+def hosts(workers: Sequence[Worker]) -> set[str]:
+    """The machines that workers are on, by their addresses."""
+    return {each.address.rpartition(":")[0] for each in workers}
 
 
 def largest(workers: Sequence[Worker]) -> Worker:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from packager.core.errors import ToolError
-from packager.fleet.cluster import Cluster
+from packager.fleet.cluster import RETURN_S, Cluster
 from packager.fleet.graph import Graph, Kind, Task
 from packager.fleet.outcome import Outcome, State, Trouble, blocked
 from packager.fleet.resources import Worker, able, why_none
 
 TICK_S = 0.5
 ABSENT_S = 60
-"""Time without any worker after which a run gives up."""
+"""Time in which nothing runs after which a run gives up."""
 CRASH_HINT = "the worker's process ended each time: build that project alone to see why"
 
 Run = Callable[..., Outcome]
@@ -39,6 +39,7 @@ class Runs:
     progress: Progress
     arguments: Callable[[Task], tuple[Any, ...]]
     """more arguments of `run` for a task"""
+    say: Callable[[str], None] = lambda text: None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """of tasks that have ended, by key"""
     restarts: int = 0
@@ -113,7 +114,7 @@ class Runs:
         found = [only] if only else able(self.workers, task.needs)
         if len(found) == len(self.workers):
             return {}
-        return {"workers": [each.name for each in found], "allow_other_workers": False}
+        return {"workers": [each.alias for each in found], "allow_other_workers": False}
 
     def _take(self, graph: Graph, future: Any, only: Worker | None) -> None:
         """Takes the result of a task that has ended."""
@@ -148,7 +149,8 @@ class Runs:
     def _lost(self, graph: Graph, only: Worker | None) -> None:
         """Begins again what has not ended, once the scheduler is back: what was stored is found."""
         self.restarts += 1
-        if not self.cluster.address or self.cluster.local is not None or not self.cluster.again():
+        self.say(f"  the scheduler at {self.cluster.address} is gone: waiting for it, up to {RETURN_S} s")
+        if self.cluster.local is not None or not self.cluster.again():
             raise ToolError(
                 f"the scheduler at {self.cluster.address} is gone and does not come back",
                 hint="start it and run again: what was finished is in the store",
@@ -157,7 +159,7 @@ class Runs:
         self._submit(graph, only)
 
     def _look(self, graph: Graph, last: float, only: Worker | None) -> float:
-        """Looks after scheduler and workers; returns the last time at which there was a worker."""
+        """Looks after scheduler and workers; returns the last time at which a worker had something to do."""
         client = self.cluster.client
         if client.status in ("closed", "closing") or (client.scheduler_comm and client.scheduler_comm.comm.closed()):
             self._lost(graph, only)
@@ -171,11 +173,11 @@ class Runs:
         known = {str(future.key): key for key, future in self._futures.items()}
         self.progress.tick([known[each] for keys in processing.values() for each in _first(keys) if each in known])
         now = time.monotonic()
-        if found:
+        if any(processing.values()) or not self._ended.empty():
             return now
         if now - last > ABSENT_S:
             raise ToolError(
-                f"no worker is left, and none came within {ABSENT_S} s",
+                f"nothing has run for {ABSENT_S} s: no worker is left that can do the rest",
                 hint="start workers and run again: what was finished is in the store",
             )
         return last

@@ -1,5 +1,7 @@
 """Builds a fleet, top to bottom: what has not changed, the graph, the cluster, the runs, the report."""
 
+import re
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +22,7 @@ from packager.fleet.graph import Graph, Kind
 from packager.fleet.outcome import Outcome, State, Trouble
 from packager.fleet.progress import Board, Lines, LiveTable, is_live
 from packager.fleet.projects import Project
-from packager.fleet.resources import RUNNER, Worker, able, largest
+from packager.fleet.resources import RUNNER, Worker, able, hosts, largest
 from packager.fleet.results import cells_of
 from packager.fleet.running import Progress, Runs
 from packager.fleet.writing import read, write
@@ -58,6 +60,8 @@ class Asked:
     """whether projects that have not changed are built all the same"""
     store: Path | None = None
     """folder of the store; None for that of the user"""
+    memory_bytes: float = 0
+    """memory of a task on a worker of this machine; 0 for its share"""
 
 
 @dataclass(kw_only=True)
@@ -89,9 +93,9 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
     runs: Runs | None = None
     graph, known, made = Graph(), 0, list[str]()
     if found.expanded:
-        with tempfile.TemporaryDirectory(prefix="mobpack-fleet-", ignore_cleanup_errors=True) as ledger:
-            graph, known, runs = _run(asked, found, Path(ledger), console)
-            made = steps.made_in(Path(ledger))
+        with _tidy(asked, found), _ledger() as ledger:
+            graph, known, runs = _run(asked, found, ledger, console)
+            made = steps.made_in(ledger)
     outcomes = runs.outcomes if runs else {}
     entries = tuple(_entry(project, asked, found, graph, outcomes) for project in asked.projects)
     _keep(asked, found, graph, outcomes)
@@ -119,6 +123,31 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
     )
     write(asked.out / PAGE, document, page.page(document))
     return document
+
+
+@contextmanager
+def _ledger() -> Iterator[Path]:
+    """A folder in which the workers of this machine list what they make."""
+    with tempfile.TemporaryDirectory(prefix="mobpack-fleet-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _tidy(asked: Asked, found: _Found) -> Iterator[None]:
+    """After an interrupt, removes what the builds that were ended have begun to write beside the projects' folders."""
+    names = "|".join(re.escape(each.project.name) for each in found.expanded)
+    begun = re.compile(rf"\.({names})\.[0-9a-f]{{12}}")
+    before = set(_named(asked.out, begun))
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        for path in set(_named(asked.out, begun)) - before:
+            shutil.rmtree(path, ignore_errors=True)
+        raise KeyboardInterrupt("projects that were finished are complete; run again to go on") from stop
+
+
+def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    return [path for path in folder.iterdir() if pattern.fullmatch(path.name)] if folder.is_dir() else []
 
 
 def _expand(asked: Asked) -> _Found:
@@ -177,6 +206,8 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
         runners = sorted({*runners, *(name for each in found.expanded for name in each.config.parity.require)})
         workers = cluster.workers(runners, _files(found))
         _refuse_blind(workers)
+        if len(hosts(workers)) > 1 and asked.store is None:
+            console.caution("workers of several machines share no store: each makes all of it; --store names one")
         place = steps.Place(
             out=asked.out.absolute(),
             evidence=asked.evidence.absolute(),
@@ -185,7 +216,7 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
             gates=asked.gates,
             strict=asked.strict,
             has_code=asked.has_code,
-            limit_bytes=0 if asked.scheduler else memory_bytes() / max(asked.workers, 1),
+            limit_bytes=0 if asked.scheduler else asked.memory_bytes or memory_bytes() / max(asked.workers, 1),
         )
         graph = with_needs(graph, dict(_runner_needs(graph, found, workers)))
         with _shown(graph, found, workers, cluster, console) as progress:
@@ -193,6 +224,7 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
                 cluster=cluster,
                 workers=workers,
                 run=steps.run,
+                say=console.say,
                 progress=progress,
                 arguments=lambda task: (place, marks.get(task.key)),
             )
@@ -207,7 +239,9 @@ def _again(graph: Graph, runs: Runs, place: steps.Place, marks: Mapping[str, obj
     if not again:
         return
     first = [key for key in again if runs.outcomes[key].state is State.FAILED]
-    console.say(f"  {len(first)} of the tasks took more memory than their worker has: they run again, alone")
+    console.say(
+        f"  tasks that took more memory than their worker has, or ended it: {len(first)}; they run again, alone"
+    )
     runs.arguments = lambda task: (place, marks.get(task.key))
     left = Graph()
     for task in graph:
