@@ -1,6 +1,7 @@
 """Facts about a worker, which it tells of itself: what it runs, and what it can do."""
 
 import platform
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +55,6 @@ def _abilities() -> list[str]:
     found = {
         MACOS: sys.platform == "darwin",
         ARM64: platform.machine() in ("arm64", "aarch64"),
-        GPU: Path("/dev/nvidia0").exists(),
+        GPU: shutil.which("nvidia-smi") is not None,
     }
     return [name for name, is_there in found.items() if is_there]

@@ -3,8 +3,6 @@
 import contextlib
 import importlib.util
 import logging
-import os
-import signal
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -146,15 +144,21 @@ def _of_this_machine(count: int) -> Iterator[Cluster]:
         try:
             yield cluster
         except BaseException:
-            for pid in cluster.pids():  # steps that run end now, and with them their programs
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+            _kill(cluster.pids())  # steps that run end now, and with them their programs
             raise
         finally:
             with contextlib.suppress(Exception):  # some of it has ended already
                 cluster.client.close(timeout=CLOSE_S)
             with contextlib.suppress(Exception):
                 local.close(timeout=CLOSE_S)
+
+
+def _kill(pids: Sequence[int]) -> None:
+    import psutil
+
+    for pid in pids:
+        with contextlib.suppress(psutil.Error):
+            psutil.Process(pid).kill()
 
 
 def refuse_other(workers: Sequence[Worker]) -> None:
@@ -182,7 +186,7 @@ def _dask() -> Any:
 
 
 def _quieten() -> None:
-    """What Dask logs of lost workers is told in the result of the run."""
+    """Lets Dask log nothing: messages about lost workers are those of the run."""
     _dask()  # it sets levels of its own when it is imported
     for name in ("distributed", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

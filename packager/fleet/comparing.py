@@ -1,4 +1,4 @@
-"""What has changed since the last run of a fleet: regressions first."""
+"""Finds changes since the last run of a fleet: regressions first."""
 
 from collections.abc import Iterator, Sequence
 

@@ -8,7 +8,7 @@ from packager.fleet.projects import Project
 
 
 class Kind(StrEnum):
-    """What a task does. Every kind but the last puts results into the store that those after it find there."""
+    """A kind of task. Every one but the last puts results into the store that those after it find there."""
 
     PREPARE = "prepare"
     CALIBRATE = "calibrate"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What a task computes, as it travels to a worker: names, and nothing that is large."""
+    """The work of a task, as it travels to a worker: names, and nothing that is large."""
 
     kind: Kind
     project: Project

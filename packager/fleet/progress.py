@@ -25,7 +25,7 @@ class Board:
     began: float = field(default_factory=time.monotonic)
 
     def cells(self, project: str, targets: Sequence[str]) -> list[tuple[str, str]]:
-        """What the row of a project says in each column: word and tone. The last column is the build."""
+        """The words and tones in the row of a project, by column; the last column is the build."""
         tasks = self.graph.of(project)
         cells = []
         for target in targets:

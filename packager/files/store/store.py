@@ -45,7 +45,7 @@ def _warn(text: str) -> None:
 
 
 def _count_nothing(name: str) -> None:
-    """What a store tells of the results that it makes, when nobody asks."""
+    """Takes the name of a result that was made, where nobody counts them."""
 
 
 @dataclass(frozen=True)

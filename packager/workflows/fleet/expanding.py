@@ -8,7 +8,7 @@ from packager.config import Config
 from packager.core.errors import MobpackError
 from packager.core.to_json import plain
 from packager.files.hashes import known_sha256
-from packager.files.store import Step, key_of
+from packager.files.store import key_of
 from packager.fleet.graph import Graph, Kind, Task, Work
 from packager.fleet.projects import Project
 from packager.quantization.variants import settings_of
@@ -16,11 +16,6 @@ from packager.quantizers import Auto, NoQuantizer, StaticQdq
 from packager.runners import RECORDED, RUNNERS
 from packager.workflows.inputs import inputs_of
 from packager.workflows.requested import requested_targets
-
-TASK = Step(name="fleet", caller=__name__, computed_by=("packager.workflows.build", "packager.workflows.fleet.steps"))
-"""That a task was done: its results are in the store, unless they were removed since, and then a build makes them."""
-LEAST_LAYERS = 8
-"""Number of layers that are worth a task of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)

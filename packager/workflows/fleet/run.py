@@ -30,7 +30,8 @@ from packager.verification.partition.report import Gates
 from packager.workflows import unchanged
 from packager.workflows.confinement import refuse_outside
 from packager.workflows.fleet import steps
-from packager.workflows.fleet.expanding import TASK, Expanded, expanded, graph_of, markers, with_needs
+from packager.workflows.fleet.expanding import Expanded, expanded, graph_of, markers, with_needs
+from packager.workflows.fleet.marks import is_done
 from packager.workflows.trust import refuse_code
 
 SHARES = 4
@@ -42,7 +43,7 @@ SEEN = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a fleet was asked for."""
+    """A fleet to build, and how."""
 
     projects: tuple[Project, ...]
     out: Path
@@ -66,7 +67,7 @@ class Asked:
 
 @dataclass(kw_only=True)
 class _Found:
-    """What became of every project before anything runs."""
+    """The projects, before anything runs."""
 
     expanded: list[Expanded] = field(default_factory=list)
     """those that are to be built"""
@@ -176,7 +177,7 @@ def _expand(asked: Asked) -> _Found:
 
 
 def _command(asked: Asked, each: Expanded) -> dict[str, object]:
-    """What an unchanged build is recognized by, beside its files."""
+    """Everything that an unchanged build is recognized by, beside its files."""
     project = each.project
     return {
         "fleet": project.name,
@@ -195,7 +196,7 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
     whole = graph_of(found.expanded, SHARES)
     marks = markers(whole, found.expanded)
     store = Store(asked.store or cache_folder() / "store")
-    done = [key for key, inputs in marks.items() if store.find(TASK, inputs)]
+    done = [key for key, inputs in marks.items() if is_done(store, inputs)]
     graph = whole.without(done)
     console.say(
         f"{len(asked.projects)} projects: {len(found.same)} have not changed, {len(found.expanded)} to build; "

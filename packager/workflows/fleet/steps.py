@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ from packager.verification.numbers import compare_all
 from packager.verification.parity import References
 from packager.verification.partition.report import Gates
 from packager.workflows import build
-from packager.workflows.fleet.expanding import TASK, only
+from packager.workflows.fleet.expanding import only
+from packager.workflows.fleet.marks import mark
 from packager.workflows.gates import Rules
 from packager.workflows.ingredients import Project as Described
 from packager.workflows.origins import origins_of
@@ -76,7 +78,7 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
             with contextlib.chdir(task.work.project.file.parent):
                 STEPS[task.work.kind](task.work, place, store, console)
             if marker:
-                store.results(TASK, marker, lambda folder: _mark(folder, task))
+                mark(store, marker, task.words)
         except MobpackError as error:
             trouble = Trouble(message=error.message, hint=error.hint, exit_code=error.EXIT_CODE)
         except Exception as error:  # a poisoned model must not take others with it
@@ -85,7 +87,7 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
         key=task.key,
         state=State.FAILED if trouble else State.DONE,
         seconds=time.perf_counter() - started,
-        worker=f"{os.uname().nodename if hasattr(os, 'uname') else 'worker'}:{os.getpid()}",
+        worker=f"{platform.node()}:{os.getpid()}",
         made=tuple(made.names),
         warnings=tuple(console.warnings),
         trouble=trouble,
@@ -100,10 +102,6 @@ def _internal(error: Exception) -> Trouble:
         message=f"internal error in mobpack ({type(error).__name__}: {first})",
         hint="build that project alone, with: mobpack build --debug",
     )
-
-
-def _mark(folder: Path, task: Task) -> None:
-    (folder / "task.txt").write_text(f"{task.words}\n", encoding="utf-8", newline="\n")
 
 
 @dataclass
