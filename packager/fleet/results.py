@@ -1,6 +1,7 @@
 """Reads what a build wrote, for the cells of the report."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,9 +58,8 @@ def _cell(target: str, variant: str, manifest: Mapping[str, Any], report: Mappin
 
 
 def number(value: object) -> float:
-    """A number of a report, where infinity and NaN are words."""
-    words = {"infinity": float("inf"), "-infinity": float("-inf"), "not a number": float("inf")}
-    return words[value] if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+    """A number of a report, where infinity and NaN are words: they count as the largest number."""
+    return sys.float_info.max if isinstance(value, str) else float(value)  # type: ignore[arg-type]
 
 
 def _largest(numbers: Sequence[float]) -> float | None:

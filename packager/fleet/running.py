@@ -2,7 +2,7 @@
 
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,11 +10,13 @@ from packager.core.errors import ToolError
 from packager.fleet.cluster import RETURN_S, Cluster
 from packager.fleet.graph import Graph, Kind, Task
 from packager.fleet.outcome import Outcome, State, Trouble, blocked
-from packager.fleet.resources import Worker, able, why_none
+from packager.fleet.resources import Worker, able, largest, why_none
 
 TICK_S = 0.5
 ABSENT_S = 60
 """Time in which nothing runs after which a run gives up."""
+GATHER_S = 5
+"""Time in which a worker hands over the few words of an outcome."""
 CRASH_HINT = "the worker's process ended each time: build that project alone to see why"
 
 Run = Callable[..., Outcome]
@@ -40,14 +42,20 @@ class Runs:
     arguments: Callable[[Task], tuple[Any, ...]]
     """more arguments of `run` for a task"""
     say: Callable[[str], None] = lambda text: None
+    refresh: Callable[[], Sequence[Worker]] = tuple
+    """the workers that are there now; none if that is not known"""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """of tasks that have ended, by key"""
     restarts: int = 0
     """how often the scheduler was lost"""
     _futures: dict[str, Any] = field(default_factory=dict)
     """by the key of their task"""
+    _places: dict[str, frozenset[str]] = field(default_factory=dict)
+    """addresses of the workers that a task may run on, by its key; others may run anywhere"""
     _names: dict[str, str] = field(default_factory=dict)
     """Dask's key of a future -> that of its task; a task that is submitted again gets another one there"""
+    _unsure: dict[str, Any] = field(default_factory=dict)
+    """futures whose results were lost with a worker, by the key of their task; Dask runs those tasks again"""
     _ended: "queue.SimpleQueue[Any]" = field(default_factory=queue.SimpleQueue)
 
     def all(self, graph: Graph, *, only: Worker | None = None) -> Mapping[str, Outcome]:
@@ -112,21 +120,41 @@ class Runs:
 
     def _where(self, task: Task, only: Worker | None) -> dict[str, Any]:
         found = [only] if only else able(self.workers, task.needs)
-        if len(found) == len(self.workers):
-            return {}
-        return {"workers": [each.alias for each in found], "allow_other_workers": False}
+        if self.cluster.local is not None or len(found) == len(self.workers):
+            return {}  # workers of one machine are alike
+        self._places[task.key] = frozenset(each.address for each in found)
+        return {"workers": sorted(self._places[task.key]), "allow_other_workers": False}
 
     def _take(self, graph: Graph, future: Any, only: Worker | None) -> None:
         """Takes the result of a task that has ended."""
         key = self._names.get(str(future.key), "")
         if str(getattr(self._futures.get(key), "key", "")) != str(future.key) or key in self.outcomes:
             return  # of an earlier connection
-        if future.status == "finished":
-            self._end(graph[key], future.result(timeout=ABSENT_S))
-        elif future.status == "error":
-            self._end(graph[key], self._failed(graph[key], future.exception(timeout=ABSENT_S)))
+        outcome = self._outcome(graph[key], future)
+        if outcome:
+            self._unsure.pop(key, None)
+            self._end(graph[key], outcome)
+        elif future.status != "cancelled" and self._is_connected():
+            self._unsure[key] = future
         else:
             self._lost(graph, only)
+
+    def _outcome(self, task: Task, future: Any) -> Outcome | None:
+        """The outcome of a task that has ended; None if it cannot be had: it was lost with its worker, which Dask
+        makes up for, or with the scheduler."""
+        try:
+            if future.status == "finished":
+                found: Outcome = future.result(timeout=GATHER_S)
+                return found
+            if future.status == "error":
+                return self._failed(task, future.exception(timeout=GATHER_S))
+        except Exception:  # of Dask: tasks raise none
+            return None
+        return None
+
+    def _is_connected(self) -> bool:
+        client = self.cluster.client
+        return client.status == "running" and not (client.scheduler_comm and client.scheduler_comm.comm.closed())
 
     def _failed(self, task: Task, error: BaseException) -> Outcome:
         bad = next(
@@ -156,12 +184,29 @@ class Runs:
                 hint="start it and run again: what was finished is in the store",
             )
         self._futures.clear()
+        self._unsure.clear()
+        self._submit(graph, only)
+
+    def _move(self, graph: Graph, addresses: frozenset[str], only: Worker | None) -> None:
+        """Sends tasks to other workers whose own are gone: one that is started again has another address."""
+        left = [key for key in self._places if key not in self.outcomes and key in self._futures]
+        gone = [key for key in left if addresses and addresses.isdisjoint(self._places[key])]
+        if not gone:
+            return
+        self.workers = self.refresh() or self.workers
+        if only is not None:
+            only = next((each for each in self.workers if each.alias == only.alias), largest(self.workers))
+        for key in _after(graph, gone):
+            self._places.pop(key, None)
+            if future := self._futures.pop(key, None):
+                future.cancel()
+        self._skip(graph)
         self._submit(graph, only)
 
     def _look(self, graph: Graph, last: float, only: Worker | None) -> float:
         """Looks after scheduler and workers; returns the last time at which a worker had something to do."""
         client = self.cluster.client
-        if client.status in ("closed", "closing") or (client.scheduler_comm and client.scheduler_comm.comm.closed()):
+        if not self._is_connected():
             self._lost(graph, only)
             return time.monotonic()
         try:
@@ -170,6 +215,9 @@ class Runs:
         except (OSError, TimeoutError):
             self._lost(graph, only)
             return time.monotonic()
+        self._move(graph, frozenset(found), only)
+        for future in [each for each in self._unsure.values() if each.status in ("finished", "error")]:
+            self._ended.put(future)
         known = {str(future.key): key for key, future in self._futures.items()}
         self.progress.tick([known[each] for keys in processing.values() for each in _first(keys) if each in known])
         now = time.monotonic()
@@ -181,6 +229,15 @@ class Runs:
                 hint="start workers and run again: what was finished is in the store",
             )
         return last
+
+
+def _after(graph: Graph, keys: Collection[str]) -> set[str]:
+    """`keys`, and those of all tasks that wait for them."""
+    found = set(keys)
+    for task in graph:
+        if not found.isdisjoint(task.after):
+            found.add(task.key)
+    return found
 
 
 def _first(keys: Sequence[Any]) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Writes the report of a fleet, and reads that of the last run."""
 
-import json
 from pathlib import Path
 
 from packager.core.characters import to_json
@@ -28,16 +27,6 @@ def read(out: Path) -> FleetDocument | None:
 
     try:
         text = (out / "fleet.json").read_text(encoding="utf-8")
-        document = json.loads(text)
-        return TypeAdapter(FleetDocument).validate_python(_with_numbers(document))
+        return TypeAdapter(FleetDocument).validate_json(text)
     except (OSError, ValueError, ValidationError):
         return None
-
-
-def _with_numbers(value: object) -> object:
-    """Infinities are words in JSON."""
-    if isinstance(value, dict):
-        return {key: _with_numbers(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_with_numbers(each) for each in value]
-    return float("inf") if value in ("infinity", "not a number") else value

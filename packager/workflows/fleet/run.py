@@ -4,7 +4,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from packager.files.user_cache import cache_folder
 from packager.fleet import comparing, page
 from packager.fleet.cluster import Cluster, connected
 from packager.fleet.document import FleetDocument, ProjectEntry, RunEntry
-from packager.fleet.graph import Graph, Kind
+from packager.fleet.graph import Graph, Kind, Task
 from packager.fleet.outcome import Outcome, State, Trouble
 from packager.fleet.progress import Board, Lines, LiveTable, is_live
 from packager.fleet.projects import Project
@@ -226,16 +226,19 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
                 workers=workers,
                 run=steps.run,
                 say=console.say,
+                refresh=lambda: cluster.workers(runners, ()),
                 progress=progress,
                 arguments=lambda task: (place, marks.get(task.key)),
             )
             runs.all(graph)
-            _again(graph, runs, replace(place, limit_bytes=0 if asked.scheduler else memory_bytes()), marks, console)
+            large = replace(place, limit_bytes=0 if asked.scheduler else memory_bytes())
+            repeat_alone(graph, runs, lambda task: (large, marks.get(task.key)), console)
     return graph, len(done), runs
 
 
-def _again(graph: Graph, runs: Runs, place: steps.Place, marks: Mapping[str, object], console: Console) -> None:
-    """Repeats tasks that took too much memory, alone, on the largest worker; then what waited for them."""
+def repeat_alone(graph: Graph, runs: Runs, arguments: Callable[[Task], tuple[Any, ...]], console: Console) -> None:
+    """Repeats tasks that took too much memory, or ended their worker: one by one, on the largest worker, with other
+    `arguments`; then what waited for them."""
     again = [key for key, each in runs.outcomes.items() if each.is_over_memory]
     if not again:
         return
@@ -243,19 +246,17 @@ def _again(graph: Graph, runs: Runs, place: steps.Place, marks: Mapping[str, obj
     console.say(
         f"  tasks that took more memory than their worker has, or ended it: {len(first)}; they run again, alone"
     )
-    runs.arguments = lambda task: (place, marks.get(task.key))
-    left = Graph()
+    runs.arguments = arguments
+    for key in again:
+        runs.forget(key)
     for task in graph:
         if task.key in again:
-            runs.forget(task.key)
-            left.add(replace(task, after=tuple(key for key in task.after if key in again)))
-    for task in left:
-        alone = Graph()
-        alone.add(replace(task, after=()))
-        bad = [runs.outcomes[key] for key in task.after if not runs.outcomes[key].is_good]
-        if bad:
-            runs.block(task, bad[0])
-        else:
+            bad = next((runs.outcomes[key] for key in task.after if not runs.outcomes[key].is_good), None)
+            if bad:
+                runs.block(task, bad)
+                continue
+            alone = Graph()
+            alone.add(replace(task, after=()))
             runs.all(alone, only=largest(runs.workers))
 
 
