@@ -27,6 +27,7 @@ from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
 from packager.cli.extract import extract
+from packager.cli.fleet import fleet
 from packager.cli.importing import import_model
 from packager.cli.init import init
 from packager.cli.inspect import inspect
@@ -49,7 +50,7 @@ INTERRUPTED = 130
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
-    "Build packages": (check, bench, build, device, tune, extract, pack, runtime, xcode),
+    "Build packages": (check, bench, build, device, tunefleet, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),
