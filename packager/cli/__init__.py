@@ -50,7 +50,7 @@ INTERRUPTED = 130
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
-    "Build packages": (check, bench, build, device, tunefleet, extract, pack, runtime, xcode),
+    "Build packages": (check, bench, build, device, tune, fleet, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),

@@ -118,11 +118,12 @@ def main() -> None:
     docs = Path(__file__).parents[2] / "docs"
     (docs / "configuration.md").write_text(markdown(), encoding="utf-8", newline="\n")
     schemas = {
-         = {"mobpack": schema(),
+        "mobpack": schema(),
         "report": report_schema(),
         "bench": bench_schema(),
         "devices": devices_schema(),
-     "fleet": fleet_schema()}
+        "fleet": fleet_schema(),
+    }
     for name, document in schemas.items():
         (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="\n")
 
