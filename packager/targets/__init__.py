@@ -6,6 +6,7 @@ from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
     SBOM,
+    TOP,
     Built,
     DefaultProviders,
     OwnRuntime,
@@ -35,6 +36,7 @@ __all__ = [
     "MODELS_IN",
     "SBOM",
     "TARGETS",
+    "TOP",
     "WRAPPERS",
     "Built",
     "DefaultProviders",

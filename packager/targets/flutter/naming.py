@@ -25,14 +25,16 @@ LOCAL = frozenset({"cancellation", "frame", "given", "options", "outputs", "sour
 """names that parameters cannot have, because the surrounding code uses them"""
 CLASSES = frozenset(
     """
-    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Deprecated Detection Duration
-    Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource Function Future Golden
-    GoldenSample GoldenTensor Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent LoadOptions
-    LoadedModel Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelInfo ModelObserver
-    ModelSource Never Null Object OutputTest PackagedFile PathSource Pattern Picture PictureOrientation PicturePlane
+    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Delivery Deprecated Detection
+    DeviceConditions Duration Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource
+    Function Future Golden GoldenSample GoldenTensor GuardedFiles Int16List Int32List Int64List Int8List Iterable
+    Iterator List LoadEvent LoadOptions LoadedModel MadeSource Map MapEntry Mask ModelDescriptor ModelErrorCode
+    ModelException ModelFile ModelGuard ModelInfo ModelObserver ModelSource ModelUntrustedException ModelUpdater Never
+    Null Object OutputTest PackagedFile PackagedModel PathSource Pattern Picture PictureOrientation PicturePlane
     PictureTensors PixelFormat Provider ProviderSetup Reading Record RegExp RunEvent Runes SelfTest Set Sound
-    SoundTensors StackTrace Stopwatch Stream String StringBuffer Symbol Tensor TensorInput TensorSpec Tolerance Type
-    TypedData Uint16List Uint32List Uint64List Uint8List Uri WeakReference WeightsFile YuvConversion
+    SoundTensors SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor TensorInput TensorSpec
+    Tolerance Trust TrustProblem Type TypedData Uint16List Uint32List Uint64List Uint8List UpdateOptions UpdatePhase
+    UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
     """.split()
 )
 """names that generated files use or export besides the models' own"""

@@ -1,5 +1,7 @@
 // What a generated file says of its model.
 
+import 'dart:typed_data';
+
 import 'options.dart';
 import 'tensor.dart';
 
@@ -126,6 +128,23 @@ final class Golden {
   final List<GoldenSample> samples;
 }
 
+/// Decides which files a package opens, by a list of them that is in the package under the name [list].
+abstract interface class ModelGuard {
+  /// Name of a file of the package.
+  String get list;
+
+  /// Reads the list; null where the package has none.
+  ///
+  /// Throws ModelException for one that is not to be trusted.
+  GuardedFiles read(Uint8List? text);
+}
+
+/// What a list allows.
+abstract interface class GuardedFiles {
+  /// Throws ModelException unless a file may be opened: under its name, or under any for one of the app's own.
+  void require(String name, String sha256, {required bool isOwn});
+}
+
 /// A model of a package.
 final class ModelDescriptor {
   /// All of it is generated.
@@ -139,6 +158,7 @@ final class ModelDescriptor {
     required this.providers,
     required this.files,
     required this.golden,
+    this.guard,
   });
 
   /// Name of the package, by which assets are found.
@@ -167,4 +187,21 @@ final class ModelDescriptor {
 
   /// Samples for self-tests.
   final List<Golden> golden;
+
+  /// Decides which files are opened; null for a package that opens its files unsigned.
+  final ModelGuard? guard;
+
+  /// The model with other files of the same interface, which others vouch for.
+  ModelDescriptor released({required String version, required List<ModelFile> files, required List<Golden> golden}) =>
+      ModelDescriptor(
+        package: package,
+        name: name,
+        version: version,
+        oldestRuntime: oldestRuntime,
+        inputs: inputs,
+        outputs: outputs,
+        providers: providers,
+        files: files,
+        golden: golden,
+      );
 }
