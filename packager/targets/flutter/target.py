@@ -45,7 +45,7 @@ class Flutter:
     NEEDS: ClassVar[tuple[str, ...]] = (ANDROID,)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
-    DECRYPTS: ClassVar[bool] = False
+    DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 

@@ -139,6 +139,31 @@ abstract interface class ModelGuard {
   GuardedFiles read(Uint8List? text);
 }
 
+/// Reads encrypted files.
+abstract interface class ModelCipher {
+  /// The first bytes of a file that [read] needs, or all of a smaller one.
+  int get headerBytes;
+
+  /// Reads the start of a file of `size` bytes; null for one that is not encrypted.
+  ///
+  /// Throws ModelException `corrupted` for one that was cut, or is of another version.
+  SealedFile? read(Uint8List start, int size, String name);
+}
+
+/// An encrypted file.
+abstract interface class SealedFile {
+  /// Name of its key.
+  String get keyId;
+
+  /// Size of the file as it was.
+  int get plainBytes;
+
+  /// Decrypts all of it.
+  ///
+  /// Throws ModelException `key` for another key, or bytes that were changed.
+  void open(Uint8List key, Uint8List sealed, Uint8List plain);
+}
+
 /// What a list allows.
 abstract interface class GuardedFiles {
   /// Throws ModelException unless a file may be opened: under its name, or under any for one of the app's own.
@@ -159,6 +184,7 @@ final class ModelDescriptor {
     required this.files,
     required this.golden,
     this.guard,
+    this.cipher,
   });
 
   /// Name of the package, by which assets are found.
@@ -190,6 +216,9 @@ final class ModelDescriptor {
 
   /// Decides which files are opened; null for a package that opens its files unsigned.
   final ModelGuard? guard;
+
+  /// Reads its files; null for a package whose files are not encrypted.
+  final ModelCipher? cipher;
 
   /// The model with other files of the same interface, which others vouch for.
   ModelDescriptor released({required String version, required List<ModelFile> files, required List<Golden> golden}) =>

@@ -5,6 +5,7 @@ import 'dart:io';
 import 'dart:typed_data';
 
 import 'cancellation.dart';
+import 'decrypting.dart';
 import 'descriptor.dart';
 import 'errors.dart';
 import 'files.dart';
@@ -61,7 +62,7 @@ final class LoadedModel {
     final clock = Stopwatch()..start();
     try {
       options.check();
-      final given = files ?? await guarded(filesOf(descriptor.package, options), descriptor);
+      final given = files ?? decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
       final model = await _load(descriptor, options, given);
       options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, given.kind, clock.elapsed));
       return model;

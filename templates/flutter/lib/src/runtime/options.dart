@@ -1,5 +1,8 @@
 // Options for loading a model, and what an app is told of it.
 
+import 'dart:async';
+import 'dart:typed_data';
+
 import 'cancellation.dart';
 import 'errors.dart';
 
@@ -115,6 +118,7 @@ final class LoadOptions {
     this.folder,
     this.onProgress,
     this.cancellation,
+    this.keys,
     this.library = 'libonnxruntime.so',
   });
 
@@ -152,6 +156,9 @@ final class LoadOptions {
   /// Ends the downloads of the load, which fails with `cancelled` then. What has come is kept.
   final Cancellation? cancellation;
 
+  /// The 32 bytes of a key by its name, for packages whose models are encrypted. What it throws ends the load, with `key`.
+  final FutureOr<Uint8List> Function(String id)? keys;
+
   /// ONNX Runtime's library: a name that the system finds, or a path.
   final String library;
 
@@ -168,6 +175,7 @@ final class LoadOptions {
     folder: folder,
     onProgress: onProgress,
     cancellation: cancellation,
+    keys: keys,
     library: library,
   );
 
