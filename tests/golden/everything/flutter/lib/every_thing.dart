@@ -8,7 +8,7 @@ export 'src/models/every_thing_v2.dart';
 export 'src/models/options.dart';
 export 'src/runtime/cancellation.dart';
 export 'src/runtime/errors.dart';
-export 'src/runtime/options.dart';
+export 'src/runtime/options.dart' hide MadeSource;
 export 'src/runtime/picture.dart' hide PictureTensors;
 export 'src/runtime/results.dart' show Box, Classification, Detection, Mask, Reading;
 export 'src/runtime/self_test.dart' show OutputTest, SelfTest;
