@@ -1,6 +1,5 @@
 """In Dart: packages with trusted keys open what was signed, and say of everything else why they do not."""
 
-from pathlib import Path
 
 import pytest
 

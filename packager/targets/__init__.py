@@ -5,6 +5,7 @@ from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
+    PAGES,
     SBOM,
     TOP,
     Built,
@@ -34,6 +35,7 @@ MODELS_IN: dict[str, str] = {
 
 __all__ = [
     "MODELS_IN",
+    "PAGES",
     "SBOM",
     "TARGETS",
     "TOP",

@@ -75,7 +75,9 @@ def runtime_range(oldest: str, preferred: str) -> RuntimeRange | None:
 
 
 TOP = "*/"
-"""beginning of a place in an archive: in its one top-level folder"""
+"""beginning of a place in an archive: in its one top-level folder, or in `PAGES` there"""
+PAGES = "web/"
+"""folder in an archive with files for pages alone, which have the same names as those for devices"""
 SBOM = PurePosixPath("sbom.cdx.json")
 """Place of the bill of materials in the sources of a package, by the name that CycloneDX recommends"""
 OwnRuntime = PackagedRuntime | PackagedFramework
@@ -159,6 +161,15 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Page:
+    """A package for pages, for wrappers that put its files into their own."""
+
+    sources: Sources
+    modules: Mapping[str, tuple[PurePosixPath, str]]
+    """by name of the model: the module that loads it, and what that exports for it"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Built:
     """Result of one target, for wrappers that include it."""
 
@@ -181,6 +192,8 @@ class Built:
     runtime_range: RuntimeRange | None = None
     """releases of the published runtime that an app may bring instead of `runtime_version`; None for that one or
     newer ones"""
+    page: Page | None = None
+    """its package for pages; None of a target for anything else"""
 
 
 class Printed(Protocol):
@@ -244,6 +257,8 @@ class Wrapper(Printed, Protocol):
 
     NEEDS: ClassVar[tuple[str, ...]]
     """targets that it includes"""
+    ALSO: ClassVar[tuple[str, ...]]
+    """targets that it includes where the project has a table for them"""
 
     def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
         """Raises ConfigError for a package, or the user's own runtime for a target, that it cannot include."""

@@ -1,6 +1,6 @@
 """The package, the targets and the options that a build was asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,7 @@ class Request:
 
 
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
-    """The targets of the command line, else those of mobpack.toml, preceded by the targets that wrappers need.
+    """The targets of the command line, else those of mobpack.toml, preceded by the targets that wrappers include.
 
     Raises ConfigError when there are none.
     """
@@ -42,8 +42,13 @@ def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
         raise ConfigError(
             "no target to build", hint="add --target android, or a [target.android] table to mobpack.toml"
         )
-    needed = [name for wrapper in chosen if wrapper in WRAPPERS for name in WRAPPERS[wrapper].NEEDS]
-    return tuple(dict.fromkeys((*needed, *chosen)))
+    inside = [name for each in chosen if each in WRAPPERS for name in taken_in(WRAPPERS[each], config.targets())]
+    return tuple(dict.fromkeys((*inside, *chosen)))
+
+
+def taken_in(wrapper: Wrapper | type[Wrapper], targets: Container[str]) -> tuple[str, ...]:
+    """The targets that `wrapper` includes in a build of `targets`."""
+    return (*wrapper.NEEDS, *(name for name in wrapper.ALSO if name in targets))
 
 
 def package_of(config: Config) -> Package:

@@ -706,9 +706,7 @@ def for_flutter(case: Case, *, providers: tuple[str, ...] = ("nnapi", "xnnpack")
     """The case with models and providers that packages for Flutter have."""
     kept = {*providers, "cpu"}
     plans = tuple(
-        replace(made, choices=tuple(each for each in made.choices if each.provider in kept))
-        for made in case.plans
-        if made.model.name not in ("tagger", "ranker", "storyteller")
+        replace(made, choices=tuple(each for each in made.choices if each.provider in kept)) for made in case.plans
     )
     return replace(case, target=replace(case.target, providers=providers), plans=plans)
 

@@ -21,20 +21,26 @@ TAKEN_PACKAGES = frozenset({"camera", "dart", "flutter", "flutter_test", "meta",
 """names of packages that apps have"""
 MEMBERS = frozenset({"assert", "final", "hashCode", "noSuchMethod", "rethrow", "runtimeType", "toString", "late"})
 """names that no member has besides those that all languages reserve"""
-LOCAL = frozenset({"cancellation", "frame", "given", "options", "outputs", "source", "state", "top", "cancel"})
+LOCAL = frozenset(
+    """
+    cancel cancellation classified count detected entitiesOf firstFrame frame generated given isFirst isLast latestOf
+    options outputs pcmTensors rankedBy rankedInLists rowCount rowsOf scoreOf seed seedTensor segmented some
+    soundTensors source spelled state textOf textTensor textsTensor top
+    """.split()
+)
 """names that parameters cannot have, because the surrounding code uses them"""
 CLASSES = frozenset(
     """
     Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Delivery Deprecated Detection
-    DeviceConditions Duration Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource
-    Function Future Golden GoldenSample GoldenTensor GuardedFiles Int16List Int32List Int64List Int8List Iterable
-    Iterator List LoadEvent LoadOptions LoadedModel MadeSource Map MapEntry Mask ModelDescriptor ModelErrorCode
+    DeviceConditions Duration Entity Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List
+    FolderSource Function Future Golden GoldenSample GoldenTensor GuardedFiles Int16List Int32List Int64List Int8List
+    Iterable Iterator List LoadEvent LoadOptions LoadedModel MadeSource Map MapEntry Mask ModelDescriptor ModelErrorCode
     ModelException ModelFile ModelGuard ModelInfo ModelObserver ModelSource ModelUntrustedException ModelUpdater Never
-    Null Object OutputTest PackagedFile PackagedModel PathSource Pattern Picture PictureOrientation PicturePlane
-    PictureTensors PixelFormat Provider ProviderSetup Reading Record RegExp RunEvent Runes SelfTest Set Sound
-    SoundTensors SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor TensorInput TensorSpec
-    Tolerance Trust TrustProblem Type TypedData Uint16List Uint32List Uint64List Uint8List UpdateOptions UpdatePhase
-    UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
+    Null Object OutputTest PackagedFile PackagedModel PathSource Pattern Picture PictureOfImage PictureOrientation
+    PicturePlane PictureTensors PixelFormat Provider ProviderSetup Ranked Reading Record RegExp Region RunEvent Runes
+    SelfTest Set Similarity Sound SoundTensors SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor
+    TensorInput TensorSpec TextPart Tolerance Trust TrustProblem Type TypedData Uint16List Uint32List Uint64List
+    Uint8List UpdateOptions UpdatePhase UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
     """.split()
 )
 """names that generated files use or export besides the models' own"""

@@ -18,7 +18,7 @@ from packager.files.zips import write_zip
 from packager.processes import downloads
 from packager.targets import signed_list
 from packager.targets.delivery import delivery_view
-from packager.targets.flutter import naming, texts
+from packager.targets.flutter import naming, pages, texts
 from packager.targets.flutter.model import model_view, refuse
 from packager.targets.flutter.view import FlutterView, NamesView, SettingView
 from packager.targets.partials import MANIFEST, with_partial
@@ -33,6 +33,7 @@ MODELS = PurePosixPath("models")
 LICENSE = PurePosixPath("ios/onnxruntime/LICENSE")
 """below templates/: ONNX Runtime's licence, equal on all platforms"""
 ANDROID = "android"
+WEB = "web"
 DART_SDK = "3.10.0"
 """oldest supported Dart"""
 FLUTTER_SDK = "3.38.0"
@@ -43,6 +44,7 @@ FLUTTER_SDK = "3.38.0"
 class Flutter:
     NAME: ClassVar[str] = "flutter"
     NEEDS: ClassVar[tuple[str, ...]] = (ANDROID,)
+    ALSO: ClassVar[tuple[str, ...]] = (WEB,)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
@@ -77,6 +79,7 @@ class Flutter:
         oldest = android.runtime_range.releases[0] if android.runtime_range else android.runtime_version
         class_names = naming.class_names(plan.model.name for plan in android.plans)
         file_names = naming.file_names(plan.model.name for plan in android.plans)
+        page = built[WEB].page if WEB in built else None
         models = tuple(
             model_view(
                 plan.model,
@@ -89,11 +92,13 @@ class Flutter:
                 files=laid_out[plan.model.name],
                 golden=golden_views(plan.model.name, {ANDROID: laid_out[plan.model.name]}, golden, layout),
                 reshaped=report.reshaped_outputs(plan.model.name, android.variant),
+                page=pages.page_view(page, plan.model.name),
             )
             for plan in android.plans
         )
         models = tuple(sorted(models, key=lambda each: each.file))
         files = {each.content.path: each.content.file for each in layout.placed()}
+        web = pages.files(page)
         return FlutterView(
             package=package,
             names=NamesView(
@@ -109,10 +114,12 @@ class Flutter:
                 min_sdk=int(android.oldest_system),
                 compile_sdk=downloads.pins()["android"]["compile-sdk"],
                 dart_sdk=DART_SDK,
-                flutter_sdk=FLUTTER_SDK,
+                flutter_sdk=pages.FLUTTER_SDK if page else FLUTTER_SDK,
                 has_telemetry=True,
                 providers_in_manifest=with_partial(android.providers, MANIFEST),
                 assets=tuple(f"{MODELS}/{name}" for name in (*files, *([signed_list.NAME] if package.trust else ()))),
+                page_assets=tuple(map(str, (*web.texts, *web.files))),
+                page_runtime=built[WEB].runtime_version if page else "",
                 has_self_test=any(model.golden for model in models),
                 trust=signed_list.trust_view(package),
                 delivery=delivery_view(package),
@@ -121,6 +128,7 @@ class Flutter:
                 models=models,
             ),
             files=files,
+            web=web,
             licenses={
                 f"LICENSE-{plan.model.name}.txt": plan.model.license_file
                 for plan in android.plans
@@ -131,11 +139,12 @@ class Flutter:
     def render(self, view: FlutterView) -> Sources:
         """All files of the pub package."""
         return Sources(
-            texts=dict(sorted({**texts.texts(view.names), **_signed_list(view)}.items())),
+            texts=dict(sorted({**texts.texts(view.names), **view.web.texts, **_signed_list(view)}.items())),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / LICENSE,
                 **texts.copies(view.names),
                 **{MODELS / name: file for name, file in view.files.items()},
+                **view.web.files,
                 **{PurePosixPath(name): file for name, file in view.licenses.items()},
             },
         )
@@ -153,7 +162,7 @@ class Flutter:
         runtime = components.maven(
             f"{names.onnxruntime}:{names.runtime_version}", terms, kind="aar", allowed=f"[{names.oldest_runtime},2)"
         )
-        return Parts(package=own, libraries=(runtime,))
+        return Parts(package=own, libraries=(runtime, *pages.parts(names.page_runtime)))
 
     def project(self, view: FlutterView, sources: Sources, store: Store) -> Sources:
         """The package itself: apps build its sources."""

@@ -42,6 +42,7 @@ UNLICENSED = "UNLICENSED"
 class ReactNative:
     NAME: ClassVar[str] = "react_native"
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
+    ALSO: ClassVar[tuple[str, ...]] = ()
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False

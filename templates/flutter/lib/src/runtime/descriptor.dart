@@ -170,6 +170,18 @@ abstract interface class GuardedFiles {
   void require(String name, String sha256, {required bool isOwn});
 }
 
+/// A model's module for pages.
+final class PageModel {
+  /// `module` is its file in the package, `name` what it exports.
+  const PageModel(this.module, this.name);
+
+  /// Its file in the package.
+  final String module;
+
+  /// What it exports.
+  final String name;
+}
+
 /// A model of a package.
 final class ModelDescriptor {
   /// All of it is generated.
@@ -185,6 +197,7 @@ final class ModelDescriptor {
     required this.golden,
     this.guard,
     this.cipher,
+    this.page,
   });
 
   /// Name of the package, by which assets are found.
@@ -214,6 +227,9 @@ final class ModelDescriptor {
   /// Samples for self-tests.
   final List<Golden> golden;
 
+  /// For pages; null of a package without files for them.
+  final PageModel? page;
+
   /// Decides which files are opened; null for a package that opens its files unsigned.
   final ModelGuard? guard;
 
@@ -232,5 +248,6 @@ final class ModelDescriptor {
         providers: providers,
         files: files,
         golden: golden,
+        page: page,
       );
 }

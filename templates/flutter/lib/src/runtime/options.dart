@@ -14,6 +14,12 @@ enum Provider {
   /// Android's neural networks API.
   nnapi('NNAPI'),
 
+  /// Graphics processors, in browsers.
+  webgpu('WebGPU'),
+
+  /// Browsers' neural networks API.
+  webnn('WebNN'),
+
   /// ONNX Runtime's own kernels.
   cpu('');
 

@@ -1,6 +1,5 @@
 // What generated code says of the channel that delivers a package's models.
 
-import 'dart:io';
 import 'dart:math';
 
 import '../descriptor.dart';
@@ -43,12 +42,6 @@ final class Delivery {
 
   /// All models of the package.
   final List<PackagedModel> models;
-
-  /// The target whose files this platform opens.
-  String get target {
-    final own = Platform.isIOS || Platform.isMacOS ? 'ios' : 'android';
-    return runtimes.containsKey(own) ? own : runtimes.keys.first;
-  }
 
   /// A model by its name.
   PackagedModel of(String name) => models.firstWhere((each) => each.descriptor.name == name);

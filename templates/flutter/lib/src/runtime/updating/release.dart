@@ -20,7 +20,7 @@ const String _inside = 'flutter';
 final class UpdatedRelease {
   /// Of a document.
   UpdatedRelease(this._packaged, this.release, this._store) {
-    final target = _store.delivery.target;
+    final target = _store.target;
     final ofTarget = release.files.where((each) => each.target == target).toList();
     // A wrapper has files of its own for some models.
     final own = ofTarget.where((each) => each.inside == _inside).toList();
@@ -41,7 +41,7 @@ final class UpdatedRelease {
   bool get fits => release.contract == _packaged.contract && _fitting.any((each) => each.$1 == Provider.cpu);
 
   bool _runs(ChannelFile file) {
-    final own = _store.delivery.runtimes[_store.delivery.target]!;
+    final own = _store.delivery.runtimes[_store.target]!;
     if (file.runtime.split(' (').first == own) return true;
     return file.runtimeRange.isNotEmpty && _isInRange(file, own);
   }

@@ -27,6 +27,12 @@ final class UpdateStore {
   /// Of the updater.
   final Directory folder;
 
+  /// The target whose files this platform opens.
+  String get target {
+    final own = Platform.isIOS || Platform.isMacOS ? 'ios' : 'android';
+    return delivery.runtimes.containsKey(own) ? own : delivery.runtimes.keys.first;
+  }
+
   /// SHA-256 of files that this program has opened: it may open them again.
   static final Set<String> _inUse = {};
 

@@ -1,0 +1,1 @@
+// Programs of Dart alone have no images of Flutter's engine.
