@@ -63,7 +63,8 @@ final class LoadedModel {
     final clock = Stopwatch()..start();
     try {
       options.check();
-      final given = files ?? decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
+      final given =
+          files ?? decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
       final model = await _load(descriptor, options, given);
       options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, given.kind, clock.elapsed));
       return model;
