@@ -96,7 +96,8 @@ class FlutterTester:
         (app / ".dart_tool" / "package_config.json").write_text(text, encoding="utf-8", newline="\n")
         (app / ASSETS).mkdir(exist_ok=True)
         for each, folder in packages.items():
-            shutil.copytree(folder / "models", app / ASSETS / "packages" / each / "models", dirs_exist_ok=True)
+            if (folder / "models").is_dir():
+                shutil.copytree(folder / "models", app / ASSETS / "packages" / each / "models", dirs_exist_ok=True)
 
     def compile(self, file: str, *, app: Path, mounts: Mapping[str, Path] | None = None) -> None:
         """Compiles a file of tests of an app that `configure` has seen."""

@@ -52,11 +52,7 @@ final class _Local extends ModelFiles {
   final String _package;
 
   @override
-  SourceKind get kind => switch (_source) {
-    FolderSource() => SourceKind.folder,
-    PathSource() => SourceKind.path,
-    _ => SourceKind.bundled,
-  };
+  SourceKind get kind => kindOf(_source);
 
   @override
   Future<PlacedFile> place(PackagedFile file, String reference) => places.place(_source, _package, file, reference);

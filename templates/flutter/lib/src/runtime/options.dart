@@ -109,6 +109,15 @@ abstract base class MadeSource extends ModelSource {
   const MadeSource();
 }
 
+/// The kind of a source.
+SourceKind kindOf(ModelSource source) => switch (source) {
+  BundledSource() => SourceKind.bundled,
+  FolderSource() => SourceKind.folder,
+  PathSource() => SourceKind.path,
+  UrlSource() => SourceKind.url,
+  MadeSource() => SourceKind.updater,
+};
+
 /// Options for loading and running a model. Omitted options have the package's defaults.
 final class LoadOptions {
   /// All of them are optional.

@@ -1,1 +1,0 @@
-// Programs of Dart alone have no images of Flutter's engine.
