@@ -18,6 +18,7 @@ from packager.core.values import ElementType, Plan, Signature
 from packager.differences.reading import read
 from packager.files.installed import templates_folder
 from packager.files.store import Store
+from packager.release.contents import model_name
 from packager.render import dart_string, write_sources
 from packager.targets.flutter import Flutter, naming
 from packager.targets.flutter.model import refuse
@@ -215,3 +216,17 @@ def test_comparing_a_release_with_a_package_for_flutter_says_that_it_cannot(tmp_
     (tmp_path / "dist" / "manifest.json").write_text(text, encoding="utf-8", newline="\n")
     with pytest.raises(ConfigError, match="a package for Flutter, which mobpack does not compare yet"):
         read(tmp_path / "dist")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("models-1.2.3/models/scorer.ort.tflite", "scorer.ort.tflite"),
+        ("models-1.2.3/web/models/scorer.ort", "web/scorer.ort"),
+        ("models-1.2.3/lib/src/models/scorer.dart", ""),
+        ("models-1.2.3/lib/models.dart", ""),
+    ],
+)
+def test_a_file_of_a_model_is_told_from_code_in_a_folder_of_the_same_name(path: str, name: str) -> None:
+    """What is taken for one is signed, extracted and delivered."""
+    assert model_name("pub-package", path) == name
