@@ -14,6 +14,7 @@ from packager.targets.target import (
     Printed,
     Target,
     Wrapper,
+    included,
 )
 from packager.targets.web import Web
 
@@ -44,4 +45,5 @@ __all__ = [
     "Printed",
     "Target",
     "Wrapper",
+    "included",
 ]

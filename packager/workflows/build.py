@@ -14,6 +14,7 @@ from packager.files.store.pruning import prune
 from packager.files.user_cache import cache_folder
 from packager.runners import RUNNERS
 from packager.runtimes.shipping import Chosen
+from packager.targets import included
 from packager.vectors import Golden
 from packager.verification import evidence
 from packager.verification.golden import golden_vectors
@@ -148,7 +149,9 @@ def write_manifest(
         options=options_of(config, request.targets),
         runtimes=runtimes_of(config, request.targets, contents.runtimes),
         own_runtimes={name: runtime.packaged for name, runtime in contents.runtimes.items()},
-        takes_in={name: wrapper.NEEDS for name, wrapper in wrappers_of(config, request.targets).items()},
+        takes_in={
+            name: included(wrapper, request.targets) for name, wrapper in wrappers_of(config, request.targets).items()
+        },
         warnings=console.warnings,
         golden=contents.golden,
         scales=scales,

@@ -4,3 +4,6 @@ import 'dart:typed_data';
 
 /// Null: there is no Flutter here.
 Future<ByteData?> loadAsset(String key) async => null;
+
+/// Null: there is no native half here.
+Future<ByteData?> askPlugin(String channel) async => null;

@@ -7,11 +7,14 @@ import 'dart:typed_data';
 import 'cancellation.dart';
 import 'descriptor.dart';
 import 'errors.dart';
+import 'library.dart';
 import 'memory.dart';
 import 'onnxruntime.dart';
 import 'options.dart';
 import 'places.dart';
 import 'self_test.dart';
+import 'starting.dart';
+import 'system.dart';
 import 'tensor.dart';
 import 'worker.dart';
 
@@ -59,18 +62,15 @@ final class LoadedModel {
   }
 
   static Future<LoadedModel> _load(ModelDescriptor descriptor, LoadOptions options) async {
-    if (!Platform.isAndroid && !Platform.isLinux) {
-      throw ModelException(
-        ModelErrorCode.unsupported,
-        'this package runs on Android and Linux, not ${Platform.operatingSystem}',
-      );
-    }
-    final runtime = OnnxRuntime.open(options.library);
-    _checkVersion(runtime.version, descriptor, options);
+    final setup = setupOf(descriptor);
+    final library = await findLibrary(descriptor.package, options.library, descriptor.library);
+    final runtime = OnnxRuntime.open(library);
+    _checkVersion(runtime.version, setup, options);
     final worker = await Worker.start();
     try {
       final fallbacks = <Fallback>[];
-      final outcome = await _open(descriptor, options, worker, fallbacks);
+      final attempt = _Attempt(descriptor, setup, options, library, runtime.version, worker);
+      final outcome = await _open(attempt, fallbacks);
       return LoadedModel._(descriptor, options, runtime, worker, outcome, List.unmodifiable(fallbacks));
     } on Object {
       await worker.close();
@@ -78,20 +78,16 @@ final class LoadedModel {
     }
   }
 
-  static Future<_Outcome> _open(
-    ModelDescriptor descriptor,
-    LoadOptions options,
-    Worker worker,
-    List<Fallback> fallbacks,
-  ) async {
+  static Future<_Outcome> _open(_Attempt attempt, List<Fallback> fallbacks) async {
     ModelException? failure;
-    for (final provider in _order(descriptor, options)) {
-      final files = descriptor.files.where((each) => each.providers.contains(provider)).toList();
+    final chip = androidProperty('ro.soc.model');
+    for (final provider in _order(attempt.setup, attempt.options)) {
+      final files = filesFor(provider, attempt.setup, chip);
       if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));
       // A file that needs arithmetic that the device lacks has another one behind it.
       for (final file in files) {
         try {
-          return await _start(descriptor, options, worker, provider, file);
+          return await _start(attempt, provider, file);
         } on ModelException catch (error) {
           if (error.code != ModelErrorCode.runtime) rethrow;
           failure = error;
@@ -102,14 +98,9 @@ final class LoadedModel {
     throw failure ?? const ModelException(ModelErrorCode.unsupported, 'the package has no file for the CPU');
   }
 
-  static Future<_Outcome> _start(
-    ModelDescriptor descriptor,
-    LoadOptions options,
-    Worker worker,
-    Provider provider,
-    ModelFile file,
-  ) async {
-    final source = options.source;
+  static Future<_Outcome> _start(_Attempt attempt, Provider provider, ModelFile file) async {
+    final descriptor = attempt.descriptor;
+    final source = attempt.options.source;
     final PlacedFile model;
     final weights = <PlacedFile>[];
     if (source is PathSource) {
@@ -120,7 +111,8 @@ final class LoadedModel {
         weights.add(await place(source, descriptor.package, each.file, each.reference));
       }
     }
-    final opened = await worker.open(options.library, model, weights, _settings(descriptor, options, provider, file));
+    final settings = _settings(attempt, provider, file);
+    final opened = await attempt.worker.open(attempt.library, model, weights, settings);
     _compare(descriptor, opened);
     final info = ModelInfo(
       name: descriptor.name,
@@ -130,7 +122,7 @@ final class LoadedModel {
       sizeBytes: opened.sizeBytes,
       onnxRuntimeVersion: opened.version,
     );
-    return _Outcome(provider, info, opened);
+    return _Outcome(provider, info, opened, leastTolerance(provider, settings.options));
   }
 
   /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs.
@@ -207,7 +199,9 @@ final class LoadedModel {
         for (final tensor in sample.outputs) {
           final index = descriptor.outputs.indexWhere((spec) => spec.name == tensor.name);
           final type = descriptor.outputs[index].type;
-          outputs.add(compared(number, tensor, bytes, type, found[index], each.tested[info.file]!));
+          outputs.add(
+            compared(number, tensor, bytes, type, found[index], each.tested[info.file]!, _outcome.leastTolerance),
+          );
         }
       }
     }
@@ -226,29 +220,41 @@ final class LoadedModel {
 const ModelException _cancelled = ModelException(ModelErrorCode.cancelled, 'the call was cancelled');
 
 final class _Outcome {
-  _Outcome(this.provider, this.info, OpenedSession opened)
+  _Outcome(this.provider, this.info, OpenedSession opened, this.leastTolerance)
     : inputPlaces = {for (final (index, each) in opened.inputs.indexed) each.name: index},
       outputPlaces = {for (final (index, each) in opened.outputs.indexed) each.name: index};
 
   final Provider provider;
   final ModelInfo info;
+  final double leastTolerance;
   final Map<String, int> inputPlaces;
   final Map<String, int> outputPlaces;
 }
 
-List<Provider> _order(ModelDescriptor descriptor, LoadOptions options) {
-  // The files of providers are made for phones: the CPU's run everywhere.
-  final own = Platform.isAndroid ? [for (final each in descriptor.providers) each.provider] : const <Provider>[];
-  final wanted = options.providers ?? own;
+/// What all attempts to open a model have in common.
+final class _Attempt {
+  const _Attempt(this.descriptor, this.setup, this.options, this.library, this.runtime, this.worker);
+
+  final ModelDescriptor descriptor;
+  final PlatformSetup setup;
+  final LoadOptions options;
+  final RuntimeLibrary library;
+  final String runtime;
+  final Worker worker;
+}
+
+List<Provider> _order(PlatformSetup setup, LoadOptions options) {
+  final wanted = options.providers ?? [for (final each in setup.providers) each.provider];
   return [...wanted.where((each) => each != Provider.cpu).toSet(), Provider.cpu];
 }
 
-SessionSettings _settings(ModelDescriptor descriptor, LoadOptions options, Provider provider, ModelFile file) {
+SessionSettings _settings(_Attempt attempt, Provider provider, ModelFile file) {
+  final options = attempt.options;
   final spinning = options.spinning ? '1' : '0';
-  final setup = descriptor.providers.where((each) => each.provider == provider).firstOrNull;
   final processors = Platform.numberOfProcessors;
+  final threads = options.threads > 0 ? options.threads : (processors < 4 ? processors : 4);
   return SessionSettings(
-    threads: options.threads > 0 ? options.threads : (processors < 4 ? processors : 4),
+    threads: threads,
     entries: {
       ..._always,
       'session.intra_op.allow_spinning': spinning,
@@ -256,15 +262,23 @@ SessionSettings _settings(ModelDescriptor descriptor, LoadOptions options, Provi
       ...file.settings,
     },
     provider: provider == Provider.cpu ? null : provider.registeredName,
-    options: {...?setup?.options, ...?options.providerOptions[provider]},
+    options: settingsOf(
+      attempt.descriptor,
+      attempt.setup,
+      provider,
+      file,
+      options.providerOptions[provider] ?? const {},
+      threads: threads,
+      runtime: attempt.runtime,
+    ),
   );
 }
 
-void _checkVersion(String version, ModelDescriptor descriptor, LoadOptions options) {
-  if (options.allowOtherRuntime || !_isOlder(version, descriptor.oldestRuntime)) return;
+void _checkVersion(String version, PlatformSetup setup, LoadOptions options) {
+  if (options.allowOtherRuntime || !_isOlder(version, setup.oldestRuntime)) return;
   throw ModelException(
     ModelErrorCode.runtimeVersion,
-    'the app has ONNX Runtime $version; this package needs ${descriptor.oldestRuntime} or later',
+    'the app has ONNX Runtime $version; this package needs ${setup.oldestRuntime} or later',
   );
 }
 

@@ -4,11 +4,20 @@ import 'errors.dart';
 
 /// Execution providers of ONNX Runtime. [cpu] runs every model, so it is tried last.
 enum Provider {
-  /// XNNPACK's kernels for the CPU.
-  xnnpack('XNNPACK'),
+  /// Apple's CoreML: GPU and neural engine.
+  coreml('CoreML'),
+
+  /// Qualcomm's neural processor.
+  qnn('QNN'),
 
   /// Android's neural networks API.
   nnapi('NNAPI'),
+
+  /// The graphics processor.
+  webgpu('WebGPU'),
+
+  /// XNNPACK's kernels for the CPU.
+  xnnpack('XNNPACK'),
 
   /// ONNX Runtime's own kernels.
   cpu('');
@@ -73,7 +82,7 @@ final class LoadOptions {
     this.queue = 64,
     this.observer,
     this.allowOtherRuntime = false,
-    this.library = 'libonnxruntime.so',
+    this.library,
   });
 
   /// Where its files come from.
@@ -101,8 +110,10 @@ final class LoadOptions {
   /// Run on a version of ONNX Runtime that is older than those that the package was tested with.
   final bool allowOtherRuntime;
 
-  /// ONNX Runtime's library: a name that the system finds, or a path.
-  final String library;
+  /// ONNX Runtime's library: a name that the system finds, or a path. Null for that of the package: Android's and
+  /// Apple's builds bring it; on Linux and Windows it is the one of the build hook, else one beside the program, else
+  /// what the system finds under its name.
+  final String? library;
 
   /// Throws ModelException `badOptions`.
   void check() {
