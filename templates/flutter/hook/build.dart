@@ -5,11 +5,16 @@
 //       NAME OF THIS PACKAGE:
 //         onnxruntime: path/of/libonnxruntime.so
 //
+// or a path for each system: `onnxruntime: {linux: path/of/libonnxruntime.so, windows: path/of/onnxruntime.dll}`.
+//
 // Build hooks are given the path of a file of JSON and write another one. The package `hooks` would do that, too; this one
 // depends on no other.
 
 import 'dart:convert';
 import 'dart:io';
+
+/// What names of libraries have in them: a path alone is that of one system.
+const Map<String, String> _suffixes = {'linux': '.so', 'macos': '.dylib', 'windows': '.dll'};
 
 /// Answers what to bundle: one library, or nothing.
 void main(List<String> arguments) {
@@ -46,13 +51,15 @@ bool _wantsCode(Map<String, Object?> input) {
 /// The library that the app names for the system that is built for; null where Android's and Apple's builds bring it.
 Uri? _library(Map<String, Object?> input) {
   final system = _systemOf(input);
-  if (system == 'android' || system == 'ios') return null;
+  final suffix = _suffixes[system];
+  if (suffix == null) return null;
   final defines = (input['user_defines'] as Map<String, Object?>?)?['workspace_pubspec'] as Map<String, Object?>?;
   final values = defines?['defines'] as Map<String, Object?>?;
   final named = values?['onnxruntime'];
   final path = named is Map<String, Object?> ? named[system] : named;
   if (path == null) return null;
   if (path is! String) _fail('onnxruntime is a path, or a path for each system, not $path');
+  if (!path.contains(suffix)) return named == path ? null : _fail('$path is no library for $system: no $suffix');
   final base = Uri.file(defines!['base_path']! as String);
   final library = base.resolveUri(Uri.file(path));
   if (!File.fromUri(library).existsSync()) _fail('${library.toFilePath()}: no such file');
