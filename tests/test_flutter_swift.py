@@ -8,7 +8,6 @@ import pytest
 
 from packager.render import write_sources
 from packager.xcframework import macho
-from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there
 from tests.toolchain import apple

@@ -14,6 +14,7 @@ from packager.config import Config, from_document
 from packager.core.errors import ConfigError, ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Plan, Signature
+from packager.differences import Level, compare
 from packager.differences.reading import read
 from packager.files.installed import templates_folder
 from packager.files.store import Store
@@ -206,13 +207,28 @@ def test_a_string_of_dart_is_what_it_was() -> None:
     assert dart_string('a"b\\$c\n日') == '"a\\"b\\\\\\$c\\n\\u65e5"'
 
 
-def test_comparing_a_release_with_a_package_for_flutter_says_that_it_cannot(tmp_path: Path) -> None:
-    case = there(CONTRACT, tmp_path / "files")
+def shipped(case: Published, folder: Path) -> Path:
+    """A release with the package alone."""
     view = case.view()
-    artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
-    shipped = release.layout(case.target, view, artifacts, tmp_path / "dist")
-    package, plans = case.package, case.cases[0].plans
-    text = release.manifest(package, plans, Report(parities=()), shipped, warnings=(), options={}, runtimes={})
-    (tmp_path / "dist" / "manifest.json").write_text(text, encoding="utf-8", newline="\n")
-    with pytest.raises(ConfigError, match="a package for Flutter, which mobpack does not compare yet"):
-        read(tmp_path / "dist")
+    artifacts = case.target.assemble(view, case.target.render(view), Store(folder / "store"))
+    dist = folder / "dist"
+    found = release.layout(case.target, view, artifacts, dist)
+    text = release.manifest(
+        case.package, case.cases[0].plans, Report(parities=()), found, warnings=(), options={}, runtimes={}
+    )
+    (dist / "manifest.json").write_text(text, encoding="utf-8", newline="\n")
+    return dist
+
+
+def test_releases_with_a_package_for_flutter_are_compared(tmp_path: Path) -> None:
+    whole = there(CONTRACT, tmp_path / "files")
+    old = read(shipped(whole, tmp_path / "old"))
+    assert old.packages["flutter"].processors == ("android", "ios", "linux", "macos", "windows")
+    assert old.packages["flutter"].depends_on == {"onnxruntime-android": "1.29.0", "onnxruntime-binary": "1.29.0"}
+    phones = replace(whole, ios=None)
+    changes = {each.change: each.level for each in compare(old, read(shipped(phones, tmp_path / "new"))).changes}
+    assert changes["no library for ios"] is Level.MAJOR
+    assert not [each for each in changes if "iOS" in each]
+    archive = read(next((tmp_path / "old").glob("dist/flutter/*.zip")))
+    assert archive.version == "1.0.0"
+    assert compare(archive, archive).verdict is Level.NONE
