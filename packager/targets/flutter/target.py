@@ -189,6 +189,7 @@ def _names(
         description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
         license=package.license,
         home_page=package.url,
+        repository=package.scm,
         android=_android(built[ANDROID]) if ANDROID in built else None,
         apple=apple.apple_view(pub_name, built[IOS]) if IOS in built else None,
         has_telemetry=ANDROID in built and included_runtime.has_telemetry(built[ANDROID]),

@@ -240,6 +240,8 @@ class NamesView:
     description: str
     license: str
     home_page: str
+    repository: str
+    """address of its sources"""
     android: AndroidView | None
     apple: AppleView | None
     has_telemetry: bool
