@@ -157,6 +157,15 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Page:
+    """A package for pages, for wrappers that put its files into their own."""
+
+    sources: Sources
+    modules: Mapping[str, tuple[PurePosixPath, str]]
+    """by name of the model: the module that loads it, and what that exports for it"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Built:
     """Result of one target, for wrappers that include it."""
 
@@ -179,6 +188,8 @@ class Built:
     runtime_range: RuntimeRange | None = None
     """releases of the published runtime that an app may bring instead of `runtime_version`; None for that one or
     newer ones"""
+    page: Page | None = None
+    """its package for pages; None of a target for anything else"""
 
 
 class Printed(Protocol):
@@ -243,6 +254,8 @@ class Wrapper(Printed, Protocol):
     """targets that it includes"""
     NEEDS_ALL: ClassVar[bool]
     """whether it includes each of `NEEDS`; if not, those that the project has a table for, or all if it has none"""
+    ALSO: ClassVar[tuple[str, ...]]
+    """targets that it includes where the project has a table for them"""
 
     def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
         """Raises ConfigError for a package, or the user's own runtime for a target, that it cannot include."""
@@ -255,9 +268,9 @@ class Wrapper(Printed, Protocol):
 
 def included(wrapper: type[Wrapper] | Wrapper, targets: Collection[str]) -> tuple[str, ...]:
     """The targets that packages of `wrapper` include in a project with `targets`."""
-    if wrapper.NEEDS_ALL:
-        return wrapper.NEEDS
-    return tuple(name for name in wrapper.NEEDS if name in targets) or wrapper.NEEDS
+    chosen = tuple(name for name in wrapper.NEEDS if name in targets)
+    needed = wrapper.NEEDS if wrapper.NEEDS_ALL or not chosen else chosen
+    return (*needed, *(name for name in wrapper.ALSO if name in targets))
 
 
 def artifact(path: Path, *, target: str, kind: str) -> Artifact:

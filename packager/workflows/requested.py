@@ -33,7 +33,7 @@ class Request:
 
 
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
-    """The targets of the command line, else those of mobpack.toml, preceded by the targets that wrappers need.
+    """The targets of the command line, else those of mobpack.toml, preceded by the targets that wrappers include.
 
     Raises ConfigError when there are none.
     """

@@ -708,16 +708,8 @@ WEB_CASES = {
 }
 
 
-def for_flutter(case: Case) -> Case:
-    """The case with models that packages for Flutter have."""
-    plans = tuple(made for made in case.plans if made.model.name not in ("tagger", "ranker", "storyteller"))
-    return replace(case, plans=plans)
-
-
 FLUTTER_CASES = {
-    "contracts": Published(
-        target=Flutter(), android=for_flutter(CASES["contracts"]), ios=for_flutter(IOS_CASES["contracts"])
-    ),
+    "contracts": Published(target=Flutter(), android=CASES["contracts"], ios=IOS_CASES["contracts"]),
     "everything": Published(
         target=Flutter(package="every_thing"),
         android=REACT_NATIVE_CASES["everything"].android,

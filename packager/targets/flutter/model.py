@@ -14,6 +14,7 @@ from packager.targets.flutter.view import (
     FileView,
     GoldenView,
     ModelView,
+    PageView,
     ProviderView,
     SettingView,
     SetupView,
@@ -25,7 +26,8 @@ from packager.targets.golden import samples_in_words
 from packager.targets.typescript.view import FileView as LaidOut
 from packager.targets.typescript.view import GoldenView as LaidOutGolden
 
-STRINGS = STORAGE[ElementType.STRING].data
+PLAIN_LISTS = {STORAGE[each].data for each in (ElementType.STRING, ElementType.INT64, ElementType.UINT64)}
+"""lists of dart:core"""
 MODULES = ("cancellation", "descriptor", "model", "options", "self_test", "tensor")
 """files of the runtime that every model imports"""
 OPEN = "null"
@@ -35,7 +37,6 @@ ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound"
 
 def refuse(plan: Plan) -> None:
     """Raises ConfigError for what packages for Flutter do not run yet, ModelError for a tensor that no list holds."""
-    typed.refuse(plan.model)
     for kind, specs in (("input", plan.model.signature.inputs), ("output", plan.model.signature.outputs)):
         for spec in specs:
             if spec.element not in STORAGE:
@@ -57,6 +58,7 @@ def model_view(
     setups: tuple[SetupView, ...],
     golden: tuple[LaidOutGolden, ...],
     reshaped: Collection[str],
+    page: PageView | None = None,
 ) -> ModelView:
     """View of one model. `reshaped` names outputs whose actual shape contradicts the declared one."""
     sizes = dimensions.sizes(model.signature.inputs)
@@ -86,9 +88,10 @@ def model_view(
             for each in golden
         ),
         samples=samples_in_words([each.samples for each in golden]),
+        page=page,
         typed=method,
-        has_numbers=any(each.data != STRINGS for each in (*input_views, *output_views)),
-        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract) if model.contract else ())})),
+        has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
+        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
         example=tuple(_example(class_name, method, input_views, output_views)),
     )
 
@@ -150,7 +153,8 @@ def _example(
     yield f"final model = await {class_name}.load();"
     if method:
         given = ", ".join(ARGUMENTS.get(each.type, each.name) for each in method.parameters)
-        yield f"print(await model.{method.verb}({given}));"
+        call = f"model.{method.verb}({given})"
+        yield f"await {call}.forEach(print);" if method.generation else f"print(await {call});"
     else:
         fed = ", ".join(f"{each.identifier}: TensorInput({each.identifier})" for each in inputs)
         yield f"final outputs = await model.run({class_name}Inputs({fed}));"

@@ -25,18 +25,25 @@ MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
 TAKEN = KEYWORDS | TAKEN_PACKAGES | MODULES
 MEMBERS = frozenset({"assert", "final", "hashCode", "noSuchMethod", "rethrow", "runtimeType", "toString", "late"})
 """names that no member has besides those that all languages reserve"""
-LOCAL = frozenset({"cancellation", "frame", "given", "options", "outputs", "source", "state", "top", "cancel"})
+LOCAL = frozenset(
+    """
+    cancel cancellation classified count detected entitiesOf firstFrame frame generated given isFirst isLast latestOf
+    options outputs pcmTensors rankedBy rankedInLists rowCount rowsOf scoreOf seed seedTensor segmented some
+    soundTensors source spelled state textOf textTensor textsTensor top
+    """.split()
+)
 """names that parameters cannot have, because the surrounding code uses them"""
 CLASSES = frozenset(
     """
     Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Deprecated Detection Duration
-    Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource Function Future Golden
-    GoldenSample GoldenTensor Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent LoadOptions
-    LoadedModel Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelInfo ModelObserver
-    ModelSource Never Null Object OutputTest PackagedFile PathSource Pattern Picture PictureOrientation PicturePlane
-    PictureTensors PixelFormat Provider ProviderSetup Reading Record RegExp RunEvent Runes SelfTest Set Sound
-    SoundTensors StackTrace Stopwatch Stream String StringBuffer Symbol Tensor TensorInput TensorSpec Tolerance Type
-    TypedData Uint16List Uint32List Uint64List Uint8List Uri WeakReference WeightsFile YuvConversion
+    Entity Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource Function Future
+    Golden GoldenSample GoldenTensor Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent
+    LoadOptions LoadedModel Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelInfo
+    ModelObserver ModelSource Never Null Object OutputTest PackagedFile PathSource Pattern Picture PictureOfImage
+    PictureOrientation PicturePlane PictureTensors PixelFormat Provider ProviderSetup Ranked Reading Record RegExp
+    Region RunEvent Runes SelfTest Set Similarity Sound SoundTensors StackTrace Stopwatch Stream String StringBuffer
+    Symbol Tensor TensorInput TensorSpec TextPart Tolerance Type TypedData Uint16List Uint32List Uint64List Uint8List
+    Uri WeakReference WeightsFile YuvConversion
     """.split()
 )
 """names that generated files use or export besides the models' own"""

@@ -16,7 +16,7 @@ from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.targets import included_runtime
-from packager.targets.flutter import apple, naming, texts
+from packager.targets.flutter import apple, naming, pages, texts
 from packager.targets.flutter.assets import declared, too_large
 from packager.targets.flutter.assets import platforms as platforms_of
 from packager.targets.flutter.model import model_view, refuse, setup_view
@@ -35,11 +35,19 @@ MODELS = PurePosixPath("models")
 LICENSE = PurePosixPath("ios/onnxruntime/LICENSE")
 """below templates/: ONNX Runtime's licence, equal on all platforms"""
 ANDROID, IOS = "android", "ios"
+WEB = "web"
 DART_SDK = "3.10.0"
 """oldest supported Dart"""
 FLUTTER_SDK = "3.41.0"
 """the first Flutter with assets of single platforms, and with its own framework as a Swift package"""
-SYSTEMS = {"android": "Android", "ios": "iOS", "linux": "Linux", "macos": "macOS", "windows": "Windows"}
+SYSTEMS = {
+    "android": "Android",
+    "ios": "iOS",
+    "linux": "Linux",
+    "macos": "macOS",
+    "windows": "Windows",
+    "web": "the web",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +55,7 @@ class Flutter:
     NAME: ClassVar[str] = "flutter"
     NEEDS: ClassVar[tuple[str, ...]] = (ANDROID, IOS)
     NEEDS_ALL: ClassVar[bool] = False
+    ALSO: ClassVar[tuple[str, ...]] = (WEB,)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"/{MODELS}/"}
     VERIFIES: ClassVar[bool] = False
     DECRYPTS: ClassVar[bool] = False
@@ -81,6 +90,7 @@ class Flutter:
         tested = {name: golden_views(name, files, golden, layout) for name, files in opened.items()}
         class_names = naming.class_names(plan.model.name for plan in plans)
         file_names = naming.file_names(plan.model.name for plan in plans)
+        page = built[WEB].page if WEB in built else None
         models = tuple(
             model_view(
                 plan.model,
@@ -95,10 +105,12 @@ class Flutter:
                 ),
                 golden=tested[plan.model.name],
                 reshaped={name for each in included for name in report.reshaped_outputs(plan.model.name, each.variant)},
+                page=pages.page_view(page, plan.model.name),
             )
             for plan in plans
         )
         models = tuple(sorted(models, key=lambda each: each.file))
+        web = pages.files(page)
         ios = built.get(IOS)
         return FlutterView(
             package=package,
@@ -109,7 +121,9 @@ class Flutter:
                 models,
                 assets=declared(MODELS, layout, laid_out, [each for found in tested.values() for each in found]),
                 excluded=too_large(layout),
+                page_assets=tuple(map(str, (*web.texts, *web.files))),
             ),
+            web=web,
             files={each.content.path: each.content.file for each in layout.placed()},
             licenses={
                 f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
@@ -126,12 +140,13 @@ class Flutter:
     def render(self, view: FlutterView) -> Sources:
         """All files of the pub package."""
         return Sources(
-            texts=dict(sorted({**texts.texts(view.names), **view.own_texts}.items())),
+            texts=dict(sorted({**texts.texts(view.names), **view.own_texts, **view.web.texts}.items())),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / LICENSE,
                 **texts.copies(),
                 **view.libraries,
                 **{MODELS / name: file for name, file in view.files.items()},
+                **view.web.files,
                 **{PurePosixPath(name): file for name, file in view.licenses.items()},
             },
             links=view.links,
@@ -180,9 +195,10 @@ def _names(
     *,
     assets: tuple[DeclaredAssetView, ...],
     excluded: tuple[str, ...],
+    page_assets: tuple[str, ...],
 ) -> NamesView:
     included = [name for name in (ANDROID, IOS) if name in built]
-    platforms = platforms_of(included)
+    platforms = (*platforms_of(included), *([WEB] if page_assets else []))
     return NamesView(
         pub_name=pub_name,
         version=package.version,
@@ -201,6 +217,8 @@ def _names(
         flutter_sdk=FLUTTER_SDK,
         assets=assets,
         too_large=excluded,
+        page_assets=page_assets,
+        page_runtime=built[WEB].runtime_version if page_assets else "",
         has_self_test=any(model.golden for model in models),
         models=models,
     )
@@ -240,3 +258,4 @@ def _libraries(view: FlutterView) -> Iterator[Component]:
         yield components.own_runtime(android.runtime_version, terms, platform="android")
     if view.names.apple:
         yield from apple.parts(view.names.apple, view.own_ios)
+    yield from pages.parts(view.names.page_runtime)

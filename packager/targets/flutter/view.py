@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from packager.core.values import Package
+from packager.core.values import Package, Sources
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.swift_runtime import DependencyView
 from packager.xcframework.packaged import PackagedFramework
@@ -129,6 +129,35 @@ class LabelsView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GenerationView:
+    """A text that a model makes in many runs."""
+
+    text: str
+    """expression of what a run adds"""
+    finished: str
+    """expression of whether it was the last run"""
+    has_seed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListsView:
+    """The method for several texts in a run."""
+
+    verb: str
+    """`embedAll`"""
+    parameters: tuple[ParameterView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankView:
+    """The method that ranks documents by a query."""
+
+    query: str
+    document: str
+    documents: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TypedView:
     """The method of a model with a contract."""
 
@@ -146,11 +175,26 @@ class TypedView:
     result: str
     """type of the result"""
     value: str
-    """expression over `outputs`; empty for several results"""
+    """expression over `outputs`"""
     results: tuple[ResultView, ...]
     """the several results; empty for one"""
+    texts: tuple[str, ...]
+    """parameters that several results refer to"""
+    generation: GenerationView | None
+    lists: ListsView | None
+    rank: RankView | None
     states: tuple[StateView, ...]
     labels: tuple[LabelsView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageView:
+    """The module of a model for pages."""
+
+    module: str
+    """its file in the package: `web/lib/models/orientation.js`"""
+    name: str
+    """what it exports: `Orientation`"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +220,8 @@ class ModelView:
     """empty for a model without a self-test"""
     samples: str
     """description of the self-test's samples"""
+    page: PageView | None
+    """None in a package without files for pages"""
     typed: TypedView | None
     """None for a model without a contract"""
     has_numbers: bool
@@ -262,6 +308,10 @@ class NamesView:
     """files of models"""
     too_large: tuple[str, ...]
     """files that Android apps bring by themselves, because they are too large for assets"""
+    page_assets: tuple[str, ...]
+    """paths of the files for pages; empty without any"""
+    page_runtime: str
+    """version of ONNX Runtime for pages; empty without files for pages"""
     has_self_test: bool
     models: tuple[ModelView, ...]
 
@@ -274,6 +324,8 @@ class FlutterView:
     names: NamesView
     files: Mapping[str, Path]
     """files of models by name"""
+    web: Sources
+    """files for pages"""
     licenses: Mapping[str, Path]
     """licence files of models by name"""
     libraries: Mapping[PurePosixPath, Path]

@@ -43,6 +43,7 @@ class ReactNative:
     NAME: ClassVar[str] = "react_native"
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
     NEEDS_ALL: ClassVar[bool] = True
+    ALSO: ClassVar[tuple[str, ...]] = ()
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False

@@ -5,6 +5,9 @@ import 'dart:convert';
 import 'dart:typed_data';
 import 'dart:ui';
 
+/// Whether Flutter's engine runs this program.
+const bool isEngine = true;
+
 /// The bytes of an asset; null where the app has none with that key.
 Future<ByteData?> loadAsset(String key) {
   final loaded = Completer<ByteData?>();

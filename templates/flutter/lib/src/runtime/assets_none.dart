@@ -2,6 +2,9 @@
 
 import 'dart:typed_data';
 
+/// Whether Flutter's engine runs this program.
+const bool isEngine = false;
+
 /// Null: there is no Flutter here.
 Future<ByteData?> loadAsset(String key) async => null;
 

@@ -154,6 +154,18 @@ final class Golden {
   final List<GoldenSample> samples;
 }
 
+/// A model's module for pages.
+final class PageModel {
+  /// `module` is its file in the package, `name` what it exports.
+  const PageModel(this.module, this.name);
+
+  /// Its file in the package.
+  final String module;
+
+  /// What it exports.
+  final String name;
+}
+
 /// A model of a package.
 final class ModelDescriptor {
   /// All of it is generated.
@@ -166,6 +178,7 @@ final class ModelDescriptor {
     required this.outputs,
     required this.setups,
     required this.golden,
+    this.page,
   });
 
   /// Name of the package, by which assets are found.
@@ -191,4 +204,7 @@ final class ModelDescriptor {
 
   /// Samples for self-tests.
   final List<Golden> golden;
+
+  /// For pages; null of a package without files for them.
+  final PageModel? page;
 }

@@ -5,6 +5,7 @@ import 'dart:io';
 import 'dart:typed_data';
 
 import 'cancellation.dart';
+import 'comparison.dart';
 import 'descriptor.dart';
 import 'errors.dart';
 import 'library.dart';
@@ -179,7 +180,7 @@ final class LoadedModel {
       final shape = _shapeOf(spec, data.length, input.shape);
       return FedTensor(place, spec.type, shape, 0, 0, data);
     }
-    final bytes = bytesOf(data as TypedData);
+    final bytes = bytesOf(_packed(spec.type, data));
     final shape = _shapeOf(spec, bytes.length ~/ spec.type.sizeBytes, input.shape);
     final copy = memory.bytes(bytes.length);
     copy.asTypedList(bytes.length).setRange(0, bytes.length, bytes);
@@ -340,6 +341,12 @@ List<int> _inferred(TensorSpec spec, int count) {
 }
 
 String _inWords(List<int?> shape) => '[${shape.map((size) => size ?? '?').join(', ')}]';
+
+/// Values as they lie in memory: of 64-bit integers any list will do.
+TypedData _packed(ElementType type, Object data) => switch (data) {
+  List<int>() when isWhole(type) && data is! Int64List && data is! Uint64List => Int64List.fromList(data),
+  _ => data as TypedData,
+};
 
 /// An output in memory of Dart.
 Tensor<Object> _copied(GivenTensor given) {

@@ -13,8 +13,11 @@ enum Provider {
   /// Android's neural networks API.
   nnapi('NNAPI'),
 
-  /// The graphics processor.
+  /// Graphics processors.
   webgpu('WebGPU'),
+
+  /// Browsers' neural networks API.
+  webnn('WebNN'),
 
   /// XNNPACK's kernels for the CPU.
   xnnpack('XNNPACK'),

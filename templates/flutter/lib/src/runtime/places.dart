@@ -69,6 +69,7 @@ String _assetsFolder() {
 Future<String?> _bundled(String package, PackagedFile file) async {
   final beside = '${_assetsFolder()}/${_key(package, file)}';
   if (File(beside).existsSync()) return beside;
+  if (isEngine) return null; // it has no packages to resolve: there are assets alone
   final library = await Isolate.resolvePackageUri(Uri.parse('package:$package/$package.dart'));
   if (library == null || !library.isScheme('file')) return null;
   final path = library.resolve('../models/${file.name}').toFilePath();

@@ -42,7 +42,7 @@ Map<String, String> settingsOf(
       final folder = Platform.isAndroid ? folderOfLoaded(descriptor.library) : null;
       if (folder != null) setVariable('ADSP_LIBRARY_PATH', folder);
       return {...own.options, ...given};
-    case Provider.webgpu || Provider.cpu:
+    case Provider.webgpu || Provider.webnn || Provider.cpu:
       return {...own.options, ...given};
   }
 }

@@ -5,10 +5,14 @@ library;
 
 export 'src/models/classifier.dart';
 export 'src/runtime/cancellation.dart';
+export 'src/runtime/entities.dart' show Entity;
 export 'src/runtime/errors.dart';
 export 'src/runtime/options.dart';
 export 'src/runtime/picture.dart' hide PictureTensors;
+export 'src/runtime/planes.dart' show PicturePlane, Region;
+export 'src/runtime/ranking.dart' show Ranked;
 export 'src/runtime/results.dart' show Box, Classification, Detection, Mask, Reading;
 export 'src/runtime/self_test.dart' show OutputTest, SelfTest;
+export 'src/runtime/similarity.dart';
 export 'src/runtime/sound.dart' show Sound;
 export 'src/runtime/tensor.dart' show ElementType, Tensor, TensorInput, TensorSpec;

@@ -7,7 +7,7 @@ import 'dart:typed_data';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
 import '../runtime/results.dart';
@@ -29,16 +29,16 @@ final class ClassifierInputs {
   final TensorInput<Uint8List> imagePixels;
 
   /// `image.channels`: int64 `[3]`.
-  final TensorInput<Int64List> imageChannels;
+  final TensorInput<List<int>> imageChannels;
 
   /// `image.orientation`: int64 `[]`.
-  final TensorInput<Int64List> imageOrientation;
+  final TensorInput<List<int>> imageOrientation;
 
   /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Pass its sizes too.
   final TensorInput<Uint8List> imageChroma;
 
   /// `image.conversion`: int64 `[3]`.
-  final TensorInput<Int64List> imageConversion;
+  final TensorInput<List<int>> imageConversion;
 }
 
 /// The outputs of [Classifier]: values of each tensor one after the other, in row-major order.

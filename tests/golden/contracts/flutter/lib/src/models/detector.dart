@@ -7,7 +7,7 @@ import 'dart:typed_data';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
 import '../runtime/results.dart';
@@ -29,16 +29,16 @@ final class DetectorInputs {
   final TensorInput<Uint8List> imagePixels;
 
   /// `image.channels`: int64 `[3]`.
-  final TensorInput<Int64List> imageChannels;
+  final TensorInput<List<int>> imageChannels;
 
   /// `image.orientation`: int64 `[]`.
-  final TensorInput<Int64List> imageOrientation;
+  final TensorInput<List<int>> imageOrientation;
 
   /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Pass its sizes too.
   final TensorInput<Uint8List> imageChroma;
 
   /// `image.conversion`: int64 `[3]`.
-  final TensorInput<Int64List> imageConversion;
+  final TensorInput<List<int>> imageConversion;
 }
 
 /// The outputs of [Detector]: values of each tensor one after the other, in row-major order.
@@ -46,7 +46,7 @@ final class DetectorOutputs {
   DetectorOutputs._(List<Tensor<Object>> given)
     : foundBoxes = Tensor(given[0].data as Float32List, given[0].shape),
       foundScores = Tensor(given[1].data as Float32List, given[1].shape),
-      foundClasses = Tensor(given[2].data as Int64List, given[2].shape);
+      foundClasses = Tensor(given[2].data as List<int>, given[2].shape);
 
   /// `found.boxes`: float `[found.count, 4]`.
   final Tensor<Float32List> foundBoxes;
@@ -55,7 +55,7 @@ final class DetectorOutputs {
   final Tensor<Float32List> foundScores;
 
   /// `found.classes`: int64 `[found.count]`.
-  final Tensor<Int64List> foundClasses;
+  final Tensor<List<int>> foundClasses;
 }
 
 /// The model `detector`, loaded.

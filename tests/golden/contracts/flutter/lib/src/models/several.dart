@@ -7,7 +7,7 @@ import 'dart:typed_data';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
 import '../runtime/results.dart';
@@ -30,19 +30,19 @@ final class SeveralInputs {
   final TensorInput<Uint8List> imagePixels;
 
   /// `image.channels`: int64 `[3]`.
-  final TensorInput<Int64List> imageChannels;
+  final TensorInput<List<int>> imageChannels;
 
   /// `image.orientation`: int64 `[]`.
-  final TensorInput<Int64List> imageOrientation;
+  final TensorInput<List<int>> imageOrientation;
 
   /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Pass its sizes too.
   final TensorInput<Uint8List> imageChroma;
 
   /// `image.conversion`: int64 `[3]`.
-  final TensorInput<Int64List> imageConversion;
+  final TensorInput<List<int>> imageConversion;
 
   /// `lengths`: int64 `[batch, 2]`.
-  final TensorInput<Int64List> lengths;
+  final TensorInput<List<int>> lengths;
 }
 
 /// The outputs of [Several]: values of each tensor one after the other, in row-major order.
@@ -121,7 +121,7 @@ final class Several {
   /// Gives all that the model says.
   ///
   /// Throws what [run] throws.
-  Future<SeveralPrediction> predict(Picture image, TensorInput<Int64List> lengths, {Cancellation? cancellation}) async {
+  Future<SeveralPrediction> predict(Picture image, TensorInput<List<int>> lengths, {Cancellation? cancellation}) async {
     final imageTensors = PictureTensors("image", image);
     final outputs = SeveralOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion, lengths], cancellation));
     return SeveralPrediction._(outputs);
@@ -129,7 +129,7 @@ final class Several {
 
   /// [predict] of the latest of `source`, one after the other: of frames that come while the model is busy all but
   /// the last are dropped. Ends with its source; who stops listening ends the source.
-  Stream<SeveralPrediction> frames(Stream<(Picture, TensorInput<Int64List>)> source) =>
+  Stream<SeveralPrediction> frames(Stream<(Picture, TensorInput<List<int>>)> source) =>
       latestOf(source, (frame, cancellation) => predict(frame.$1, frame.$2, cancellation: cancellation));
 
   /// Compares what the model computes on this device with what it computed on the build machine.

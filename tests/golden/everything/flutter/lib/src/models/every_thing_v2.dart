@@ -6,7 +6,7 @@ import 'dart:typed_data';
 
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
@@ -32,7 +32,7 @@ final class EveryThingV2Inputs {
   final TensorInput<Float32List> servingDefaultInput20;
 
   /// `53`: int64 `[]`.
-  final TensorInput<Int64List> input53;
+  final TensorInput<List<int>> input53;
 
   /// `class`: bool `[batchSize, 2]`.
   final TensorInput<Uint8List> classValue;
@@ -70,11 +70,11 @@ final class EveryThingV2Outputs {
       halfStatic = Tensor(given[2].data as Uint16List, given[2].shape),
       declaredStatic = Tensor(given[3].data as Float32List, given[3].shape),
       scores = Tensor(given[4].data as Float64List, given[4].shape),
-      scoresShape = Tensor(given[5].data as Int64List, given[5].shape),
+      scoresShape = Tensor(given[5].data as List<int>, given[5].shape),
       words = Tensor(given[6].data as List<String>, given[6].shape),
       uint16 = Tensor(given[7].data as Uint16List, given[7].shape),
       uint32 = Tensor(given[8].data as Uint32List, given[8].shape),
-      uint64 = Tensor(given[9].data as Uint64List, given[9].shape),
+      uint64 = Tensor(given[9].data as List<int>, given[9].shape),
       bytes = Tensor(given[10].data as Uint8List, given[10].shape);
 
   /// `float$static`: float `[1, 4]`.
@@ -93,7 +93,7 @@ final class EveryThingV2Outputs {
   final Tensor<Float64List> scores;
 
   /// `scores_shape`: int64 `[rank]`.
-  final Tensor<Int64List> scoresShape;
+  final Tensor<List<int>> scoresShape;
 
   /// `words`: string `[2]`.
   final Tensor<List<String>> words;
@@ -105,7 +105,7 @@ final class EveryThingV2Outputs {
   final Tensor<Uint32List> uint32;
 
   /// `uint64`: uint64 `[?]`.
-  final Tensor<Uint64List> uint64;
+  final Tensor<List<int>> uint64;
 
   /// `bytes`: uint8 `[?]`.
   final Tensor<Uint8List> bytes;
