@@ -11,10 +11,13 @@ import 'descriptor.dart';
 import 'errors.dart';
 import 'files.dart';
 import 'guarded.dart';
+import 'library.dart';
 import 'memory.dart';
 import 'onnxruntime.dart';
 import 'options.dart';
 import 'self_test.dart';
+import 'starting.dart';
+import 'system.dart';
 import 'tensor.dart';
 import 'worker.dart';
 
@@ -63,8 +66,7 @@ final class LoadedModel {
     final clock = Stopwatch()..start();
     try {
       options.check();
-      final given =
-          files ?? decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
+      final given = files ?? await _filesOf(descriptor, options);
       final model = await _load(descriptor, options, given);
       options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, given.kind, clock.elapsed));
       return model;
@@ -74,19 +76,19 @@ final class LoadedModel {
     }
   }
 
+  static Future<ModelFiles> _filesOf(ModelDescriptor descriptor, LoadOptions options) async =>
+      decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
+
   static Future<LoadedModel> _load(ModelDescriptor descriptor, LoadOptions options, ModelFiles files) async {
-    if (!Platform.isAndroid && !Platform.isLinux) {
-      throw ModelException(
-        ModelErrorCode.unsupported,
-        'this package runs on Android and Linux, not ${Platform.operatingSystem}',
-      );
-    }
-    final runtime = OnnxRuntime.open(options.library);
-    _checkVersion(runtime.version, descriptor, options);
+    final setup = setupOf(descriptor);
+    final library = await findLibrary(descriptor.package, options.library, descriptor.library);
+    final runtime = OnnxRuntime.open(library);
+    _checkVersion(runtime.version, setup, options);
     final worker = await Worker.start();
     try {
       final fallbacks = <Fallback>[];
-      final outcome = await _open(descriptor, options, files, worker, fallbacks);
+      final attempt = _Attempt(descriptor, setup, options, files, library, runtime.version, worker);
+      final outcome = await _open(attempt, fallbacks);
       return LoadedModel._(descriptor, options, files, runtime, worker, outcome, List.unmodifiable(fallbacks));
     } on Object {
       await worker.close();
@@ -94,21 +96,16 @@ final class LoadedModel {
     }
   }
 
-  static Future<_Outcome> _open(
-    ModelDescriptor descriptor,
-    LoadOptions options,
-    ModelFiles given,
-    Worker worker,
-    List<Fallback> fallbacks,
-  ) async {
+  static Future<_Outcome> _open(_Attempt attempt, List<Fallback> fallbacks) async {
     ModelException? failure;
-    for (final provider in providersOf(descriptor, options.providers)) {
-      final files = descriptor.files.where((each) => each.providers.contains(provider)).toList();
+    final chip = androidProperty('ro.soc.model');
+    for (final provider in providersOf(attempt.setup, attempt.options.providers)) {
+      final files = filesFor(provider, attempt.setup, chip);
       if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));
       // A file that needs arithmetic that the device lacks has another one behind it.
       for (final file in files) {
         try {
-          return await _start(descriptor, options, given, worker, provider, file);
+          return await _start(attempt, provider, file);
         } on ModelException catch (error) {
           if (error.code != ModelErrorCode.runtime) rethrow;
           failure = error;
@@ -119,25 +116,20 @@ final class LoadedModel {
     throw failure ?? const ModelException(ModelErrorCode.unsupported, 'the package has no file for the CPU');
   }
 
-  static Future<_Outcome> _start(
-    ModelDescriptor descriptor,
-    LoadOptions options,
-    ModelFiles given,
-    Worker worker,
-    Provider provider,
-    ModelFile file,
-  ) async {
-    final source = options.source;
-    final settings = _settings(descriptor, options, provider, file);
+  static Future<_Outcome> _start(_Attempt attempt, Provider provider, ModelFile file) async {
+    final descriptor = attempt.descriptor;
+    final source = attempt.options.source;
+    final files = attempt.files;
+    final settings = _settings(attempt, provider, file);
+    Future<OpenedSession> open(PlacedFile model, List<PlacedFile> weights) =>
+        attempt.worker.open(attempt.library, model, weights, settings);
     final PlacedFile model;
     final OpenedSession opened;
-    if (source is PathSource && given.kind == SourceKind.path) {
-      model = await given.own(source);
-      opened = await worker.open(options.library, model, const [], settings);
+    if (source is PathSource && files.kind == SourceKind.path) {
+      model = await files.own(source);
+      opened = await open(model, const []);
     } else {
-      (model, opened) = await _placed(given, file, (model, weights) {
-        return worker.open(options.library, model, weights, settings);
-      });
+      (model, opened) = await _placed(files, file, open);
     }
     _compare(descriptor, opened);
     final info = ModelInfo(
@@ -148,7 +140,7 @@ final class LoadedModel {
       sizeBytes: opened.sizeBytes,
       onnxRuntimeVersion: opened.version,
     );
-    return _Outcome(provider, info, opened);
+    return _Outcome(provider, info, opened, leastTolerance(provider, settings.options));
   }
 
   /// Opens files of the package; once more where some had other bytes and came anew.
@@ -247,7 +239,9 @@ final class LoadedModel {
         for (final tensor in sample.outputs) {
           final index = descriptor.outputs.indexWhere((spec) => spec.name == tensor.name);
           final type = descriptor.outputs[index].type;
-          outputs.add(compared(number, tensor, bytes, type, found[index], each.tested[info.file]!));
+          outputs.add(
+            compared(number, tensor, bytes, type, found[index], each.tested[info.file]!, _outcome.leastTolerance),
+          );
         }
       }
     }
@@ -275,30 +269,43 @@ abstract base class OpeningSource extends MadeSource {
 const ModelException _cancelled = ModelException(ModelErrorCode.cancelled, 'the call was cancelled');
 
 final class _Outcome {
-  _Outcome(this.provider, this.info, OpenedSession opened)
+  _Outcome(this.provider, this.info, OpenedSession opened, this.leastTolerance)
     : inputPlaces = {for (final (index, each) in opened.inputs.indexed) each.name: index},
       outputPlaces = {for (final (index, each) in opened.outputs.indexed) each.name: index};
 
   final Provider provider;
   final ModelInfo info;
+  final double leastTolerance;
   final Map<String, int> inputPlaces;
   final Map<String, int> outputPlaces;
 }
 
-/// The providers that a load tries, the CPU last.
-List<Provider> providersOf(ModelDescriptor descriptor, List<Provider>? asked) {
-  // The files of providers are made for phones: the CPU's run everywhere.
-  final own = Platform.isAndroid ? [for (final each in descriptor.providers) each.provider] : const <Provider>[];
-  final wanted = asked ?? own;
+/// What all attempts to open a model have in common.
+final class _Attempt {
+  const _Attempt(this.descriptor, this.setup, this.options, this.files, this.library, this.runtime, this.worker);
+
+  final ModelDescriptor descriptor;
+  final PlatformSetup setup;
+  final LoadOptions options;
+  final ModelFiles files;
+  final RuntimeLibrary library;
+  final String runtime;
+  final Worker worker;
+}
+
+/// The providers that a load tries: those that were asked for, or those of the package, and the CPU last.
+List<Provider> providersOf(PlatformSetup setup, List<Provider>? asked) {
+  final wanted = asked ?? [for (final each in setup.providers) each.provider];
   return [...wanted.where((each) => each != Provider.cpu).toSet(), Provider.cpu];
 }
 
-SessionSettings _settings(ModelDescriptor descriptor, LoadOptions options, Provider provider, ModelFile file) {
+SessionSettings _settings(_Attempt attempt, Provider provider, ModelFile file) {
+  final options = attempt.options;
   final spinning = options.spinning ? '1' : '0';
-  final setup = descriptor.providers.where((each) => each.provider == provider).firstOrNull;
   final processors = Platform.numberOfProcessors;
+  final threads = options.threads > 0 ? options.threads : (processors < 4 ? processors : 4);
   return SessionSettings(
-    threads: options.threads > 0 ? options.threads : (processors < 4 ? processors : 4),
+    threads: threads,
     entries: {
       ..._always,
       'session.intra_op.allow_spinning': spinning,
@@ -306,15 +313,23 @@ SessionSettings _settings(ModelDescriptor descriptor, LoadOptions options, Provi
       ...file.settings,
     },
     provider: provider == Provider.cpu ? null : provider.registeredName,
-    options: {...?setup?.options, ...?options.providerOptions[provider]},
+    options: settingsOf(
+      attempt.descriptor,
+      attempt.setup,
+      provider,
+      file,
+      options.providerOptions[provider] ?? const {},
+      threads: threads,
+      runtime: attempt.runtime,
+    ),
   );
 }
 
-void _checkVersion(String version, ModelDescriptor descriptor, LoadOptions options) {
-  if (options.allowOtherRuntime || !_isOlder(version, descriptor.oldestRuntime)) return;
+void _checkVersion(String version, PlatformSetup setup, LoadOptions options) {
+  if (options.allowOtherRuntime || !_isOlder(version, setup.oldestRuntime)) return;
   throw ModelException(
     ModelErrorCode.runtimeVersion,
-    'the app has ONNX Runtime $version; this package needs ${descriptor.oldestRuntime} or later',
+    'the app has ONNX Runtime $version; this package needs ${setup.oldestRuntime} or later',
   );
 }
 

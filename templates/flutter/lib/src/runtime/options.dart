@@ -8,17 +8,23 @@ import 'errors.dart';
 
 /// Execution providers of ONNX Runtime. [cpu] runs every model, so it is tried last.
 enum Provider {
-  /// XNNPACK's kernels for the CPU.
-  xnnpack('XNNPACK'),
+  /// Apple's CoreML: GPU and neural engine.
+  coreml('CoreML'),
+
+  /// Qualcomm's neural processor.
+  qnn('QNN'),
 
   /// Android's neural networks API.
   nnapi('NNAPI'),
 
-  /// Graphics processors, in browsers.
+  /// Graphics processors.
   webgpu('WebGPU'),
 
   /// Browsers' neural networks API.
   webnn('WebNN'),
+
+  /// XNNPACK's kernels for the CPU.
+  xnnpack('XNNPACK'),
 
   /// ONNX Runtime's own kernels.
   cpu('');
@@ -134,7 +140,7 @@ final class LoadOptions {
     this.onProgress,
     this.cancellation,
     this.keys,
-    this.library = 'libonnxruntime.so',
+    this.library,
   });
 
   /// Where its files come from.
@@ -174,8 +180,10 @@ final class LoadOptions {
   /// The 32 bytes of a key by its name, for packages whose models are encrypted. What it throws ends the load, with `key`.
   final FutureOr<Uint8List> Function(String id)? keys;
 
-  /// ONNX Runtime's library: a name that the system finds, or a path.
-  final String library;
+  /// ONNX Runtime's library: a name that the system finds, or a path. Null for that of the package: Android's and
+  /// Apple's builds bring it; on Linux and Windows it is the one of the build hook, else one beside the program, else
+  /// what the system finds under its name.
+  final String? library;
 
   /// The same options for another source.
   LoadOptions withSource(ModelSource source) => LoadOptions(

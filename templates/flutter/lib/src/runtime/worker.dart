@@ -5,6 +5,7 @@ import 'dart:ffi';
 import 'dart:isolate';
 
 import 'errors.dart';
+import 'library.dart';
 import 'mapped_file.dart';
 import 'onnxruntime.dart';
 import 'sha256.dart';
@@ -74,7 +75,7 @@ final class OpenedSession {
 final class _Open {
   const _Open(this.library, this.model, this.weights, this.settings);
 
-  final String library;
+  final RuntimeLibrary library;
   final PlacedFile model;
   final List<PlacedFile> weights;
   final SessionSettings settings;
@@ -162,7 +163,7 @@ final class Worker {
 
   /// Opens a model, verified, with `library`. Memory of the files is the worker's from here on.
   Future<OpenedSession> open(
-    String library,
+    RuntimeLibrary library,
     PlacedFile model,
     List<PlacedFile> weights,
     SessionSettings settings,

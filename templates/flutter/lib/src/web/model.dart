@@ -200,8 +200,10 @@ Future<PageDefinition> _definition(ModelDescriptor descriptor, LoadOptions optio
 }
 
 /// The address of a module: among the assets of the app, or in the copy of the package's folder that `library` names.
-String _address(String package, PageModel page, String library) {
-  final address = library.endsWith('/') ? '$library${page.module}' : addressOf('packages/$package/${page.module}');
+String _address(String package, PageModel page, String? library) {
+  final address = library != null && library.endsWith('/')
+      ? '$library${page.module}'
+      : addressOf('packages/$package/${page.module}');
   final base = _baseAddress();
   return base == null ? address : Uri.parse(base).resolve(address).toString();
 }

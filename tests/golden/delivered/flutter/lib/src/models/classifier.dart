@@ -86,39 +86,48 @@ final class Classifier {
 const PackagedModel packagedClassifier = PackagedModel(_descriptor, "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc");
 
 const ModelDescriptor _descriptor = ModelDescriptor(
-  package: "vision",
+  package: "vision_models",
   name: "classifier",
   version: "1.2.3",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("x", ElementType.float32, [null, 3, 224, 224]),
   ],
   outputs: [
     TensorSpec("logits", ElementType.float32, [null, 4]),
   ],
-  providers: [
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("classifier-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", 5120),
-      providers: [Provider.xnnpack],
-      settings: {
-        "session.enable_saved_runtime_optimizations": "1",
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", 5120),
+          providers: [Provider.xnnpack],
+          chips: [],
+          isFloat16: false,
+          settings: {
+            "session.enable_saved_runtime_optimizations": "1",
+          },
+          weights: [
+          ],
+        ),
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-    ModelFile(
-      PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.cpu],
-      settings: {
-      },
-      weights: [
-      ],
-    ),
-  ],
+  },
   golden: [
     Golden(
       PackagedFile("classifier-golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", 6021792),
