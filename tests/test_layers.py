@@ -190,6 +190,7 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
         ("config.tables", "targets.web"),
         ("devices.android_tools", "targets.android.kotlin"),
         ("devices.farms.app", "targets.android.kotlin"),
+        ("devices.adb.dexing", "targets.android"),
         ("release.layouts", "targets.android.view"),
         ("release.layouts", "targets.flutter.view"),
         ("release.layouts", "targets.ios.view"),

@@ -28,7 +28,7 @@ from packager.targets.typescript.view import GoldenView as LaidOutGolden
 
 PLAIN_LISTS = {STORAGE[each].data for each in (ElementType.STRING, ElementType.INT64, ElementType.UINT64)}
 """lists of dart:core"""
-MODULES = ("cancellation", "descriptor", "model", "options", "self_test", "tensor")
+MODULES = ("assignment", "cancellation", "descriptor", "model", "options", "self_test", "tensor")
 """files of the runtime that every model imports"""
 OPEN = "null"
 ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound": "Sound(samples, rate: 16000)"}

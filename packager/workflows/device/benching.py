@@ -13,7 +13,8 @@ from packager.devices import Device, comparing, gates
 from packager.devices.comparing import DeviceBaseline
 from packager.devices.document import DeviceDocument, DeviceRow, MethodEntry, NotMeasured
 from packager.devices.gates import DeviceGate
-from packager.devices.measuring import Contender, Measured, Method, measure
+from packager.devices.measuring import Measured, Method, measure
+from packager.devices.rows import Contender
 from packager.devices.samples import sample_of
 from packager.files.atomic import atomic_file
 from packager.pages import parts

@@ -23,6 +23,9 @@ final class FedTensor {
   /// `address` is that of `sizeBytes` bytes; strings are in `texts` instead.
   const FedTensor(this.place, this.type, this.shape, this.address, this.sizeBytes, this.texts);
 
+  /// The same for another place.
+  FedTensor at(int other) => FedTensor(other, type, shape, address, sizeBytes, texts);
+
   /// Among the inputs of the session.
   final int place;
 
@@ -78,7 +81,13 @@ final class Weights {
 /// How a session is opened.
 final class SessionSettings {
   /// Without `provider` the CPU runs everything.
-  const SessionSettings({required this.threads, required this.entries, this.provider, this.options = const {}});
+  const SessionSettings({
+    required this.threads,
+    required this.entries,
+    this.provider,
+    this.options = const {},
+    this.profile,
+  });
 
   /// Threads of a run; 0 for as many as ONNX Runtime chooses.
   final int threads;
@@ -91,11 +100,18 @@ final class SessionSettings {
 
   /// The provider's own settings.
   final Map<String, String> options;
+
+  /// What the path of a trace of its runs begins with; null without a trace.
+  final String? profile;
+
+  /// The same with a trace.
+  SessionSettings profiled(String prefix) =>
+      SessionSettings(threads: threads, entries: entries, provider: provider, options: options, profile: prefix);
 }
 
 /// ONNX Runtime's library, opened in this isolate.
 final class OnnxRuntime {
-  OnnxRuntime._(this._library, this.api, this.version);
+  OnnxRuntime._(this._library, this.api, this.assignmentApi, this.version);
 
   /// Opens a library.
   ///
@@ -118,7 +134,11 @@ final class OnnxRuntime {
     if (table == nullptr) {
       throw ModelException(ModelErrorCode.runtimeVersion, 'ONNX Runtime $version is older than 1.$apiVersion');
     }
-    return OnnxRuntime._(library, OrtApi(table.cast()), version);
+    final later = base.ref.getApi
+        .cast<NativeFunction<Pointer<Void> Function(Uint32)>>()
+        .asFunction<Pointer<Void> Function(int)>()(assignmentVersion);
+    final assignmentApi = later == nullptr ? null : OrtApi(later.cast());
+    return OnnxRuntime._(library, OrtApi(table.cast()), assignmentApi, version);
   }
 
   /// Null where the library was in the process already.
@@ -126,6 +146,9 @@ final class OnnxRuntime {
 
   /// Its functions.
   final OrtApi api;
+
+  /// The same with those that tell which provider runs which node; null of an older one.
+  final OrtApi? assignmentApi;
 
   /// What it says that it is: `1.2.3`.
   final String version;
@@ -163,6 +186,8 @@ final class OnnxRuntime {
         check(api.addSessionConfigEntry(options, arena.text(key), arena.text(value)));
       }
       if (weights.isNotEmpty) _addWeights(arena, options, weights);
+      final profile = settings.profile;
+      if (profile != null) check(api.enableProfiling(options, arena.text(profile)));
       final provider = settings.provider;
       if (provider != null) _append(arena, options, provider, settings.options);
       return _made((out) => api.createSessionFromArray(_environment, model.address.cast(), model.size, options, out));
@@ -206,6 +231,29 @@ final class OnnxRuntime {
     }
     check(add(options, flags));
   }
+
+  /// Ends the trace of a session: the path of its file.
+  String endProfiling(Pointer<Void> session) {
+    final path = _made((out) => api.sessionEndProfiling(session, _allocator, out));
+    final text = textAt(path);
+    check(api.allocatorFree(_allocator, path));
+    return text;
+  }
+
+  /// What the model of a session says under a key; empty where it says nothing.
+  String metadata(Pointer<Void> session, String key) => withArena((arena) {
+    final metadata = _made((out) => api.sessionGetModelMetadata(session, out));
+    try {
+      final name = arena.text(key);
+      final found = _made((out) => api.modelMetadataLookupCustomMetadataMap(metadata, _allocator, name, out));
+      if (found == nullptr) return '';
+      final text = textAt(found);
+      check(api.allocatorFree(_allocator, found));
+      return text;
+    } finally {
+      api.releaseModelMetadata(metadata);
+    }
+  });
 
   /// The inputs of a session.
   List<TensorSpec> inputs(Pointer<Void> session) =>

@@ -4,6 +4,7 @@
 
 import 'dart:typed_data';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
@@ -75,8 +76,12 @@ final class Listener {
   /// The provider that runs the model.
   Provider get provider => _model.provider;
 
-  /// The providers that were asked for and did not start.
+  /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
+
+  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// format.
+  List<ProviderAssignment>? get assignment => _model.assignment;
 
   /// Identifies the model.
   ModelInfo get info => _model.info;
@@ -108,6 +113,22 @@ final class Listener {
 
   /// Resets the state: the next call of [classify] is a first one.
   void reset() => _carried.reset();
+
+  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
+  ///
+  /// Throws what [run] throws.
+  Future<void> warmUp(ListenerInputs inputs, {int runs = 1}) async {
+    for (var number = 0; number < runs; number++) {
+      await run(inputs);
+    }
+  }
+
+  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
+  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
+  ///
+  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
+  Future<String> profile(ListenerInputs inputs, {int runs = 10}) async =>
+      _model.profile([inputs.audioSamples, inputs.audioRate, inputs.state], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.
   Future<SelfTest> selfTest() => _model.selfTest();

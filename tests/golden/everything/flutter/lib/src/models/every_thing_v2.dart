@@ -4,6 +4,7 @@
 
 import 'dart:typed_data';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
@@ -141,8 +142,12 @@ final class EveryThingV2 {
   /// The provider that runs the model.
   Provider get provider => _model.provider;
 
-  /// The providers that were asked for and did not start.
+  /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
+
+  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// format.
+  List<ProviderAssignment>? get assignment => _model.assignment;
 
   /// Identifies the model.
   ModelInfo get info => _model.info;
@@ -152,6 +157,22 @@ final class EveryThingV2 {
   /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
   Future<EveryThingV2Outputs> run(EveryThingV2Inputs inputs, {Cancellation? cancellation}) async =>
       EveryThingV2Outputs._(await _model.run([inputs.servingDefaultInput20, inputs.input53, inputs.classValue, inputs.text, inputs.int8, inputs.uint8, inputs.int16, inputs.int32, inputs.float16, inputs.bfloat16, inputs.double], cancellation));
+
+  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
+  ///
+  /// Throws what [run] throws.
+  Future<void> warmUp(EveryThingV2Inputs inputs, {int runs = 1}) async {
+    for (var number = 0; number < runs; number++) {
+      await run(inputs);
+    }
+  }
+
+  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
+  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
+  ///
+  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
+  Future<String> profile(EveryThingV2Inputs inputs, {int runs = 10}) async =>
+      _model.profile([inputs.servingDefaultInput20, inputs.input53, inputs.classValue, inputs.text, inputs.int8, inputs.uint8, inputs.int16, inputs.int32, inputs.float16, inputs.bfloat16, inputs.double], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.
   Future<SelfTest> selfTest() => _model.selfTest();
