@@ -7,17 +7,22 @@ import 'dart:typed_data';
 import 'assignment.dart';
 import 'cancellation.dart';
 import 'comparison.dart';
+import 'decrypting.dart';
 import 'descriptor.dart';
 import 'errors.dart';
+import 'files.dart';
+import 'guarded.dart';
 import 'heat.dart';
+import 'library.dart';
 import 'memory.dart';
 import 'observing.dart';
 import 'onnxruntime.dart';
 import 'options.dart';
-import 'places.dart';
 import 'reopening.dart';
 import 'self_test.dart';
 import 'serving.dart';
+import 'starting.dart';
+import 'system.dart';
 import 'tensor.dart';
 import 'thermal.dart';
 import 'worker.dart';
@@ -34,14 +39,14 @@ const int _mostProfiled = 10000;
 
 /// A model that is open in an isolate of its own.
 final class LoadedModel {
-  LoadedModel._(this.descriptor, this._options, _Session first) {
+  LoadedModel._(this.descriptor, this._options, this._files, _Session first) {
     final options = _options;
     final hasUsualThreads = options.threads == 0 && options.policies.fewerThreadsWhenHot;
     _serving = Serving(
       first,
       policies: options.policies,
       // It must not refer to the model, which may be collected.
-      open: _reopener(descriptor, options),
+      open: _reopener(descriptor, options, _files),
       onRelease: _releaser(descriptor.name, options),
       heat: hasUsualThreads ? Heat(_usualThreads, isHot) : null,
     );
@@ -51,6 +56,7 @@ final class LoadedModel {
   final ModelDescriptor descriptor;
 
   final LoadOptions _options;
+  final ModelFiles _files;
   late final Serving<_Session> _serving;
   int _underWay = 0;
   Future<void>? _disposal;
@@ -67,32 +73,45 @@ final class LoadedModel {
   /// Identifies the model.
   ModelInfo get info => _serving.latest._outcome.info;
 
-  /// Opens a model with the first provider that starts.
-  static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options) async {
-    final session = await _observed(descriptor, options, () {
+  /// Opens a model with the first provider that starts, with `files` in place of those of the source.
+  static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options, [ModelFiles? files]) async {
+    final source = options.source;
+    if (files == null && source is OpeningSource) return source.open(descriptor, options);
+    final (session, given) = await _observed(descriptor, options, () async {
       options.check();
-      return _load(descriptor, options, options.providers, options.threads);
+      final given = files ?? await _filesOf(descriptor, options);
+      return (await _load(descriptor, options, given, options.providers, options.threads), given);
     });
-    return LoadedModel._(descriptor, options, session);
+    return LoadedModel._(descriptor, options, given, session);
   }
 
+  static Future<ModelFiles> _filesOf(ModelDescriptor descriptor, LoadOptions options) async =>
+      decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
+
   /// Opens a session, and tells how long that took or why it failed.
-  static Future<_Session> _observed(
+  static Future<(_Session, ModelFiles)> _observed(
     ModelDescriptor descriptor,
     LoadOptions options,
-    Future<_Session> Function() load,
+    Future<(_Session, ModelFiles)> Function() load,
   ) async {
     final clock = Stopwatch()..start();
     final observer = options.observer;
     try {
-      final session = await load();
+      final (session, files) = await load();
       final info = session._outcome.info;
       tell(
         () => observer?.onLoad?.call(
-          LoadEvent(info, session.provider, session.fallbacks, clock.elapsed, memoryBytes: ProcessInfo.currentRss),
+          LoadEvent(
+            info,
+            session.provider,
+            session.fallbacks,
+            files.kind,
+            clock.elapsed,
+            memoryBytes: ProcessInfo.currentRss,
+          ),
         ),
       );
-      return session;
+      return (session, files);
     } on ModelException catch (error) {
       tell(() => observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed)));
       rethrow;
@@ -102,12 +121,13 @@ final class LoadedModel {
   static Future<_Session> Function(Provider provider, int threads) _reopener(
     ModelDescriptor descriptor,
     LoadOptions options,
-  ) =>
-      (provider, threads) => _observed(
-        descriptor,
-        options,
-        () => _load(descriptor, options, [provider], threads > 0 ? threads : options.threads),
-      );
+    ModelFiles files,
+  ) => (provider, threads) async {
+    final (session, _) = await _observed(descriptor, options, () async {
+      return (await _load(descriptor, options, files, [provider], threads > 0 ? threads : options.threads), files);
+    });
+    return session;
+  };
 
   static void Function(ReleaseReason reason) _releaser(String model, LoadOptions options) =>
       (reason) => tell(() => options.observer?.onRelease?.call(ReleaseEvent(model, reason)));
@@ -115,21 +135,28 @@ final class LoadedModel {
   static Future<_Session> _load(
     ModelDescriptor descriptor,
     LoadOptions options,
+    ModelFiles files,
     List<Provider>? providers,
     int threads,
   ) async {
-    if (!Platform.isAndroid && !Platform.isLinux) {
-      throw ModelException(
-        ModelErrorCode.unsupported,
-        'this package runs on Android and Linux, not ${Platform.operatingSystem}',
-      );
-    }
-    final runtime = OnnxRuntime.open(options.library);
-    _checkVersion(runtime.version, descriptor, options);
+    final setup = setupOf(descriptor);
+    final library = await findLibrary(descriptor.package, options.library, descriptor.library);
+    final runtime = OnnxRuntime.open(library);
+    _checkVersion(runtime.version, setup, options);
     final worker = await Worker.start();
     try {
       final fallbacks = <Fallback>[];
-      final outcome = await _open(descriptor, options, worker, fallbacks, providers, threads);
+      final attempt = _Attempt(
+        descriptor,
+        setup,
+        options,
+        files,
+        library,
+        runtime.version,
+        worker,
+        threads > 0 ? threads : _usualThreads,
+      );
+      final outcome = await _open(attempt, providersOf(setup, providers), fallbacks);
       return _Session(descriptor, runtime, worker, outcome, List.unmodifiable(fallbacks));
     } on Object {
       await worker.close();
@@ -137,22 +164,16 @@ final class LoadedModel {
     }
   }
 
-  static Future<_Outcome> _open(
-    ModelDescriptor descriptor,
-    LoadOptions options,
-    Worker worker,
-    List<Fallback> fallbacks,
-    List<Provider>? providers,
-    int threads,
-  ) async {
+  static Future<_Outcome> _open(_Attempt attempt, List<Provider> providers, List<Fallback> fallbacks) async {
     ModelException? failure;
-    for (final provider in _order(descriptor, providers)) {
-      final files = descriptor.files.where((each) => each.providers.contains(provider)).toList();
+    final chip = androidProperty('ro.soc.model');
+    for (final provider in providers) {
+      final files = filesFor(provider, attempt.setup, chip);
       if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));
       // A file that needs arithmetic that the device lacks has another one behind it.
       for (final file in files) {
         try {
-          final outcome = await _start(descriptor, options, worker, provider, file, threads);
+          final outcome = await _start(attempt, provider, file);
           if (!hasNoNode(provider, outcome.assignment)) return outcome;
           throw const ModelException(ModelErrorCode.runtime, 'took no node of the model');
         } on ModelException catch (error) {
@@ -165,27 +186,21 @@ final class LoadedModel {
     throw failure ?? const ModelException(ModelErrorCode.unsupported, 'the package has no file for the CPU');
   }
 
-  static Future<_Outcome> _start(
-    ModelDescriptor descriptor,
-    LoadOptions options,
-    Worker worker,
-    Provider provider,
-    ModelFile file,
-    int threads,
-  ) async {
-    final source = options.source;
+  static Future<_Outcome> _start(_Attempt attempt, Provider provider, ModelFile file) async {
+    final descriptor = attempt.descriptor;
+    final source = attempt.options.source;
+    final files = attempt.files;
+    final settings = _settings(attempt, provider, file);
+    Future<OpenedSession> open(PlacedFile model, List<PlacedFile> weights) =>
+        attempt.worker.open(attempt.library, model, weights, settings);
     final PlacedFile model;
-    final weights = <PlacedFile>[];
-    if (source is PathSource) {
-      model = PlacedFile.at(source.path, source.path, source.sha256?.toLowerCase());
+    final OpenedSession opened;
+    if (source is PathSource && files.kind == SourceKind.path) {
+      model = await files.own(source);
+      opened = await open(model, const []);
     } else {
-      model = await place(source, descriptor.package, file.file, file.file.name);
-      for (final each in file.weights) {
-        weights.add(await place(source, descriptor.package, each.file, each.reference));
-      }
+      (model, opened) = await _placed(files, file, open);
     }
-    final settings = _settings(descriptor, options, provider, file, threads);
-    final opened = await worker.open(options.library, model, weights, settings);
     _compare(descriptor, opened);
     final info = ModelInfo(
       name: descriptor.name,
@@ -195,7 +210,29 @@ final class LoadedModel {
       sizeBytes: opened.sizeBytes,
       onnxRuntimeVersion: opened.version,
     );
-    return _Outcome(provider, info, opened);
+    return _Outcome(provider, info, opened, leastTolerance(provider, settings.options));
+  }
+
+  /// Opens files of the package; once more where some had other bytes and came anew.
+  static Future<(PlacedFile, OpenedSession)> _placed(
+    ModelFiles given,
+    ModelFile file,
+    Future<OpenedSession> Function(PlacedFile model, List<PlacedFile> weights) open,
+  ) async {
+    final all = [file.file, for (final each in file.weights) each.file];
+    await given.fetch(all);
+    Future<(PlacedFile, OpenedSession)> placed() async {
+      final model = await given.place(file.file, file.file.name);
+      final weights = [for (final each in file.weights) await given.place(each.file, each.reference)];
+      return (model, await open(model, weights));
+    }
+
+    try {
+      return await placed();
+    } on ModelException catch (error) {
+      if (error.code != ModelErrorCode.corrupted || !await given.repair(all)) rethrow;
+      return placed();
+    }
   }
 
   /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs.
@@ -281,12 +318,12 @@ final class LoadedModel {
 
   /// Compares outputs of this device with those of the build machine.
   Future<SelfTest> selfTest() async {
-    final golden = _options.source is PathSource
+    final golden = _files.kind == SourceKind.path
         ? const <Golden>[]
         : descriptor.golden.where((each) => each.tested.containsKey(info.file)).toList();
     final outputs = <OutputTest>[];
     for (final each in golden) {
-      final bytes = await read(_options.source, descriptor.package, each.file);
+      final bytes = await _files.read(each.file);
       for (final (number, sample) in each.samples.indexed) {
         final inputs = [for (final spec in descriptor.inputs) inputOf(sample, spec, bytes)];
         // Not repeated on the CPU: the test is about the provider.
@@ -294,7 +331,8 @@ final class LoadedModel {
         for (final tensor in sample.outputs) {
           final index = descriptor.outputs.indexWhere((spec) => spec.name == tensor.name);
           final type = descriptor.outputs[index].type;
-          outputs.add(compared(number, tensor, bytes, type, found[index], each.tested[info.file]!));
+          final least = _serving.latest._outcome.leastTolerance;
+          outputs.add(compared(number, tensor, bytes, type, found[index], each.tested[info.file]!, least));
         }
       }
     }
@@ -308,6 +346,15 @@ final class LoadedModel {
     await _serving.end();
     tell(() => _options.observer?.onRelease?.call(ReleaseEvent(descriptor.name, ReleaseReason.close)));
   }
+}
+
+/// A source that opens models by itself.
+abstract base class OpeningSource extends MadeSource {
+  /// For classes that do so.
+  const OpeningSource();
+
+  /// Opens a model.
+  Future<LoadedModel> open(ModelDescriptor descriptor, LoadOptions options);
 }
 
 const ModelException _cancelled = ModelException(ModelErrorCode.cancelled, 'the call was cancelled');
@@ -358,13 +405,14 @@ final class _Session implements Served {
 }
 
 final class _Outcome {
-  _Outcome(this.provider, this.info, OpenedSession opened)
+  _Outcome(this.provider, this.info, OpenedSession opened, this.leastTolerance)
     : assignment = assignmentOf(opened.assigned, provider),
       inputPlaces = {for (final (index, each) in opened.inputs.indexed) each.name: index},
       outputPlaces = {for (final (index, each) in opened.outputs.indexed) each.name: index};
 
   final Provider provider;
   final ModelInfo info;
+  final double leastTolerance;
   final List<ProviderAssignment>? assignment;
   final Map<String, int> inputPlaces;
   final Map<String, int> outputPlaces;
@@ -373,24 +421,40 @@ final class _Outcome {
 /// As many as the device has processors, four at most.
 int get _usualThreads => Platform.numberOfProcessors < 4 ? Platform.numberOfProcessors : 4;
 
-List<Provider> _order(ModelDescriptor descriptor, List<Provider>? providers) {
-  // The files of providers are made for phones: the CPU's run everywhere.
-  final own = Platform.isAndroid ? [for (final each in descriptor.providers) each.provider] : const <Provider>[];
-  final wanted = providers ?? own;
+/// What all attempts to open a model have in common.
+final class _Attempt {
+  const _Attempt(
+    this.descriptor,
+    this.setup,
+    this.options,
+    this.files,
+    this.library,
+    this.runtime,
+    this.worker,
+    this.threads,
+  );
+
+  final ModelDescriptor descriptor;
+  final PlatformSetup setup;
+  final LoadOptions options;
+  final ModelFiles files;
+  final RuntimeLibrary library;
+  final String runtime;
+  final Worker worker;
+  final int threads;
+}
+
+/// The providers that a load tries: those that were asked for, or those of the package, and the CPU last.
+List<Provider> providersOf(PlatformSetup setup, List<Provider>? asked) {
+  final wanted = asked ?? [for (final each in setup.providers) each.provider];
   return [...wanted.where((each) => each != Provider.cpu).toSet(), Provider.cpu];
 }
 
-SessionSettings _settings(
-  ModelDescriptor descriptor,
-  LoadOptions options,
-  Provider provider,
-  ModelFile file,
-  int threads,
-) {
+SessionSettings _settings(_Attempt attempt, Provider provider, ModelFile file) {
+  final options = attempt.options;
   final spinning = options.spinning ? '1' : '0';
-  final setup = descriptor.providers.where((each) => each.provider == provider).firstOrNull;
   return SessionSettings(
-    threads: threads > 0 ? threads : _usualThreads,
+    threads: attempt.threads,
     entries: {
       ..._always,
       'session.intra_op.allow_spinning': spinning,
@@ -398,15 +462,23 @@ SessionSettings _settings(
       ...file.settings,
     },
     provider: provider == Provider.cpu ? null : provider.registeredName,
-    options: {...?setup?.options, ...?options.providerOptions[provider]},
+    options: settingsOf(
+      attempt.descriptor,
+      attempt.setup,
+      provider,
+      file,
+      options.providerOptions[provider] ?? const {},
+      threads: attempt.threads,
+      runtime: attempt.runtime,
+    ),
   );
 }
 
-void _checkVersion(String version, ModelDescriptor descriptor, LoadOptions options) {
-  if (options.allowOtherRuntime || !_isOlder(version, descriptor.oldestRuntime)) return;
+void _checkVersion(String version, PlatformSetup setup, LoadOptions options) {
+  if (options.allowOtherRuntime || !_isOlder(version, setup.oldestRuntime)) return;
   throw ModelException(
     ModelErrorCode.runtimeVersion,
-    'the app has ONNX Runtime $version; this package needs ${descriptor.oldestRuntime} or later',
+    'the app has ONNX Runtime $version; this package needs ${setup.oldestRuntime} or later',
   );
 }
 

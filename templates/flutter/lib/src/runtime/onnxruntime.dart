@@ -5,6 +5,7 @@ import 'dart:ffi';
 import 'dart:typed_data';
 
 import 'errors.dart';
+import 'library.dart';
 import 'mapped_file.dart';
 import 'memory.dart';
 import 'onnxruntime_api.dart';
@@ -112,12 +113,16 @@ final class SessionSettings {
 final class OnnxRuntime {
   OnnxRuntime._(this._library, this.api, this.assignmentApi, this.version);
 
-  /// Opens the library that the system finds under a name, or the file at a path.
+  /// Opens a library.
   ///
   /// Throws ModelException `unsupported` where there is none, `runtimeVersion` for one that is too old.
-  factory OnnxRuntime.open(String name) {
-    final library = _opened(name);
-    final base = library.lookupFunction<Pointer<_ApiBase> Function(), Pointer<_ApiBase> Function()>('OrtGetApiBase')();
+  factory OnnxRuntime.open(RuntimeLibrary place) {
+    final name = place.name;
+    final library = name == null ? null : _opened(name);
+    final entry = library == null
+        ? Pointer<NativeFunction<Pointer<_ApiBase> Function()>>.fromAddress(place.address)
+        : library.lookup<NativeFunction<Pointer<_ApiBase> Function()>>('OrtGetApiBase');
+    final base = entry.asFunction<Pointer<_ApiBase> Function()>()();
     final version = textAt(
       base.ref.getVersionString
           .cast<NativeFunction<Pointer<Void> Function()>>()
@@ -136,7 +141,8 @@ final class OnnxRuntime {
     return OnnxRuntime._(library, OrtApi(table.cast()), assignmentApi, version);
   }
 
-  final DynamicLibrary _library;
+  /// Null where the library was in the process already.
+  final DynamicLibrary? _library;
 
   /// Its functions.
   final OrtApi api;
@@ -193,7 +199,7 @@ final class OnnxRuntime {
   void _addWeights(Arena arena, Pointer<Void> options, List<Weights> weights) => check(
     api.addExternalInitializersFromFilesInMemory(
       options,
-      arena.texts([for (final each in weights) each.name]).cast(),
+      arena.paths([for (final each in weights) each.name]).cast(),
       arena.pointers([for (final each in weights) each.bytes.address.cast()]).cast(),
       arena.sizes([for (final each in weights) each.bytes.size]).cast(),
       weights.length,
@@ -211,10 +217,11 @@ final class OnnxRuntime {
   /// NNAPI is not among the providers that are added by name: it has a function of its own.
   void _appendNnapi(Pointer<Void> options, Map<String, String> own) {
     const name = 'OrtSessionOptionsAppendExecutionProvider_Nnapi';
-    if (!_library.providesSymbol(name)) {
+    final library = _library;
+    if (library == null || !library.providesSymbol(name)) {
       throw const ModelException(ModelErrorCode.runtime, 'this ONNX Runtime was built without NNAPI');
     }
-    final add = _library
+    final add = library
         .lookupFunction<Pointer<Void> Function(Pointer<Void>, Uint32), Pointer<Void> Function(Pointer<Void>, int)>(
           name,
         );
@@ -423,9 +430,12 @@ final class _ApiBase extends Struct {
 }
 
 DynamicLibrary _opened(String name) {
+  final DynamicLibrary library;
   try {
-    return DynamicLibrary.open(name);
+    library = DynamicLibrary.open(name);
   } on ArgumentError catch (error) {
     throw ModelException(ModelErrorCode.unsupported, 'ONNX Runtime cannot be opened: ${error.message}');
   }
+  if (library.providesSymbol('OrtGetApiBase')) return library;
+  throw ModelException(ModelErrorCode.unsupported, '$name is not ONNX Runtime');
 }

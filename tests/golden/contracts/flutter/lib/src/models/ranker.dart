@@ -130,7 +130,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "contracts",
   name: "ranker",
   version: "1.0.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("query.text", ElementType.int32, [null]),
     TensorSpec("query.document", ElementType.int32, [null]),
@@ -138,20 +138,44 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   outputs: [
     TensorSpec("logits.score", ElementType.float32, [1]),
   ],
-  providers: [
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.cpu],
-      settings: {
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
   ],
 );

@@ -103,25 +103,32 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "cpu_alone",
   name: "classifier",
   version: "1.0.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("x", ElementType.float32, [null, 3, 224, 224]),
   ],
   outputs: [
     TensorSpec("logits", ElementType.float32, [null, 4]),
   ],
-  providers: [
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.cpu],
-      settings: {
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-  ],
+  },
   golden: [
   ],
 );

@@ -98,32 +98,79 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "every_thing",
   name: "dice",
   version: "2.1.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
   ],
   outputs: [
     TensorSpec("eyes", ElementType.string, []),
   ],
-  providers: [
-    ProviderSetup(Provider.nnapi, {
-      "CPU_DISABLED": "1",
-    }),
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("dice.onnx.tflite", "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7", 18),
-      providers: [Provider.cpu],
-      settings: {
-        "session.disable_prepacking": "1",
-      },
-      weights: [
-        WeightsFile("model-1.weights", PackagedFile("dice-model-1.weights.tflite", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", 24)),
-        WeightsFile("model-2.weights", PackagedFile("dice-model-2.weights.tflite", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", 24)),
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.qnn, {
+          "backend_path": "libQnnHtp.so",
+          "enable_htp_fp16_precision": "1",
+          "htp_graph_finalization_optimization_mode": "3",
+          "htp_performance_mode": "burst",
+        }),
+        ProviderSetup(Provider.nnapi, {
+          "CPU_DISABLED": "1",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+        ProviderSetup(Provider.webgpu, {
+          "preferredLayout": "NCHW",
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("dice.onnx.tflite", "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7", 18),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+            "session.disable_prepacking": "1",
+          },
+          weights: [
+            WeightsFile("model-1.weights", PackagedFile("dice-model-1.weights.tflite", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", 24)),
+            WeightsFile("model-2.weights", PackagedFile("dice-model-2.weights.tflite", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", 24)),
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.coreml, {
+          "AllowLowPrecisionAccumulationOnGPU": "0",
+          "EnableOnSubgraphs": "0",
+          "MLComputeUnits": "ALL",
+          "ModelFormat": "MLProgram",
+          "ProfileComputePlan": "0",
+          "RequireStaticInputShapes": "0",
+          "SpecializationStrategy": "Default",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("dice.onnx.tflite", "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7", 18),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+            "session.disable_prepacking": "1",
+          },
+          weights: [
+            WeightsFile("model-1.weights", PackagedFile("dice-model-1.weights.tflite", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", 24)),
+            WeightsFile("model-2.weights", PackagedFile("dice-model-2.weights.tflite", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", 24)),
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
     Golden(
       PackagedFile("every-thing_v2-golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", 1180),

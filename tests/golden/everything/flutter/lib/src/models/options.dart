@@ -103,30 +103,74 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "every_thing",
   name: "options",
   version: "2.1.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("tokens", ElementType.int32, [1, 512]),
   ],
   outputs: [
     TensorSpec("embedding", ElementType.float32, [1, 384]),
   ],
-  providers: [
-    ProviderSetup(Provider.nnapi, {
-      "CPU_DISABLED": "1",
-    }),
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.nnapi, Provider.xnnpack, Provider.cpu],
-      settings: {
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.qnn, {
+          "backend_path": "libQnnHtp.so",
+          "enable_htp_fp16_precision": "1",
+          "htp_graph_finalization_optimization_mode": "3",
+          "htp_performance_mode": "burst",
+        }),
+        ProviderSetup(Provider.nnapi, {
+          "CPU_DISABLED": "1",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+        ProviderSetup(Provider.webgpu, {
+          "preferredLayout": "NCHW",
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.qnn, Provider.nnapi, Provider.xnnpack, Provider.webgpu, Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.coreml, {
+          "AllowLowPrecisionAccumulationOnGPU": "0",
+          "EnableOnSubgraphs": "0",
+          "MLComputeUnits": "ALL",
+          "ModelFormat": "MLProgram",
+          "ProfileComputePlan": "0",
+          "RequireStaticInputShapes": "0",
+          "SpecializationStrategy": "Default",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.coreml, Provider.xnnpack, Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
   ],
 );
