@@ -272,5 +272,5 @@ def summarized(made: "Release") -> "Summary":
     return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
 
 
-PACKAGES = ("aar", "swift-package", "npm-package", "web-package")
+PACKAGES = ("aar", "swift-package", "npm-package", "web-package", "pub-package")
 """kinds of artifacts that apps depend on, as opposed to sources and metadata"""

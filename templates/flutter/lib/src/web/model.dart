@@ -4,6 +4,7 @@ import 'dart:async';
 import 'dart:js_interop';
 import 'dart:js_interop_unsafe';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/errors.dart';
@@ -38,6 +39,13 @@ final class LoadedModel {
   /// The provider that runs the model.
   Provider get provider => _providerOf(_session.provider);
 
+  /// Null: browsers do not tell what each provider runs.
+  List<ProviderAssignment>? get assignment => null;
+
+  /// Throws ModelException `unsupported`: browsers write no traces.
+  Future<String> profile(List<TensorInput<Object>> inputs, int runs) async =>
+      throw const ModelException(ModelErrorCode.unsupported, 'pages have no traces of runs');
+
   /// Identifies the model.
   ModelInfo get info {
     final found = _session.info;
@@ -57,7 +65,8 @@ final class LoadedModel {
     try {
       options.check();
       final model = await _load(descriptor, options);
-      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, clock.elapsed));
+      final kind = kindOf(options.source);
+      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, kind, clock.elapsed));
       return model;
     } on ModelException catch (error) {
       options.observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed));
@@ -152,7 +161,7 @@ final class LoadedModel {
     _finalizer.detach(this);
     await Future.wait([..._underWay]);
     _session.dispose();
-    _options.observer?.onRelease?.call(descriptor.name);
+    _options.observer?.onRelease?.call(ReleaseEvent(descriptor.name, ReleaseReason.close));
   }
 }
 
@@ -199,8 +208,10 @@ Future<PageDefinition> _definition(ModelDescriptor descriptor, LoadOptions optio
 }
 
 /// The address of a module: among the assets of the app, or in the copy of the package's folder that `library` names.
-String _address(String package, PageModel page, String library) {
-  final address = library.endsWith('/') ? '$library${page.module}' : addressOf('packages/$package/${page.module}');
+String _address(String package, PageModel page, String? library) {
+  final address = library != null && library.endsWith('/')
+      ? '$library${page.module}'
+      : addressOf('packages/$package/${page.module}');
   final base = _baseAddress();
   return base == null ? address : Uri.parse(base).resolve(address).toString();
 }
@@ -242,10 +253,12 @@ JSAny _source(ModelSource source) {
       return JSObject()
         ..setProperty('path'.toJS, address.toJS)
         .._setIf(sha256 != null, 'sha256', sha256?.toJS);
+    case UrlSource(:final address):
+      return JSObject()..setProperty('url'.toJS, address.toJS);
     default:
       throw const ModelException(
         ModelErrorCode.unsupported,
-        'pages have no folders: use ModelSource.bundled() or ModelSource.path(address)',
+        'pages have no folders: use ModelSource.bundled(), ModelSource.url(address) or ModelSource.path(address)',
       );
   }
 }
