@@ -96,7 +96,7 @@ def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def said(package: Path, open_browser: Browser) -> Callable[[str, str], Mapping[str, Any]]:
-    """What the program, of a kind, says in a place; each is run once."""
+    """Values of the program, of a kind, in a place; each is run once."""
 
     @cache
     def found(place: str, kind: str) -> Mapping[str, Any]:
@@ -258,7 +258,7 @@ def test_both_halves_declare_the_same_of_a_loaded_model() -> None:
 
 
 def declarations(file: Path) -> set[str]:
-    """What other files can use of LoadedModel: names, types and parameters."""
+    """Members of LoadedModel that other files can use: names, types and parameters."""
     text = file.read_text(encoding="utf-8")
     (body,) = re.findall(r"^final class LoadedModel \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
     members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>|;)", body, re.MULTILINE)
