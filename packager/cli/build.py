@@ -229,6 +229,7 @@ def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> 
 
 def summarized(made: "Release") -> "Summary":
     from packager.core.console import size
+    from packager.targets import MODELS_IN
     from packager.workflows.unchanged import Summary
 
     compared = [parity for parity in made.report.parities if parity.has_run]
@@ -236,7 +237,7 @@ def summarized(made: "Release") -> "Summary":
     rows = (
         (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)
         for each in made.shipped
-        if each.artifact.kind in PACKAGES
+        if each.artifact.kind in MODELS_IN
     )
     lines = (
         f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
@@ -245,7 +246,3 @@ def summarized(made: "Release") -> "Summary":
     )
     # Targets may ship the same graph in several formats.
     return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
-
-
-PACKAGES = ("aar", "swift-package", "npm-package", "web-package")
-"""kinds of artifacts that apps depend on, as opposed to sources and metadata"""
