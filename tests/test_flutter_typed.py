@@ -52,7 +52,7 @@ def said(
     heard: generation_models.Heard,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[str, Any]:
-    """What one run of the program prints."""
+    """Output of one run of the program."""
     folder = tmp_path_factory.mktemp("typed")
     tokenizing = (typed_texts.tokens(folder / "tokens"), *typed_texts.lists(folder))
     plans = (

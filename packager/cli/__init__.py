@@ -21,6 +21,7 @@ from packager.cli.channel import channel
 from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.delta import delta
+from packager.cli.device import device
 from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
@@ -46,7 +47,7 @@ INTERRUPTED = 130
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
-    "Build packages": (check, bench, build, extract, pack, runtime, xcode),
+    "Build packages": (check, bench, build, device, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),

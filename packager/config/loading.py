@@ -13,6 +13,7 @@ from packager.config.mistakes import config_error
 from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config
 from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
+from packager.core.tuned import Tunable, refuse_models
 from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
 from packager.targets import WRAPPERS
 
@@ -90,6 +91,9 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
     except ValidationError as error:
         raise config_error(error.errors()[0], has_settings=bool(settings)) from error
     _check_model_names(config)
+    for name, table in config.targets().items():
+        if isinstance(table, Tunable):
+            refuse_models(table.tuned, config.model, f"target.{name}")
     return absolute(config, folder)
 
 

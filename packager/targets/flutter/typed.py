@@ -97,7 +97,7 @@ def typed_view(model: Model, contract: Contract, class_name: str, outputs: Mappi
 
 
 def _named(contract: Contract) -> dict[str, Parameter]:
-    """What apps pass, by the names of the parameters."""
+    """Values that apps pass, by the names of the parameters."""
     names = naming.members((each.identifier for each in contract.parameters), naming.LOCAL)
     return {names[each.identifier]: each for each in contract.parameters}
 

@@ -1,0 +1,80 @@
+"""Writes an Xcode project whose test measures and checks the models of a Swift package on a device."""
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packager.core.errors import ConfigError
+from packager.core.values import Sources
+from packager.files.atomic import atomic_files
+from packager.files.installed import templates_folder
+from packager.render import render, write_sources
+
+TEMPLATES = PurePosixPath("device_xcode")
+PROJECT = "DeviceTests"
+BUNDLE_ID = "dev.mobpack.device-tests"
+PRODUCT = re.compile(r'\.library\(\s*name: "(\w+)"')
+MODEL = re.compile(r"^public final class (\w+): Sendable \{$", re.MULTILINE)
+SESSION = "    private let session: ModelSession"
+SUFFIX = ".j2"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceTests:
+    """Fields of the templates."""
+
+    module: str
+    classes: tuple[str, ...]
+    package_path: str
+    """from the project's folder, with `/` between folders"""
+    bundle_id: str
+
+
+def write_device_tests(package: Path, output: Path) -> tuple[Path, DeviceTests]:
+    """Writes the project for the Swift package in the folder `package` to `output`/DeviceTests, which replaces an older
+    one, and returns its folder.
+
+    Raises ConfigError if `package` is none of mobpack's, ToolError if nothing can be written.
+    """
+    folder = output / PROJECT
+    view = _view(package, folder)
+    sources = Sources(texts=_texts(view), files={})
+    with atomic_files(output) as unfinished:
+        write_sources(sources, unfinished / PROJECT)
+        shutil.rmtree(folder, ignore_errors=True)
+    return folder, view
+
+
+def _view(package: Path, folder: Path) -> DeviceTests:
+    manifest = package / "Package.swift"
+    if not manifest.is_file():
+        raise ConfigError(
+            f"{package} is no Swift package: it has no Package.swift",
+            hint="give the folder that a build for iOS made, dist/swift/NAME",
+        )
+    found = PRODUCT.search(manifest.read_text(encoding="utf-8"))
+    classes = sorted(name for text in _swift(package) if SESSION in text for name in MODEL.findall(text))
+    if not found or not classes:
+        raise ConfigError(f"{package} has no models of mobpack's", hint="give the folder dist/swift/NAME of a build")
+    place = os.path.relpath(package.absolute(), folder.absolute())
+    return DeviceTests(
+        module=found[1], classes=tuple(classes), package_path=Path(place).as_posix(), bundle_id=BUNDLE_ID
+    )
+
+
+def _swift(package: Path) -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in sorted((package / "Sources").rglob("*.swift"))]
+
+
+def _texts(view: DeviceTests) -> dict[PurePosixPath, str]:
+    root = templates_folder() / TEMPLATES
+    texts: dict[PurePosixPath, str] = {}
+    for path in sorted(each for each in root.rglob("*") if each.is_file()):
+        name = PurePosixPath(path.relative_to(root).as_posix())
+        if name.suffix == SUFFIX:
+            texts[name.with_suffix("")] = render(str(TEMPLATES / name), view)
+        else:
+            texts[name] = path.read_text(encoding="utf-8")
+    return texts
