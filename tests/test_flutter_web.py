@@ -82,10 +82,17 @@ def compiled(toolchain: Dart, folder: Path, command: list[str]) -> None:
 
 
 def under_node(folder: Path, kind: str, library: str) -> str:
-    command = [node.node().program, "--no-warnings", PROGRAMS / "start_page.mjs", folder, kind, library]
+    command: list[str | Path] = [
+        node.node().program,
+        "--no-warnings",
+        PROGRAMS / "start_page.mjs",
+        folder,
+        kind,
+        library,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return str(done.stdout)
 
 
 @pytest.fixture(scope="module")
