@@ -5,7 +5,9 @@ from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
+    PAGES,
     SBOM,
+    TOP,
     Built,
     DefaultProviders,
     OwnRuntime,
@@ -33,8 +35,10 @@ MODELS_IN: dict[str, str] = {
 
 __all__ = [
     "MODELS_IN",
+    "PAGES",
     "SBOM",
     "TARGETS",
+    "TOP",
     "WRAPPERS",
     "Built",
     "DefaultProviders",

@@ -74,6 +74,10 @@ def runtime_range(oldest: str, preferred: str) -> RuntimeRange | None:
     return RuntimeRange(releases=known[minors.index(oldest) :], preferred=preferred)
 
 
+TOP = "*/"
+"""beginning of a place in an archive: in its one top-level folder, or in `PAGES` there"""
+PAGES = "web/"
+"""folder in an archive with files for pages alone, which have the same names as those for devices"""
 SBOM = PurePosixPath("sbom.cdx.json")
 """Place of the bill of materials in the sources of a package, by the name that CycloneDX recommends"""
 OwnRuntime = PackagedRuntime | PackagedFramework
@@ -197,7 +201,8 @@ class Printed(Protocol):
 
     NAME: ClassVar[str]
     MODELS_IN: ClassVar[Mapping[str, str]]
-    """kind of artifact -> the folder in it with the files of models, between slashes"""
+    """kind of artifact -> the folder in it with the files of models, between slashes; after `TOP` where it must lie in
+    the archive's one folder, because code has folders of the same name"""
     VERIFIES: ClassVar[bool]
     """whether its code verifies signed lists of files (`[package] trust`)"""
     DECRYPTS: ClassVar[bool]

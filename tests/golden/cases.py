@@ -715,4 +715,7 @@ FLUTTER_CASES = {
     "contracts": Published(target=Flutter(), android=for_flutter(CASES["contracts"], providers=("xnnpack",))),
     "everything": Published(target=Flutter(package="every_thing"), android=for_flutter(EVERYTHING)),
     "cpu_alone": Published(target=Flutter(), android=REACT_NATIVE_CASES["cpu_alone"].android),
+    "delivered": Published(
+        target=Flutter(), android=for_flutter(replace(TRUSTED, package=DELIVERED), providers=("xnnpack",))
+    ),
 }

@@ -31,15 +31,16 @@ LOCAL = frozenset(
 """names that parameters cannot have, because the surrounding code uses them"""
 CLASSES = frozenset(
     """
-    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Deprecated Detection Duration
-    Entity Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource Function Future
-    Golden GoldenSample GoldenTensor Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent
-    LoadOptions LoadedModel Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelInfo
-    ModelObserver ModelSource Never Null Object OutputTest PackagedFile PathSource Pattern Picture PictureOfImage
-    PictureOrientation PicturePlane PictureTensors PixelFormat Provider ProviderSetup Ranked Reading Record RegExp
-    Region RunEvent Runes SelfTest Set Similarity Sound SoundTensors StackTrace Stopwatch Stream String StringBuffer
-    Symbol Tensor TensorInput TensorSpec TextPart Tolerance Type TypedData Uint16List Uint32List Uint64List Uint8List
-    Uri WeakReference WeightsFile YuvConversion
+    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Delivery Deprecated Detection
+    DeviceConditions Duration Entity Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List
+    FolderSource Function Future Golden GoldenSample GoldenTensor GuardedFiles Int16List Int32List Int64List Int8List
+    Iterable Iterator List LoadEvent LoadOptions LoadedModel MadeSource Map MapEntry Mask ModelDescriptor ModelErrorCode
+    ModelException ModelFile ModelGuard ModelInfo ModelObserver ModelSource ModelUntrustedException ModelUpdater Never
+    Null Object OutputTest PackagedFile PackagedModel PathSource Pattern Picture PictureOfImage PictureOrientation
+    PicturePlane PictureTensors PixelFormat Provider ProviderSetup Ranked Reading Record RegExp Region RunEvent Runes
+    SelfTest Set Similarity Sound SoundTensors SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor
+    TensorInput TensorSpec TextPart Tolerance Trust TrustProblem Type TypedData Uint16List Uint32List Uint64List
+    Uint8List UpdateOptions UpdatePhase UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
     """.split()
 )
 """names that generated files use or export besides the models' own"""

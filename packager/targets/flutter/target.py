@@ -16,11 +16,13 @@ from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.files.zips import write_zip
 from packager.processes import downloads
+from packager.targets import signed_list
+from packager.targets.delivery import delivery_view
 from packager.targets.flutter import naming, pages, texts
 from packager.targets.flutter.model import model_view, refuse
-from packager.targets.flutter.view import FlutterView, NamesView
+from packager.targets.flutter.view import FlutterView, NamesView, SettingView
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.target import Built, OwnRuntime, artifact
+from packager.targets.target import TOP, Built, OwnRuntime, artifact
 from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
@@ -43,10 +45,10 @@ class Flutter:
     NAME: ClassVar[str] = "flutter"
     NEEDS: ClassVar[tuple[str, ...]] = (ANDROID,)
     ALSO: ClassVar[tuple[str, ...]] = (WEB,)
-    MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"/{MODELS}/"}
-    VERIFIES: ClassVar[bool] = False
-    DECRYPTS: ClassVar[bool] = False
-    UPDATES: ClassVar[bool] = False
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
+    VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = True
+    UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -115,10 +117,14 @@ class Flutter:
                 flutter_sdk=pages.FLUTTER_SDK if page else FLUTTER_SDK,
                 has_telemetry=True,
                 providers_in_manifest=with_partial(android.providers, MANIFEST),
-                assets=tuple(f"{MODELS}/{name}" for name in files),
+                assets=tuple(f"{MODELS}/{name}" for name in (*files, *([signed_list.NAME] if package.trust else ()))),
                 page_assets=tuple(map(str, (*web.texts, *web.files))),
                 page_runtime=built[WEB].runtime_version if page else "",
                 has_self_test=any(model.golden for model in models),
+                trust=signed_list.trust_view(package),
+                delivery=delivery_view(package),
+                runtimes=(SettingView(key=ANDROID, value=android.dependency),),
+                is_encrypted=bool(package.encryption),
                 models=models,
             ),
             files=files,
@@ -133,10 +139,10 @@ class Flutter:
     def render(self, view: FlutterView) -> Sources:
         """All files of the pub package."""
         return Sources(
-            texts=dict(sorted({**texts.texts(view.names), **view.web.texts}.items())),
+            texts=dict(sorted({**texts.texts(view.names), **view.web.texts, **_signed_list(view)}.items())),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / LICENSE,
-                **texts.copies(),
+                **texts.copies(view.names),
                 **{MODELS / name: file for name, file in view.files.items()},
                 **view.web.files,
                 **{PurePosixPath(name): file for name, file in view.licenses.items()},
@@ -178,3 +184,11 @@ class Flutter:
 
         made = store.results(ASSEMBLY, inputs, make)
         return (artifact(made / f"{stem}.zip", target=self.NAME, kind="pub-package"),)
+
+
+def _signed_list(view: FlutterView) -> dict[PurePosixPath, str]:
+    """The list of the package's files by path, unsigned; empty for a package without trusted keys."""
+    if view.package.trust is None:
+        return {}
+    digests = {name: sha256_of(file) for name, file in view.files.items()}
+    return {MODELS / signed_list.NAME: signed_list.unsigned(digests, view.package)}

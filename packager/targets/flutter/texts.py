@@ -14,6 +14,12 @@ MODEL = PurePosixPath("lib/src/models/model.dart.j2")
 """rendered once per model"""
 LIBRARY = PurePosixPath("lib/package.dart.j2")
 """gets the name of the package"""
+OF_TRUST = frozenset({"envelope.dart", "p256.dart", "trust.dart"})
+"""names of files that only packages with trusted keys have"""
+OF_UPDATES = frozenset({"updates.dart", "updating"})
+"""names of files and folders that only packages with a channel have"""
+OF_ENCRYPTION = frozenset({"aes_gcm.dart", "decryption.dart"})
+"""names of files that only packages with encrypted models have"""
 PLACES = {
     PurePosixPath("android/AndroidManifest.xml.j2"): PurePosixPath("android/src/main/AndroidManifest.xml"),
 }
@@ -24,15 +30,27 @@ def texts(names: NamesView) -> dict[PurePosixPath, str]:
     printed = {
         place_of(path, names): render(str(ROOT / path), names)
         for path in found()
-        if path.suffix == TEMPLATE and path != MODEL and not path.name.startswith(PARTIAL)
+        if path.suffix == TEMPLATE and path != MODEL and not path.name.startswith(PARTIAL) and _ships(path, names)
     }
     models = {MODEL.parent / f"{model.file}.dart": render(str(ROOT / MODEL), model) for model in names.models}
     return {**printed, **models}
 
 
-def copies() -> dict[PurePosixPath, Path]:
-    """Files that every package contains unmodified."""
-    return {path: templates_folder() / ROOT / path for path in found() if path.suffix != TEMPLATE}
+def copies(names: NamesView) -> dict[PurePosixPath, Path]:
+    """Files that the package contains unmodified."""
+    return {
+        path: templates_folder() / ROOT / path for path in found() if path.suffix != TEMPLATE and _ships(path, names)
+    }
+
+
+def _ships(path: PurePosixPath, names: NamesView) -> bool:
+    """Whether the package has a use for a file."""
+    parts = {part.removesuffix(TEMPLATE) for part in path.parts}
+    return (
+        (names.trust is not None or not parts & OF_TRUST)
+        and (names.delivery is not None or not parts & OF_UPDATES)
+        and (names.is_encrypted or not parts & OF_ENCRYPTION)
+    )
 
 
 def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:

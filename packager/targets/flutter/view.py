@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.values import Package, Sources
+from packager.targets.delivery import DeliveryView
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.signed_list import TrustView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +208,11 @@ class ModelView:
     """None in a package without files for pages"""
     typed: TypedView | None
     """None for a model without a contract"""
+    is_signed: bool
+    """whether its package opens signed files alone"""
+    is_encrypted: bool
+    contract: str
+    """hex sha256 of the API that its code has; empty for a package without a channel"""
     has_numbers: bool
     """whether a tensor has numbers"""
     modules: tuple[str, ...]
@@ -247,6 +254,13 @@ class NamesView:
     page_runtime: str
     """version of ONNX Runtime for pages; empty without files for pages"""
     has_self_test: bool
+    trust: TrustView | None
+    """None for a package that opens its files unsigned"""
+    delivery: DeliveryView | None
+    """None for a package whose models come with the app alone"""
+    runtimes: tuple[SettingView, ...]
+    """by target, the ONNX Runtime that its files were proved with"""
+    is_encrypted: bool
     models: tuple[ModelView, ...]
 
 

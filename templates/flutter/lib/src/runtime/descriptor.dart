@@ -1,5 +1,7 @@
 // What a generated file says of its model.
 
+import 'dart:typed_data';
+
 import 'options.dart';
 import 'tensor.dart';
 
@@ -126,6 +128,48 @@ final class Golden {
   final List<GoldenSample> samples;
 }
 
+/// Decides which files a package opens, by a list of them that is in the package under the name [list].
+abstract interface class ModelGuard {
+  /// Name of a file of the package.
+  String get list;
+
+  /// Reads the list; null where the package has none.
+  ///
+  /// Throws ModelException for one that is not to be trusted.
+  GuardedFiles read(Uint8List? text);
+}
+
+/// Reads encrypted files.
+abstract interface class ModelCipher {
+  /// The first bytes of a file that [read] needs, or all of a smaller one.
+  int get headerBytes;
+
+  /// Reads the start of a file of `size` bytes; null for one that is not encrypted.
+  ///
+  /// Throws ModelException `corrupted` for one that was cut, or is of another version.
+  SealedFile? read(Uint8List start, int size, String name);
+}
+
+/// An encrypted file.
+abstract interface class SealedFile {
+  /// Name of its key.
+  String get keyId;
+
+  /// Size of the file as it was.
+  int get plainBytes;
+
+  /// Decrypts all of it.
+  ///
+  /// Throws ModelException `key` for another key, or bytes that were changed.
+  void open(Uint8List key, Uint8List sealed, Uint8List plain);
+}
+
+/// What a list allows.
+abstract interface class GuardedFiles {
+  /// Throws ModelException unless a file may be opened: under its name, or under any for one of the app's own.
+  void require(String name, String sha256, {required bool isOwn});
+}
+
 /// A model's module for pages.
 final class PageModel {
   /// `module` is its file in the package, `name` what it exports.
@@ -151,6 +195,8 @@ final class ModelDescriptor {
     required this.providers,
     required this.files,
     required this.golden,
+    this.guard,
+    this.cipher,
     this.page,
   });
 
@@ -183,4 +229,25 @@ final class ModelDescriptor {
 
   /// For pages; null of a package without files for them.
   final PageModel? page;
+
+  /// Decides which files are opened; null for a package that opens its files unsigned.
+  final ModelGuard? guard;
+
+  /// Reads its files; null for a package whose files are not encrypted.
+  final ModelCipher? cipher;
+
+  /// The model with other files of the same interface, which others vouch for.
+  ModelDescriptor released({required String version, required List<ModelFile> files, required List<Golden> golden}) =>
+      ModelDescriptor(
+        package: package,
+        name: name,
+        version: version,
+        oldestRuntime: oldestRuntime,
+        inputs: inputs,
+        outputs: outputs,
+        providers: providers,
+        files: files,
+        golden: golden,
+        page: page,
+      );
 }

@@ -6,12 +6,14 @@ import 'dart:typed_data';
 
 import 'cancellation.dart';
 import 'comparison.dart';
+import 'decrypting.dart';
 import 'descriptor.dart';
 import 'errors.dart';
+import 'files.dart';
+import 'guarded.dart';
 import 'memory.dart';
 import 'onnxruntime.dart';
 import 'options.dart';
-import 'places.dart';
 import 'self_test.dart';
 import 'tensor.dart';
 import 'worker.dart';
@@ -24,7 +26,15 @@ const Map<String, String> _always = {
 
 /// A model that is open in an isolate of its own.
 final class LoadedModel {
-  LoadedModel._(this.descriptor, this._options, this._runtime, this._worker, this._outcome, this.fallbacks);
+  LoadedModel._(
+    this.descriptor,
+    this._options,
+    this._files,
+    this._runtime,
+    this._worker,
+    this._outcome,
+    this.fallbacks,
+  );
 
   /// What the package says of it.
   final ModelDescriptor descriptor;
@@ -33,6 +43,7 @@ final class LoadedModel {
   final List<Fallback> fallbacks;
 
   final LoadOptions _options;
+  final ModelFiles _files;
   final OnnxRuntime _runtime;
   final Worker _worker;
   final _Outcome _outcome;
@@ -45,13 +56,17 @@ final class LoadedModel {
   /// Identifies the model.
   ModelInfo get info => _outcome.info;
 
-  /// Opens a model with the first provider that starts.
-  static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options) async {
+  /// Opens a model with the first provider that starts, with `files` in place of those of the source.
+  static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options, [ModelFiles? files]) async {
+    final source = options.source;
+    if (files == null && source is OpeningSource) return source.open(descriptor, options);
     final clock = Stopwatch()..start();
     try {
       options.check();
-      final model = await _load(descriptor, options);
-      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, clock.elapsed));
+      final given =
+          files ?? decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
+      final model = await _load(descriptor, options, given);
+      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, given.kind, clock.elapsed));
       return model;
     } on ModelException catch (error) {
       options.observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed));
@@ -59,7 +74,7 @@ final class LoadedModel {
     }
   }
 
-  static Future<LoadedModel> _load(ModelDescriptor descriptor, LoadOptions options) async {
+  static Future<LoadedModel> _load(ModelDescriptor descriptor, LoadOptions options, ModelFiles files) async {
     if (!Platform.isAndroid && !Platform.isLinux) {
       throw ModelException(
         ModelErrorCode.unsupported,
@@ -71,8 +86,8 @@ final class LoadedModel {
     final worker = await Worker.start();
     try {
       final fallbacks = <Fallback>[];
-      final outcome = await _open(descriptor, options, worker, fallbacks);
-      return LoadedModel._(descriptor, options, runtime, worker, outcome, List.unmodifiable(fallbacks));
+      final outcome = await _open(descriptor, options, files, worker, fallbacks);
+      return LoadedModel._(descriptor, options, files, runtime, worker, outcome, List.unmodifiable(fallbacks));
     } on Object {
       await worker.close();
       rethrow;
@@ -82,17 +97,18 @@ final class LoadedModel {
   static Future<_Outcome> _open(
     ModelDescriptor descriptor,
     LoadOptions options,
+    ModelFiles given,
     Worker worker,
     List<Fallback> fallbacks,
   ) async {
     ModelException? failure;
-    for (final provider in _order(descriptor, options)) {
+    for (final provider in providersOf(descriptor, options.providers)) {
       final files = descriptor.files.where((each) => each.providers.contains(provider)).toList();
       if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));
       // A file that needs arithmetic that the device lacks has another one behind it.
       for (final file in files) {
         try {
-          return await _start(descriptor, options, worker, provider, file);
+          return await _start(descriptor, options, given, worker, provider, file);
         } on ModelException catch (error) {
           if (error.code != ModelErrorCode.runtime) rethrow;
           failure = error;
@@ -106,22 +122,23 @@ final class LoadedModel {
   static Future<_Outcome> _start(
     ModelDescriptor descriptor,
     LoadOptions options,
+    ModelFiles given,
     Worker worker,
     Provider provider,
     ModelFile file,
   ) async {
     final source = options.source;
+    final settings = _settings(descriptor, options, provider, file);
     final PlacedFile model;
-    final weights = <PlacedFile>[];
-    if (source is PathSource) {
-      model = PlacedFile.at(source.path, source.path, source.sha256?.toLowerCase());
+    final OpenedSession opened;
+    if (source is PathSource && given.kind == SourceKind.path) {
+      model = await given.own(source);
+      opened = await worker.open(options.library, model, const [], settings);
     } else {
-      model = await place(source, descriptor.package, file.file, file.file.name);
-      for (final each in file.weights) {
-        weights.add(await place(source, descriptor.package, each.file, each.reference));
-      }
+      (model, opened) = await _placed(given, file, (model, weights) {
+        return worker.open(options.library, model, weights, settings);
+      });
     }
-    final opened = await worker.open(options.library, model, weights, _settings(descriptor, options, provider, file));
     _compare(descriptor, opened);
     final info = ModelInfo(
       name: descriptor.name,
@@ -132,6 +149,28 @@ final class LoadedModel {
       onnxRuntimeVersion: opened.version,
     );
     return _Outcome(provider, info, opened);
+  }
+
+  /// Opens files of the package; once more where some had other bytes and came anew.
+  static Future<(PlacedFile, OpenedSession)> _placed(
+    ModelFiles given,
+    ModelFile file,
+    Future<OpenedSession> Function(PlacedFile model, List<PlacedFile> weights) open,
+  ) async {
+    final all = [file.file, for (final each in file.weights) each.file];
+    await given.fetch(all);
+    Future<(PlacedFile, OpenedSession)> placed() async {
+      final model = await given.place(file.file, file.file.name);
+      final weights = [for (final each in file.weights) await given.place(each.file, each.reference)];
+      return (model, await open(model, weights));
+    }
+
+    try {
+      return await placed();
+    } on ModelException catch (error) {
+      if (error.code != ModelErrorCode.corrupted || !await given.repair(all)) rethrow;
+      return placed();
+    }
   }
 
   /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs.
@@ -197,12 +236,12 @@ final class LoadedModel {
 
   /// Compares outputs of this device with those of the build machine.
   Future<SelfTest> selfTest() async {
-    final golden = _options.source is PathSource
+    final golden = _files.kind == SourceKind.path
         ? const <Golden>[]
         : descriptor.golden.where((each) => each.tested.containsKey(info.file)).toList();
     final outputs = <OutputTest>[];
     for (final each in golden) {
-      final bytes = await read(_options.source, descriptor.package, each.file);
+      final bytes = await _files.read(each.file);
       for (final (number, sample) in each.samples.indexed) {
         final found = await run([for (final spec in descriptor.inputs) inputOf(sample, spec, bytes)], null);
         for (final tensor in sample.outputs) {
@@ -224,6 +263,15 @@ final class LoadedModel {
   }
 }
 
+/// A source that opens models by itself.
+abstract base class OpeningSource extends MadeSource {
+  /// For classes that do so.
+  const OpeningSource();
+
+  /// Opens a model.
+  Future<LoadedModel> open(ModelDescriptor descriptor, LoadOptions options);
+}
+
 const ModelException _cancelled = ModelException(ModelErrorCode.cancelled, 'the call was cancelled');
 
 final class _Outcome {
@@ -237,10 +285,11 @@ final class _Outcome {
   final Map<String, int> outputPlaces;
 }
 
-List<Provider> _order(ModelDescriptor descriptor, LoadOptions options) {
+/// The providers that a load tries, the CPU last.
+List<Provider> providersOf(ModelDescriptor descriptor, List<Provider>? asked) {
   // The files of providers are made for phones: the CPU's run everywhere.
   final own = Platform.isAndroid ? [for (final each in descriptor.providers) each.provider] : const <Provider>[];
-  final wanted = options.providers ?? own;
+  final wanted = asked ?? own;
   return [...wanted.where((each) => each != Provider.cpu).toSet(), Provider.cpu];
 }
 

@@ -1,5 +1,9 @@
 // Options for loading a model, and what an app is told of it.
 
+import 'dart:async';
+import 'dart:typed_data';
+
+import 'cancellation.dart';
 import 'errors.dart';
 
 /// Execution providers of ONNX Runtime. [cpu] runs every model, so it is tried last.
@@ -25,6 +29,24 @@ enum Provider {
   final String registeredName;
 }
 
+/// The kinds of [ModelSource].
+enum SourceKind {
+  /// [ModelSource.bundled].
+  bundled,
+
+  /// [ModelSource.folder].
+  folder,
+
+  /// [ModelSource.path].
+  path,
+
+  /// [ModelSource.url].
+  url,
+
+  /// The source of a package's updater.
+  updater,
+}
+
 /// Where the files of a model come from.
 sealed class ModelSource {
   const ModelSource();
@@ -38,6 +60,11 @@ sealed class ModelSource {
   /// One file of the app's own, whatever its numbers: it must have this model's inputs and outputs. `sha256`, in
   /// hexadecimal, is what it must have.
   const factory ModelSource.path(String path, {String? sha256}) = PathSource;
+
+  /// From a server: `address` is that of a folder, with `https` and a `/` at its end, in which each file lies under its
+  /// SHA-256, as `mobpack extract` lays them out. What is needed is downloaded once; a download that was interrupted goes
+  /// on where it ended.
+  const factory ModelSource.url(String address) = UrlSource;
 }
 
 /// [ModelSource.bundled].
@@ -67,6 +94,30 @@ final class PathSource extends ModelSource {
   final String? sha256;
 }
 
+/// [ModelSource.url].
+final class UrlSource extends ModelSource {
+  /// The files in a folder of a server.
+  const UrlSource(this.address);
+
+  /// Of the folder.
+  final String address;
+}
+
+/// A source that this package makes, such as that of an updater.
+abstract base class MadeSource extends ModelSource {
+  /// For classes that know how to open its models.
+  const MadeSource();
+}
+
+/// The kind of a source.
+SourceKind kindOf(ModelSource source) => switch (source) {
+  BundledSource() => SourceKind.bundled,
+  FolderSource() => SourceKind.folder,
+  PathSource() => SourceKind.path,
+  UrlSource() => SourceKind.url,
+  MadeSource() => SourceKind.updater,
+};
+
 /// Options for loading and running a model. Omitted options have the package's defaults.
 final class LoadOptions {
   /// All of them are optional.
@@ -79,6 +130,10 @@ final class LoadOptions {
     this.queue = 64,
     this.observer,
     this.allowOtherRuntime = false,
+    this.folder,
+    this.onProgress,
+    this.cancellation,
+    this.keys,
     this.library = 'libonnxruntime.so',
   });
 
@@ -107,8 +162,37 @@ final class LoadOptions {
   /// Run on a version of ONNX Runtime that is older than those that the package was tested with.
   final bool allowOtherRuntime;
 
+  /// The folder for downloads; null for one of the app's that the system does not back up, or may empty.
+  final String? folder;
+
+  /// Is told how many bytes of the files that a load needs from a server are there, and how many they have.
+  final void Function(int loadedBytes, int totalBytes)? onProgress;
+
+  /// Ends the downloads of the load, which fails with `cancelled` then. What has come is kept.
+  final Cancellation? cancellation;
+
+  /// The 32 bytes of a key by its name, for packages whose models are encrypted. What it throws ends the load, with `key`.
+  final FutureOr<Uint8List> Function(String id)? keys;
+
   /// ONNX Runtime's library: a name that the system finds, or a path.
   final String library;
+
+  /// The same options for another source.
+  LoadOptions withSource(ModelSource source) => LoadOptions(
+    source: source,
+    providers: providers,
+    providerOptions: providerOptions,
+    threads: threads,
+    spinning: spinning,
+    queue: queue,
+    observer: observer,
+    allowOtherRuntime: allowOtherRuntime,
+    folder: folder,
+    onProgress: onProgress,
+    cancellation: cancellation,
+    keys: keys,
+    library: library,
+  );
 
   /// Throws ModelException `badOptions`.
   void check() {
@@ -164,7 +248,7 @@ final class ModelInfo {
 /// A model was loaded.
 final class LoadEvent {
   /// Made by this package.
-  const LoadEvent(this.info, this.provider, this.fallbacks, this.duration);
+  const LoadEvent(this.info, this.provider, this.fallbacks, this.source, this.duration);
 
   /// Which one.
   final ModelInfo info;
@@ -174,6 +258,9 @@ final class LoadEvent {
 
   /// Those that did not start.
   final List<Fallback> fallbacks;
+
+  /// Where its files came from.
+  final SourceKind source;
 
   /// From the call of `load` on.
   final Duration duration;

@@ -10,13 +10,21 @@ import 'onnxruntime.dart';
 import 'sha256.dart';
 import 'tensor.dart';
 
+/// Makes the bytes that ONNX Runtime opens of those of a file.
+abstract interface class FileOpening {
+  /// Takes `bytes` over, unless it throws.
+  ModelBytes open(ModelBytes bytes);
+}
+
 /// Where the bytes of a file are: at a path, or in memory of the C library, which goes with the request.
 final class PlacedFile {
   /// A file on the device.
-  const PlacedFile.at(String this.path, this.name, this.sha256) : address = 0, size = 0;
+  const PlacedFile.at(String this.path, this.name, this.sha256) : address = 0, size = 0, opening = null;
 
   /// A file in memory.
-  const PlacedFile.inMemory(this.address, this.size, this.name, this.sha256) : path = null;
+  const PlacedFile.inMemory(this.address, this.size, this.name, this.sha256) : path = null, opening = null;
+
+  const PlacedFile._(this.path, this.address, this.size, this.name, this.sha256, this.opening);
 
   /// Of the file; null for one in memory.
   final String? path;
@@ -32,6 +40,17 @@ final class PlacedFile {
 
   /// What it must have; null for a file of the app's own whose SHA-256 was not given.
   final String? sha256;
+
+  /// What is done to its bytes once they were checked; null for nothing.
+  final FileOpening? opening;
+
+  /// The file, opened in another way.
+  PlacedFile openedBy(FileOpening opening) => PlacedFile._(path, address, size, name, sha256, opening);
+
+  /// Gives memory back that no worker has.
+  void forget() {
+    if (path == null) ModelBytes.taken(address, size).free();
+  }
 }
 
 /// What a worker says of a session that it has opened.
@@ -203,6 +222,8 @@ final class _Session implements Finalizable {
       }
       for (final (index, each) in [request.model, ...request.weights].indexed) {
         _verify(each, files[index]);
+        final opening = each.opening;
+        if (opening != null) files[index] = opening.open(files[index]);
       }
       return _opened(request, files);
     } on Object {

@@ -57,7 +57,8 @@ final class LoadedModel {
     try {
       options.check();
       final model = await _load(descriptor, options);
-      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, clock.elapsed));
+      final kind = kindOf(options.source);
+      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, kind, clock.elapsed));
       return model;
     } on ModelException catch (error) {
       options.observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed));
@@ -242,10 +243,12 @@ JSAny _source(ModelSource source) {
       return JSObject()
         ..setProperty('path'.toJS, address.toJS)
         .._setIf(sha256 != null, 'sha256', sha256?.toJS);
+    case UrlSource(:final address):
+      return JSObject()..setProperty('url'.toJS, address.toJS);
     default:
       throw const ModelException(
         ModelErrorCode.unsupported,
-        'pages have no folders: use ModelSource.bundled() or ModelSource.path(address)',
+        'pages have no folders: use ModelSource.bundled(), ModelSource.url(address) or ModelSource.path(address)',
       );
   }
 }

@@ -9,7 +9,7 @@ export 'src/models/options.dart';
 export 'src/runtime/cancellation.dart';
 export 'src/runtime/entities.dart' show Entity;
 export 'src/runtime/errors.dart';
-export 'src/runtime/options.dart';
+export 'src/runtime/options.dart' hide MadeSource, kindOf;
 export 'src/runtime/picture.dart' hide PictureTensors;
 export 'src/runtime/planes.dart' show PicturePlane, Region;
 export 'src/runtime/ranking.dart' show Ranked;

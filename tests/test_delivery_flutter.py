@@ -1,0 +1,51 @@
+"""Dart: whatever servers, publishers and disks do, and wherever the app is killed, it opens a verified model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import delivery_releases
+from tests.delivery_drivers.dart import driver, kept, program
+from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
+from tests.delivery_releases import BUNDLED
+from tests.delivery_tales import Tale
+from tests.delivery_telling import Language, fills_up, serving, told
+from tests.toolchain.dart import dart
+from tests.toolchain.delivery_packages import RELEASES
+
+pytestmark = pytest.mark.by_content(of=[RELEASES["flutter"]])
+
+
+@pytest.fixture(scope="module")
+def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
+    dart()
+    folder = tmp_path_factory.mktemp("flutter")
+    archive = delivery_releases.releases("flutter")[BUNDLED] / "flutter" / f"models-{BUNDLED}.zip"
+    app = program(archive, folder / "program")
+    with serving("flutter", folder) as (channel, pair):
+        yield Language(
+            channel=channel,
+            start=lambda place: driver(app, channel.url, place, pair.certificate),
+            kept=kept,
+            dying=lambda place, variables: driver(app, channel.url, place, pair.certificate, variables),
+        )
+
+
+@told()
+def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
+    language.tell(tale, tmp_path)
+
+
+@pytest.mark.parametrize(("version", "count"), SWEEPS)
+def test_a_verified_model_is_opened_after_a_kill(language: Language, version: str, count: int, tmp_path: Path) -> None:
+    assert language.dying
+    assert language.kept
+    victim = Victim(
+        channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
+    )
+    print(f"{kill_everywhere(victim, version, count)} changes")
+
+
+def test_a_full_disk_is_named_and_the_update_goes_on_when_there_is_room(language: Language, tmp_path: Path) -> None:
+    fills_up(language, tmp_path)
