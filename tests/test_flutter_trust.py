@@ -1,6 +1,5 @@
 """In Dart: packages with trusted keys open what was signed, and say of everything else why they do not."""
 
-
 import pytest
 
 from tests.toolchain import trusted_dart

@@ -255,18 +255,25 @@ def test_a_package_without_files_for_the_web_says_so_there(tmp_path: Path) -> No
     assert under_node(tmp_path, "js", "").startswith("unsupported this package was built without files for the web")
 
 
-def test_both_halves_declare_the_same_of_a_loaded_model() -> None:
+@pytest.mark.parametrize(
+    ("name", "native", "page"),
+    [
+        ("LoadedModel", "runtime/model.dart", "web/model.dart"),
+        ("Updater", "runtime/updating/updater.dart", "web/updating/updater.dart"),
+    ],
+)
+def test_both_halves_declare_the_same(name: str, native: str, page: str) -> None:
     """All else is one file for all systems."""
-    native, web = (
-        declarations(templates_folder() / "flutter/lib/src" / half / "model.dart") for half in ("runtime", "web")
-    )
-    assert native == web
-    assert "Future<void> dispose()" in native
+    sources = templates_folder() / "flutter" / "lib" / "src"
+    found = declarations(sources / native, name)
+    assert found == declarations(sources / page, name)
+    assert len(found) >= 6
 
 
-def declarations(file: Path) -> set[str]:
-    """Members of LoadedModel that other files can use: names, types and parameters."""
+def declarations(file: Path, name: str) -> set[str]:
+    """Members of a class that other files can use: names, types and parameters."""
     text = file.read_text(encoding="utf-8")
-    (body,) = re.findall(r"^final class LoadedModel \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
-    members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>|;)", body, re.MULTILINE)
-    return {each for each in members if not re.search(r"(^| )_\w+|LoadedModel\._", each.partition("(")[0])}
+    (body,) = re.findall(rf"class {name} \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
+    members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>| =|;)", body, re.MULTILINE)
+    private = re.compile(rf"(^| )_\w+|^{name}\b")
+    return {each for each in members if not private.search(each.partition("(")[0])}
