@@ -276,4 +276,5 @@ def declarations(file: Path, name: str) -> set[str]:
     (body,) = re.findall(rf"class {name} \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
     members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>| =|;)", body, re.MULTILINE)
     private = re.compile(rf"(^| )_\w+|^{name}\b")
-    return {each for each in members if not private.search(each.partition("(")[0])}
+    inner = ", [ModelFiles? files]"  # of this package's own sources of files, which pages do not have
+    return {each.replace(inner, "") for each in members if not private.search(each.partition("(")[0])}
