@@ -99,8 +99,10 @@ class FlutterTester:
             if (folder / "models").is_dir():
                 shutil.copytree(folder / "models", app / ASSETS / "packages" / each / "models", dirs_exist_ok=True)
 
-    def compile(self, file: str, *, app: Path, mounts: Mapping[str, Path] | None = None) -> None:
-        """Compiles a file of tests of an app that `configure` has seen."""
+    def compile(
+        self, file: str, *, app: Path, mounts: Mapping[str, Path] | None = None, defines: Sequence[str] = ()
+    ) -> None:
+        """Compiles a file of tests of an app that `configure` has seen; `defines` are `NAME=VALUE`."""
         command: list[str | Path] = [
             "dartaotruntime",
             COMPILER,
@@ -108,7 +110,8 @@ class FlutterTester:
             f"{ENGINE}/flutter_patched_sdk/",
             "--target=flutter",
         ]
-        command += ["--enable-asserts", "--packages", ".dart_tool/package_config.json", "--output-dill", KERNEL, file]
+        command += ["--enable-asserts", "--packages", ".dart_tool/package_config.json", "--output-dill", KERNEL]
+        command += [*(f"-D{each}" for each in defines), file]
         done = self.run(command, cwd=app, mounts=mounts)
         said = [line for line in done.output.splitlines() if not SOURCE.match(line)]
         assert done.returncode == 0, "\n".join(said)
