@@ -8,8 +8,10 @@ import pytest
 from jinja2 import Environment, meta
 
 from packager.bench import page as bench_page
+from packager.devices import page as device_page
 from packager.differences import page as differences
 from packager.files.installed import templates_folder
+from packager.fleet import page as fleet_page
 from packager.packs import apple, play
 from packager.pages import bars, layers, parts
 from packager.quantization.measurement import page
@@ -64,6 +66,9 @@ VIEWS: dict[str, type] = {
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
     "report/bench.html.j2": bench_page.PageView,
+    "report/devices.html.j2": device_page.PageView,
+    "report/device_matrix.html.j2": device_page.PartView,
+    "report/fleet.html.j2": fleet_page.PageView,
     "report/report.html.j2": views.PageView,
     "report/differences.html.j2": differences.PageView,
     "report/quantization.html.j2": page.PageView,
