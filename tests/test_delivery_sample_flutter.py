@@ -13,7 +13,10 @@ from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.web.site import files_of
 
-pytestmark = pytest.mark.by_content("sample_apps")
+pytestmark = [
+    pytest.mark.by_content("sample_apps"),
+    pytest.mark.nightly("updates of packages for Flutter, and the app's screen without a channel"),
+]
 
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "flutter")
