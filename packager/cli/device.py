@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.options import (
+    MODEL,
+    config_option,
+    evidence_option,
+    json_option,
+    no_code_option,
+    print_json,
+    set_option,
+    shape_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -211,7 +220,7 @@ def bench(
         merging.refuse_unfit(merge)
     found = benching.bench(request, console)
     if not as_json:
-        _show(found, console)
+        show(found, console)
     if page:
         benching.write_report(page, found)
         console.say(f"report: {page}")
@@ -225,6 +234,85 @@ def bench(
         raise
     if as_json:
         click.echo(in_lines(found), nl=False)
+
+
+@device.command(short_help="Compare with the original.")
+@click.argument("model", type=MODEL, required=False)
+@config_option
+@set_option
+@shape_option
+@package_option
+@device_option
+@provider_option
+@evidence_option
+@click.option(
+    "--bisect",
+    "sides",
+    nargs=2,
+    metavar="A B",
+    help="Find the first node where two sides diverge: device:PROVIDER, and a side of `mobpack check --bisect`.",
+)
+@runtime_option
+@timeout_option
+@no_code_option
+@json_option
+def check(
+    model: Path | None,
+    config_path: Path,
+    settings: tuple[str, ...],
+    shapes: tuple[str, ...],
+    package: Path,
+    devices: tuple[str, ...],
+    providers: tuple[str, ...],
+    evidence: Path,
+    sides: tuple[str, str] | None,
+    runtime: Path | None,
+    timeout_s: float,
+    no_code: bool,
+    as_json: bool,
+) -> None:
+    """Compare the files that ship of MODEL.onnx, or of the models of mobpack.toml, with the originals on devices, with
+    the samples and tolerances of `mobpack check`.
+
+    For example: mobpack device check --bisect cpu device:qnn
+    """
+    from packager.cli.bisection import show
+    from packager.cli.build import configured
+    from packager.core.console import Console
+    from packager.core.errors import MobpackError
+    from packager.devices import words
+    from packager.release.manifest import parity_entry
+    from packager.workflows.device import checking
+    from packager.workflows.gates import Rules
+    from packager.workflows.requested import Request
+
+    console = Console(quiet=as_json)
+    config = configured(
+        model, config_path, targets=(checking.TARGET,), settings=settings, shapes=shapes, has_code=not no_code
+    )
+    request = Request(targets=(checking.TARGET,), out=Path(), rules=Rules(evidence=evidence))
+    wanted = _wanted(package, devices, providers, (), runtime, timeout_s)
+    if sides:
+        show(checking.bisected(config, request, wanted, sides, console), evidence, console, as_json=as_json)
+        return
+    found = checking.check(config, request, wanted, console)
+    document = {
+        "devices": list(found.devices),
+        "parity": [parity_entry(each) for each in found.report.parities],
+        "failures": [
+            {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
+            for each in found.report.failures
+        ],
+    }
+    if not as_json:
+        console.table("", words.PARITY_COLUMNS, [words.parity_cells(each) for each in found.report.parities])
+    try:
+        checking.judge(found)
+    except MobpackError as error:
+        error.document = document
+        raise
+    if as_json:
+        print_json(document)
 
 
 @device.command(short_help="Remove mobpack's files from devices.")
@@ -260,7 +348,7 @@ def _wanted(
     )
 
 
-def _show(found: "DeviceDocument", console: "Console") -> None:
+def show(found: "DeviceDocument", console: "Console") -> None:
     from packager.devices import words
 
     _tables(words.tables(found), console)

@@ -61,7 +61,7 @@ class DevicePackage:
 
     @property
     def abis(self) -> tuple[str, ...]:
-        """Processors that it runs on. Where it has no library of its own, it does not tell which nodes a provider takes."""
+        """Processors that it runs on. Where it has no library of its own, it cannot tell the nodes of a provider."""
         return tuple(self.runtime.libraries)
 
     @property
@@ -122,11 +122,7 @@ def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> Device
         if name.endswith(GOLDEN)
         for file in [vectors.read(assets[sha256])]
     }
-    if runtime or own:
-        chosen = _runtime(runtime or path, folder / "runtime")
-    else:
-        made = store.results(RUNTIME, downloads.pin(PINNED).sha256, _unpack_pinned)
-        chosen = _runtime(made / "onnxruntime.aar", folder / "runtime")
+    chosen = runtime_of(runtime or (path if own else None), folder / "runtime", store)
     return DevicePackage(
         path=path,
         sha256=sha256_of(path),
@@ -141,8 +137,11 @@ def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> Device
     )
 
 
-def pinned_runtime(folder: Path, store: Store) -> Runtime:
-    """The published ONNX Runtime that packages depend on, its files extracted to `folder`."""
+def runtime_of(archive: Path | None, folder: Path, store: Store) -> Runtime:
+    """The ONNX Runtime in `archive`, or the published one that packages depend on; its files go to `folder`. Raises
+    ConfigError for an archive without one."""
+    if archive:
+        return _runtime(archive, folder)
     made = store.results(RUNTIME, downloads.pin(PINNED).sha256, _unpack_pinned)
     return _runtime(made / "onnxruntime.aar", folder)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from packager.core.errors import ModelError
 from packager.devices.session import DeviceSession, Equipped, of_file
 from packager.environments import SIGNED
 from packager.files.hashes import sha256_of
@@ -70,7 +71,12 @@ class DeviceRunner:
             entries=SIGNED,
             is_kept=sha256_of(model.path) in self.keeps,
         )
-        return DeviceSession(self.equipped, opening, folder)
+        session = DeviceSession(self.equipped, opening, folder)
+        # Results of the CPU must not be taken for the provider's.
+        if session.placed == 0 and not provider_of(self.provider).HIDES_NODES:
+            session.__exit__(None, None, None)
+            raise ModelError(f"{self.provider} takes no node of it", hint="disable this provider for this model")
+        return session
 
     def _options(self) -> Mapping[str, str]:
         return provider_of(self.provider).options()

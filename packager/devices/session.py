@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -18,10 +18,16 @@ from packager.runners import Loading, Outcome, Pace, Runnable, Times
 from packager.samples.sample import arrays_of
 
 if TYPE_CHECKING:
-    import numpy
+    pass
 
 ANSWER_S = 300.0
 """Longest time to open a model, or to run it once."""
+ORT = ".ort"
+FORMATS: Mapping[bool, Mapping[str, str]] = {
+    True: {"session.load_model_format": "ORT"},
+    False: {"session.load_model_format": "ONNX"},
+}
+"""Whether a file is in ORT format -> the configuration that says so: on a device its name is its sha256."""
 MISSING = re.compile(r"is not supported in this build|no provider|UnsatisfiedLinkError|dlopen failed", re.IGNORECASE)
 """In messages about a provider or a library that the runtime lacks."""
 
@@ -132,7 +138,7 @@ class DeviceSession:
         except BaseException:
             self._end()
             raise
-        self.opened = _about(answer)
+        self.opened = about_of(answer)
         self.loading = Loading(
             seconds=answer["load_ns"] / 1e9,
             base_bytes=answer.get("base_bytes"),
@@ -181,38 +187,12 @@ class DeviceSession:
         }
         longest = self._equipped.timeout_s + pace.seconds + pace.warm_up_seconds
         answer = self._ask("time", {**described, **wanted}, "timing the model", longest)
-        if answer["error"]:
-            return Timed(times=Times(error=answer["error"]))
-        times = Times(
-            warm_up_ns=tuple(answer["warm_up_ns"]),
-            times_ns=tuple(answer["times_ns"]),
-            cpu_ns=answer["cpu_ns"] or 0,
-            peak_bytes=answer["peak_bytes"],
-        )
-        return Timed(
-            times=times,
-            first_ns=answer["first_ns"],
-            pss_bytes=answer["pss_bytes"],
-            mapped_bytes=answer["mapped_bytes"],
-        )
+        return timed_of(answer)
 
     def self_test(self) -> tuple[OutputTest, ...]:
         """Every output of every sample of the package, compared on the device by the package's own code."""
         answer = self._ask("self-test", {}, "testing the model")
-        return tuple(
-            OutputTest(
-                name=each["name"],
-                sample=each["sample"],
-                max_abs_error=float(each["maxAbsError"]),
-                max_rel_error=float(each["maxRelError"]),
-                scale=float(each["scale"]),
-                mismatch_count=each["mismatchCount"],
-                tolerance=float(each["tolerance"]),
-                absolute_tolerance=float(each["absoluteTolerance"]),
-                failure=each["failure"],
-            )
-            for each in answer["outputs"]
-        )
+        return tests_of(answer)
 
     def __enter__(self) -> Self:
         return self
@@ -263,12 +243,13 @@ def of_file(
     is removed from there when the session ends."""
     place = equipped.storage.file(sha256_of(model.path))
     equipped.storage.put({place: model.path})
+    settings = {**FORMATS[model.path.suffix == ORT], **entries, **model.settings}
     words = {
         "path": f"{equipped.storage.home}/{place}",
         "provider": provider,
         "optimize": str(int(model.is_optimized)),
         "threads": str(1 if model.threads is None else model.threads),
-        **{f"entry.{key}": text for key, text in {**entries, **model.settings}.items()},
+        **{f"entry.{key}": text for key, text in settings.items()},
         **{f"option.{key}": text for key, text in options.items()},
     }
     if equipped.assignment_class:
@@ -283,7 +264,7 @@ def of_file(
 
 def _weights(model: Runnable) -> dict[str, Path]:
     """Name -> file with weights that a graph refers to, of those in its folder of data."""
-    if model.data_folder is None or model.path.suffix == ".ort":
+    if model.data_folder is None or model.path.suffix == ORT:
         return {}
     import onnx
     from onnx.external_data_helper import ExternalDataInfo
@@ -294,7 +275,13 @@ def _weights(model: Runnable) -> dict[str, Path]:
 
 
 def of_package(
-    equipped: Equipped, class_name: str, provider: str, data: str, *, threads: int = 0, options: Mapping[str, str] | None = None
+    equipped: Equipped,
+    class_name: str,
+    provider: str,
+    data: str,
+    *,
+    threads: int = 0,
+    options: Mapping[str, str] | None = None,
 ) -> Opening:
     """Asks a class of the package to load its model with `provider`; what it keeps goes to the folder `data`."""
     words = {
@@ -326,7 +313,9 @@ def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> 
     """The models among the classes of a package."""
     place = equipped.storage.run_folder()
     try:
-        with Conversation(equipped.link, equipped.device.serial, replace(equipped.program, folder=place), folder) as program:
+        with Conversation(
+            equipped.link, equipped.device.serial, replace(equipped.program, folder=place), folder
+        ) as program:
             words = {"classes": ",".join(class_names)}
             answer = program.ask("describe", words, doing="reading the package", timeout_s=equipped.timeout_s)
     finally:
@@ -350,7 +339,44 @@ def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> 
     )
 
 
-def _about(answer: Mapping[str, Any]) -> About:
+def timed_of(answer: Mapping[str, Any]) -> Timed:
+    """The answer to a request for times."""
+    if answer["error"]:
+        return Timed(times=Times(error=answer["error"]))
+    times = Times(
+        warm_up_ns=tuple(answer["warm_up_ns"]),
+        times_ns=tuple(answer["times_ns"]),
+        cpu_ns=answer["cpu_ns"] or 0,
+        peak_bytes=answer["peak_bytes"],
+    )
+    return Timed(
+        times=times,
+        first_ns=answer["first_ns"],
+        pss_bytes=answer["pss_bytes"],
+        mapped_bytes=answer["mapped_bytes"],
+    )
+
+
+def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
+    """The answer to a request for a self-test."""
+    return tuple(
+        OutputTest(
+            name=each["name"],
+            sample=each["sample"],
+            max_abs_error=float(each["maxAbsError"]),
+            max_rel_error=float(each["maxRelError"]),
+            scale=float(each["scale"]),
+            mismatch_count=each["mismatchCount"],
+            tolerance=float(each["tolerance"]),
+            absolute_tolerance=float(each["absoluteTolerance"]),
+            failure=each["failure"],
+        )
+        for each in answer["outputs"]
+    )
+
+
+def about_of(answer: Mapping[str, Any]) -> About:
+    """The answer to a request to open a model."""
     found = answer.get("assignment")
     return About(
         runtime=answer["version"],

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from packager.bench.words import compared, digits, duration, median_of
 from packager.core.console import size
+from packager.core.findings import Parity
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, TestDocument, TestRow
 from packager.devices.measuring import disturbances
 from packager.devices.session import Assigned
@@ -11,6 +12,8 @@ from packager.pages.numbers import plural
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 COLUMNS = ("#", "model", "provider", "p50", "p90", "p99", "first", "load", "cold", "PSS", "nodes", "x CPU")
+TEST_COLUMNS = ("model", "provider", "result", "largest error", "nodes")
+PARITY_COLUMNS = ("model", "file", "runner", "result", "largest error", "allowed", "nodes")
 LEAST_ERROR = 0.05
 """Share of the outputs' scale from which a row gets a warning."""
 
@@ -126,7 +129,11 @@ def test_tables(found: TestDocument) -> Iterator[Table]:
     for device in found.devices:
         rows = [row for row in found.rows if row.device == device.serial]
         if rows:
-            yield name_of(device), ("model", "provider", "result", "largest error", "nodes"), [test_cells(row) for row in rows]
+            yield (
+                name_of(device),
+                ("model", "provider", "result", "largest error", "nodes"),
+                [test_cells(row) for row in rows],
+            )
 
 
 def test_cells(row: TestRow) -> list[str]:
@@ -135,3 +142,22 @@ def test_cells(row: TestRow) -> list[str]:
     worst = max(row.outputs, key=lambda each: (bool(each.failure), each.max_rel_error))
     error = worst.failure or f"{worst.max_rel_error:.1e} of its scale in {worst.name}"
     return [row.model, row.provider, "passed" if row.passed else "FAILED", error, nodes_of(row.assigned, row.provider)]
+
+
+def parity_cells(each: Parity) -> list[str]:
+    """A comparison on a device, as a row."""
+    place = f"{each.style} {each.sha256[:8]}"
+    if each.skipped or each.refusal:
+        return [
+            each.model,
+            place,
+            each.label,
+            "refused" if each.refusal else "skipped",
+            each.skipped or each.refusal,
+            "",
+            "",
+        ]
+    worst = max((output.max_rel_error for output in each.outputs), default=0.0)
+    nodes = "?" if each.placed is None else f"{each.placed} of {each.node_count}"
+    result = "FAILED" if each.has_failed else "passed"
+    return [each.model, place, each.label, result, f"{worst:.1e}", f"{each.tolerance:g}", nodes]

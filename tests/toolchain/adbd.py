@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,10 +22,12 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
+from packager.devices.adb import dexing
 from packager.devices.adb.program import adb
 from packager.environments import bionic
+from packager.files import host
 from packager.files.hashes import known_sha256
-from packager.files.store import key_of
+from packager.files.store import Store, key_of
 from packager.files.user_cache import cache_folder
 from packager.targets.android import kotlin
 from tests.toolchain import jvm
@@ -134,7 +137,7 @@ class Rack:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What mobpack's environment needs to use this server, and no other."""
+        """Variables with which mobpack uses this server, and no other."""
         return {
             "ADB_SERVER_SOCKET": f"localfilesystem:{self.folder}/adb.sock",
             "HOME": str(self.folder / "home"),
@@ -169,8 +172,8 @@ class Rack:
         classes: Mapping[Path, Sequence[Path]] | None = None,
         lacks: Sequence[str] = (),
     ) -> Phone:
-        """A new device that is connected. `classes` maps archives in Android's form to the jars they were made of, which
-        its Java runs in their place; it lacks the programs `lacks`."""
+        """A new device that is connected. `classes` maps archives in Android's form to the jars they were made of,
+        which its Java runs in their place; it lacks the programs `lacks`."""
         number = len(self.phones)
         folder = self.folder / f"phone-{number}"
         for name in ("answers", "classes", "system", "top"):
@@ -188,11 +191,33 @@ class Rack:
         (folder / "java").write_text(_java(), encoding="utf-8")
         (folder / "seen").write_text("".join(f"{each}\n" for each in _seen()), encoding="utf-8")
         for archive, jars in (classes or {}).items():
-            (folder / "classes" / known_sha256(archive)).write_text(":".join(map(str, jars)), encoding="utf-8")
+            copies = [shutil.copy(jar, folder / "classes" / f"{known_sha256(jar)}.jar") for jar in jars]
+            seen = ":".join(f"/classes/{Path(each).name}" for each in copies)
+            (folder / "classes" / known_sha256(archive)).write_text(seen, encoding="utf-8")
         made.start()
         self.phones.append(made)
         made.connect()
         return made
+
+
+def classes_for(library: Path | None) -> dict[Path, tuple[Path, ...]]:
+    """Archives that mobpack copies to devices for a library, or without one -> the jars that they were made of."""
+    store = Store(cache_folder() / "store")
+    runtime = jvm.android_runtime().classes
+    known = (runtime, *dexing.libraries(store))
+    own = [dexing.driver(runtime, dexing.java_package(runtime), store)]
+    with store.scratch() as scratch:
+        if library:
+            with zipfile.ZipFile(library) as archive:
+                archive.extract("classes.jar", scratch)
+            kept = cache_folder() / "adbd" / f"{known_sha256(scratch / 'classes.jar')}.jar"
+            if not kept.is_file():
+                host.replace(scratch / "classes.jar", kept)
+            own.insert(0, kept)
+        return {
+            dexing.dexed(known, store): known,
+            dexing.dexed(own, store, classpath=known): tuple(own),
+        }
 
 
 BATTERY = """\
