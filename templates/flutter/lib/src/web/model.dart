@@ -197,24 +197,6 @@ Future<PageDefinition> _definition(ModelDescriptor descriptor, LoadOptions optio
   }
   final module = await moduleOf(descriptor.package, page.module, options.library);
   return module.getProperty<PageDefinition>(page.name.toJS);
-  } on ModelException catch (error) {
-    throw ModelException(ModelErrorCode.missing, '$address: ${error.message}');
-  }
-}
-
-/// The address of a module: among the assets of the app, or in the copy of the package's folder that `library` names.
-String _address(String package, PageModel page, String? library) {
-  final address = library != null && library.endsWith('/')
-      ? '$library${page.module}'
-      : addressOf('packages/$package/${page.module}');
-  final base = _baseAddress();
-  return base == null ? address : Uri.parse(base).resolve(address).toString();
-}
-
-/// What addresses of the page are relative to; null without a page.
-String? _baseAddress() {
-  final document = globalContext.getProperty<JSObject?>('document'.toJS);
-  return document?.getProperty<JSString?>('baseURI'.toJS)?.toDart;
 }
 
 /// The options as JavaScript takes them.
