@@ -15,7 +15,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("workflows",),
-    ("channel", "devices", "packs", "publishing", "tuning"),
+    ("channel", "devices", "fleet", "packs", "publishing", "tuning"),
     ("bench", "differences", "plan", "provenance", "reporting"),
     ("quantization",),
     ("verification",),

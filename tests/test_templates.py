@@ -11,6 +11,7 @@ from packager.bench import page as bench_page
 from packager.devices import page as device_page
 from packager.differences import page as differences
 from packager.files.installed import templates_folder
+from packager.fleet import page as fleet_page
 from packager.packs import apple, play
 from packager.pages import bars, layers, parts
 from packager.quantization.measurement import page
@@ -67,6 +68,7 @@ VIEWS: dict[str, type] = {
     "report/bench.html.j2": bench_page.PageView,
     "report/devices.html.j2": device_page.PageView,
     "report/device_matrix.html.j2": device_page.PartView,
+    "report/fleet.html.j2": fleet_page.PageView,
     "report/report.html.j2": views.PageView,
     "report/differences.html.j2": differences.PageView,
     "report/quantization.html.j2": page.PageView,

@@ -1,23 +1,21 @@
 """Takes times on one device: rounds of all models with all providers, each in a new process, cool before each."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.bench import statistics
-from packager.bench.document import RoundEntry, RowEntry
 from packager.core.errors import ModelError, ToolError
 from packager.devices import conditions
 from packager.devices.conditions import COOL, Conditions
 from packager.devices.document import DeviceEntry, DeviceRow, NotMeasured
 from packager.devices.link import READY, GoneError
-from packager.devices.session import About, DeviceSession, Equipped, PackagedModel, Timed, of_package
+from packager.devices.rows import Contender, Round, rows_of
+from packager.devices.session import DeviceSession, Equipped, of_package
 from packager.runners import Pace
 
 if TYPE_CHECKING:
-    import numpy
+    pass
 
 NS_PER_MS = 1e6
 LOOK_S = 5.0
@@ -42,45 +40,6 @@ class Method:
     """longest wait for a device that is throttled, before each round"""
     wait_s: float = 120.0
     """longest wait for a device that has gone"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sample:
-    """The inputs that a model runs on, and the outputs that are expected."""
-
-    path: Path
-    """.npz keyed by input name"""
-    expected: "Mapping[str, numpy.ndarray]"
-    batch: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Round:
-    timed: Timed
-    load_s: float
-    base_bytes: int | None
-
-
-@dataclass(kw_only=True)
-class Contender:
-    """A model with a provider, and its rounds so far."""
-
-    model: PackagedModel
-    provider: str
-    sample: Sample
-    folder: Path
-    rounds: list[Round] = field(default_factory=list)
-    about: About | None = None
-    refusal: str = ""
-    """why it takes part in no further round"""
-    error: float | None = None
-    """largest difference from the expected outputs, as a share of their largest value"""
-    differs: bool = False
-
-    @property
-    def data(self) -> str:
-        """Name of the folder with what the package keeps on the device."""
-        return f"{self.model.class_name}.{self.provider}"
 
 
 @dataclass(kw_only=True)
@@ -120,7 +79,7 @@ def measure(
         after = conditions.read(link, device.serial)
     except GoneError as error:
         reason = error.message
-    rows = _rows(equipped, contenders, method)
+    rows = rows_of(device, contenders, method.threads)
     entry = replace(
         described(equipped),
         state="failed" if reason else "measured",
@@ -236,9 +195,7 @@ def _round(equipped: Equipped, contender: Contender, method: Method) -> Round:
     data = f"{storage.home}/data/{contender.data}"
     if not contender.rounds:
         storage.done(f"rm -rf {data} && mkdir -p {data}")
-    opening = of_package(
-        equipped, contender.model.class_name, contender.provider, data, threads=method.threads
-    )
+    opening = of_package(equipped, contender.model.class_name, contender.provider, data, threads=method.threads)
     with DeviceSession(equipped, opening, contender.folder) as session:
         contender.about = session.opened
         if session.opened.provider != contender.provider:
@@ -248,9 +205,7 @@ def _round(equipped: Equipped, contender: Contender, method: Method) -> Round:
             raise ModelError(timed.times.error)
         if not contender.rounds:
             _compare(session, contender)
-        return Round(
-            timed=timed, load_s=session.loading.seconds or 0.0, base_bytes=session.loading.base_bytes
-        )
+        return Round(timed=timed, load_s=session.loading.seconds or 0.0, base_bytes=session.loading.base_bytes)
 
 
 def _compare(session: DeviceSession, contender: Contender) -> None:
@@ -276,104 +231,6 @@ def _compare(session: DeviceSession, contender: Contender) -> None:
         scale = float(numpy.abs(wanted[both]).max(initial=0.0)) or 1.0
         error = float(numpy.abs(wide[both] - wanted[both]).max(initial=0.0)) / scale
         contender.error = max(contender.error or 0.0, error)
-
-
-def _rows(equipped: Equipped, contenders: Sequence[Contender], method: Method) -> tuple[DeviceRow, ...]:
-    first: dict[str, Contender] = {}
-    found = []
-    for each in contenders:
-        if each.rounds and each.about:
-            beside = first.setdefault(each.model.name, each)
-            found.append(_row(equipped, each, beside, method, len(found) + 1))
-    return tuple(found)
-
-
-def times_of(contender: Contender) -> list[tuple[int, ...]]:
-    return [each.timed.times.times_ns for each in contender.rounds]
-
-
-def _row(equipped: Equipped, contender: Contender, beside: Contender, method: Method, number: int) -> DeviceRow:
-    about = contender.about
-    assert about
-    last = contender.rounds[-1].timed
-    skipped = {
-        "assignment": about.assigned is None and "ONNX Runtime records none for this file, or the package has no library for this processor",
-        "PSS": last.pss_bytes is None and "the device has no /proc/self/smaps",
-        "warm load": len(contender.rounds) == 1 and "it needs two rounds",
-        "p99": len(statistics.all_of(times_of(contender))) < statistics.P99_RUNS and "it needs 100 runs",
-    }
-    return DeviceRow(
-        device=equipped.device.serial,
-        provider=contender.provider,
-        row=_row_entry(equipped, contender, beside, about, method, number),
-        cold_load_ms=1000 * contender.rounds[0].load_s,
-        first_run_ms=statistics.median([each.timed.first_ns for each in contender.rounds]) / NS_PER_MS,
-        pss_bytes=last.pss_bytes,
-        mapped_bytes=last.mapped_bytes,
-        assigned=about.assigned,
-        skipped=tuple(f"{name}: {reason}" for name, reason in skipped.items() if reason),
-    )
-
-
-def _row_entry(
-    equipped: Equipped, contender: Contender, beside: Contender, about: About, method: Method, number: int
-) -> RowEntry:
-    rounds = times_of(contender)
-    times = statistics.all_of(rounds)
-    middle = statistics.median(times)
-    interval = statistics.median_interval(rounds)
-    ratio = statistics.ratio(rounds, times_of(beside), is_paired=len(rounds) == len(beside.rounds))
-    warm = [each.load_s for each in contender.rounds[1:]]
-    peaks = [each.timed.times.peak_bytes for each in contender.rounds if each.timed.times.peak_bytes]
-    own = [each.nodes for each in about.assigned or () if each.provider.lower() == contender.provider]
-    return RowEntry(
-        number=number,
-        model=contender.model.name,
-        variant="package",
-        file=f"{Path(about.file).name.removesuffix('.tflite')} {about.sha256[:8]}",
-        is_original=False,
-        sha256=about.sha256,
-        size_bytes=about.size_bytes,
-        ships_for=(),
-        runner=f"{equipped.device.model or equipped.device.serial} {contender.provider}",
-        about=f"ONNX Runtime {about.runtime}",
-        placed=sum(own) if about.assigned is not None else None,
-        nodes=sum(each.nodes for each in about.assigned) if about.assigned is not None else None,
-        threads=method.threads,
-        p50_ms=middle / NS_PER_MS,
-        p50_low_ms=interval.low / NS_PER_MS,
-        p50_high_ms=interval.high / NS_PER_MS,
-        p90_ms=statistics.quantile(times, 0.9) / NS_PER_MS,
-        p99_ms=statistics.quantile(times, 0.99) / NS_PER_MS if len(times) >= statistics.P99_RUNS else None,
-        slowest_ms=max(times) / NS_PER_MS,
-        runs=len(times),
-        outliers=statistics.outlier_count(times),
-        round_medians_ms=tuple(statistics.median(each) / NS_PER_MS for each in rounds),
-        is_noisy=statistics.is_noisy(rounds),
-        items_per_second=contender.sample.batch / (middle / 1e9),
-        load_ms=1000 * statistics.median(warm) if warm else None,
-        peak_bytes=max(peaks, default=None),
-        base_bytes=max((each.base_bytes for each in contender.rounds if each.base_bytes), default=None),
-        cpu_ms=sum(each.timed.times.cpu_ns for each in contender.rounds) / len(times) / NS_PER_MS,
-        ratio=ratio.value,
-        ratio_low=ratio.interval.low,
-        ratio_high=ratio.interval.high,
-        error=contender.error,
-        differs=contender.differs,
-        rounds=tuple(map(_round_entry, contender.rounds)),
-    )
-
-
-def _round_entry(each: Round) -> RoundEntry:
-    times = each.timed.times
-    return RoundEntry(
-        times_ns=times.times_ns,
-        warm_up_ns=times.warm_up_ns,
-        cpu_ns=times.cpu_ns,
-        load_ms=1000 * each.load_s,
-        peak_bytes=times.peak_bytes,
-        base_bytes=each.base_bytes,
-    )
 
 
 def _used(before: Conditions, after: Conditions | None) -> int | None:

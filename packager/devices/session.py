@@ -138,7 +138,7 @@ class DeviceSession:
         except BaseException:
             self._end()
             raise
-        self.opened = _about(answer)
+        self.opened = about_of(answer)
         self.loading = Loading(
             seconds=answer["load_ns"] / 1e9,
             base_bytes=answer.get("base_bytes"),
@@ -187,38 +187,12 @@ class DeviceSession:
         }
         longest = self._equipped.timeout_s + pace.seconds + pace.warm_up_seconds
         answer = self._ask("time", {**described, **wanted}, "timing the model", longest)
-        if answer["error"]:
-            return Timed(times=Times(error=answer["error"]))
-        times = Times(
-            warm_up_ns=tuple(answer["warm_up_ns"]),
-            times_ns=tuple(answer["times_ns"]),
-            cpu_ns=answer["cpu_ns"] or 0,
-            peak_bytes=answer["peak_bytes"],
-        )
-        return Timed(
-            times=times,
-            first_ns=answer["first_ns"],
-            pss_bytes=answer["pss_bytes"],
-            mapped_bytes=answer["mapped_bytes"],
-        )
+        return timed_of(answer)
 
     def self_test(self) -> tuple[OutputTest, ...]:
         """Every output of every sample of the package, compared on the device by the package's own code."""
         answer = self._ask("self-test", {}, "testing the model")
-        return tuple(
-            OutputTest(
-                name=each["name"],
-                sample=each["sample"],
-                max_abs_error=float(each["maxAbsError"]),
-                max_rel_error=float(each["maxRelError"]),
-                scale=float(each["scale"]),
-                mismatch_count=each["mismatchCount"],
-                tolerance=float(each["tolerance"]),
-                absolute_tolerance=float(each["absoluteTolerance"]),
-                failure=each["failure"],
-            )
-            for each in answer["outputs"]
-        )
+        return tests_of(answer)
 
     def __enter__(self) -> Self:
         return self
@@ -365,7 +339,44 @@ def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> 
     )
 
 
-def _about(answer: Mapping[str, Any]) -> About:
+def timed_of(answer: Mapping[str, Any]) -> Timed:
+    """The answer to a request for times."""
+    if answer["error"]:
+        return Timed(times=Times(error=answer["error"]))
+    times = Times(
+        warm_up_ns=tuple(answer["warm_up_ns"]),
+        times_ns=tuple(answer["times_ns"]),
+        cpu_ns=answer["cpu_ns"] or 0,
+        peak_bytes=answer["peak_bytes"],
+    )
+    return Timed(
+        times=times,
+        first_ns=answer["first_ns"],
+        pss_bytes=answer["pss_bytes"],
+        mapped_bytes=answer["mapped_bytes"],
+    )
+
+
+def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
+    """The answer to a request for a self-test."""
+    return tuple(
+        OutputTest(
+            name=each["name"],
+            sample=each["sample"],
+            max_abs_error=float(each["maxAbsError"]),
+            max_rel_error=float(each["maxRelError"]),
+            scale=float(each["scale"]),
+            mismatch_count=each["mismatchCount"],
+            tolerance=float(each["tolerance"]),
+            absolute_tolerance=float(each["absoluteTolerance"]),
+            failure=each["failure"],
+        )
+        for each in answer["outputs"]
+    )
+
+
+def about_of(answer: Mapping[str, Any]) -> About:
+    """The answer to a request to open a model."""
     found = answer.get("assignment")
     return About(
         runtime=answer["version"],

@@ -25,6 +25,8 @@ SUFFIX = ".j2"
 class DeviceTests:
     """Fields of the templates."""
 
+    package: str
+    """name of its folder"""
     module: str
     classes: tuple[str, ...]
     package_path: str
@@ -60,7 +62,11 @@ def _view(package: Path, folder: Path) -> DeviceTests:
         raise ConfigError(f"{package} has no models of mobpack's", hint="give the folder dist/swift/NAME of a build")
     place = os.path.relpath(package.absolute(), folder.absolute())
     return DeviceTests(
-        module=found[1], classes=tuple(classes), package_path=Path(place).as_posix(), bundle_id=BUNDLE_ID
+        package=package.absolute().name,
+        module=found[1],
+        classes=tuple(classes),
+        package_path=Path(place).as_posix(),
+        bundle_id=BUNDLE_ID,
     )
 
 

@@ -1,5 +1,5 @@
-"""Writes docs/configuration.md and the schemas mobpack, report and bench in docs/ from the types and docstrings of the
-configuration, the report and the results of `mobpack bench`.
+"""Writes docs/configuration.md and the schemas mobpack, report, bench and fleet in docs/ from the types and docstrings
+of the configuration, the report and the results of `mobpack bench` and `mobpack fleet`.
 
 Run `python -m packager.workflows.reference` after adding a key; a test compares the files with its output.
 """
@@ -13,6 +13,7 @@ from packager.bench.document import BenchDocument
 from packager.config import FILE_NAME, Config
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
 from packager.devices.document import DeviceDocument
+from packager.fleet.document import FleetDocument
 from packager.quantizers import QUANTIZERS
 from packager.reporting import ReportDocument
 
@@ -36,6 +37,7 @@ TABLES = {
     "ParityTable": "parity",
     "CheckTable": "check",
     "RuntimeTable": "runtime",
+    "CacheTable": "cache",
     "Android": "target.android",
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
@@ -69,6 +71,13 @@ def devices_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     return {"$schema": DIALECT, **TypeAdapter(DeviceDocument).json_schema()}
+
+
+def fleet_schema() -> dict[str, Any]:
+    """JSON schema of what mobpack fleet writes."""
+    from pydantic import TypeAdapter
+
+    return {"$schema": DIALECT, **TypeAdapter(FleetDocument).json_schema()}
 
 
 def markdown() -> str:
@@ -113,6 +122,7 @@ def main() -> None:
         "report": report_schema(),
         "bench": bench_schema(),
         "devices": devices_schema(),
+        "fleet": fleet_schema(),
     }
     for name, document in schemas.items():
         (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="\n")

@@ -22,7 +22,7 @@ internal object Driver {
         Runtime.getRuntime().halt(0)
     }
 
-    private fun answer(models: Models, request: Request): String = try {
+    fun answer(models: Models, request: Request): String = try {
         models.answer(request)
     } catch (failure: ReflectiveOperationException) {
         json("broken" to inWords(failure.cause ?: failure))

@@ -122,8 +122,9 @@ internal class PackagedModel private constructor(
             return options
         }
 
-        /** That of Android itself: no app runs. */
+        /** The app's, or that of Android itself where no app runs. */
         private fun systemContext(): Context {
+            Host.context?.let { return it }
             val looper = Class.forName("android.os.Looper")
             if (looper.getMethod("getMainLooper").invoke(null) == null) looper.getMethod("prepareMainLooper").invoke(null)
             val activities = Class.forName("android.app.ActivityThread")
@@ -131,6 +132,12 @@ internal class PackagedModel private constructor(
             return activities.getMethod("getSystemContext").invoke(thread) as Context
         }
     }
+}
+
+/** The app that the models run in, if there is one. */
+internal object Host {
+    @Volatile
+    var context: Context? = null
 }
 
 /** A context for code that has no app: its private folders are below [folder]. */
