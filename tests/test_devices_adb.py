@@ -126,8 +126,8 @@ def test_models_of_a_package_test_themselves_on_all_devices(lab: Lab, run: Run) 
 
 
 def test_times_of_two_devices_are_taken_compared_and_judged(lab: Lab, run: Run, tmp_path: Path) -> None:
-    quick = ("bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu", "--provider", "qnn")
-    quick += ("--rounds", "2", "--seconds", "0.1")
+    quick: list[str | Path] = ["bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu"]
+    quick += ["--provider", "qnn", "--rounds", "2", "--seconds", "0.1"]
     answer = run(*quick, "--device", "*", "--report", "d.html", "--fail-on", "p90=9s@Tensor*", "--json")
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
