@@ -147,7 +147,10 @@ def _of_this_machine(count: int) -> Iterator[Cluster]:
             silence_logs=logging.CRITICAL,
         )
         cluster = Cluster(
-            client=_dask().Client(local, set_as_default=False), local=local, address=local.scheduler_address
+            client=_dask().Client(local, set_as_default=False),
+            local=local,
+            address=local.scheduler_address,
+            count=count,
         )
         try:
             yield cluster
