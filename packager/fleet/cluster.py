@@ -146,9 +146,8 @@ def _of_this_machine(count: int) -> Iterator[Cluster]:
             memory_limit=0,  # tasks watch their programs, too, which Dask does not see
             silence_logs=logging.CRITICAL,
         )
-        cluster = Cluster(
-            client=_dask().Client(local, set_as_default=False),
-            local=local,
+        client = _dask().Client(local, set_as_default=False)
+        cluster = Cluster(client=client, local=local, address=local.scheduler_address, count=count)
             address=local.scheduler_address,
             count=count,
         )
