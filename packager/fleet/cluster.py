@@ -148,9 +148,6 @@ def _of_this_machine(count: int) -> Iterator[Cluster]:
         )
         client = _dask().Client(local, set_as_default=False)
         cluster = Cluster(client=client, local=local, address=local.scheduler_address, count=count)
-            address=local.scheduler_address,
-            count=count,
-        )
         try:
             yield cluster
         except BaseException:
