@@ -83,6 +83,7 @@ class Abacus:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
     HIDES_NODES: ClassVar[bool] = False
+    TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def options(self) -> Mapping[str, str]:
         return {"beads": "10"}

@@ -13,8 +13,9 @@ from packager.config.mistakes import config_error
 from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config
 from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
+from packager.core.tuned import Tunable, refuse_models
 from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
-from packager.targets import WRAPPERS
+from packager.targets import WRAPPERS, included
 
 QUANTIZER = "quantizer"
 """Name of the variant that the command line describes."""
@@ -90,6 +91,9 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
     except ValidationError as error:
         raise config_error(error.errors()[0], has_settings=bool(settings)) from error
     _check_model_names(config)
+    for name, table in config.targets().items():
+        if isinstance(table, Tunable):
+            refuse_models(table.tuned, config.model, f"target.{name}")
     return absolute(config, folder)
 
 
@@ -98,7 +102,7 @@ def _add_needed(document: dict[str, Any]) -> None:
     tables = document.get("target")
     for wrapper in WRAPPERS.values():
         if isinstance(tables, dict) and wrapper.NAME in tables:
-            for name in wrapper.NEEDS:
+            for name in included(wrapper, tables):
                 tables.setdefault(name, {})
 
 

@@ -21,6 +21,10 @@ class Coreml:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
+    TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "MLComputeUnits": ("CPUAndNeuralEngine", "CPUAndGPU", "CPUOnly"),
+        "SpecializationStrategy": ("FastPrediction",),
+    }
 
     model_format: str = "MLProgram"
     """`MLProgram` takes more operators and 16-bit floats, from iOS 15; `NeuralNetwork` is its predecessor"""

@@ -16,6 +16,7 @@ class Nnapi:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
+    TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     use_fp16: bool = False
     """compute float models in 16 bits if the accelerator can"""

@@ -23,6 +23,9 @@ class Provider(Protocol):
     """whether ONNX Runtime's record of assigned nodes omits those that it lays out anew: those of providers that change
     the layout of nodes and run each with a kernel, instead of compiling several"""
 
+    TUNES: ClassVar[Mapping[str, tuple[str, ...]]]
+    """options and values that may be faster on some devices, by ONNX Runtime's names; each is tried alone"""
+
     def options(self) -> Mapping[str, str]:
         """Its options, by ONNX Runtime's names."""
         ...

@@ -16,6 +16,10 @@ class Qnn:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ("QTI", "Qualcomm")
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
     HIDES_NODES: ClassVar[bool] = False
+    TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "htp_performance_mode": ("sustained_high_performance", "high_performance", "balanced"),
+        "htp_graph_finalization_optimization_mode": ("1",),
+    }
 
     backend: str = "libQnnHtp.so"
     """Qualcomm's library that drives the processor"""

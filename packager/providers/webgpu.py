@@ -16,6 +16,7 @@ class Webgpu:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = True
+    TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {"preferredLayout": ("NCHW", "NHWC")}
 
     preferred_layout: str = "NCHW"
     """layout of images on the processor: `NHWC`, ONNX Runtime's own default, or `NCHW`. With NHWC a Conv of 129

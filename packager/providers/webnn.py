@@ -16,6 +16,7 @@ class Webnn:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
+    TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     device_type: Literal["cpu", "gpu", "npu"] = "gpu"
     """processor that the browser is asked for"""

@@ -8,7 +8,7 @@ from packager.config import Config
 from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.encryption import ModelKey
-from packager.targets import WRAPPERS, Target, Wrapper
+from packager.targets import WRAPPERS, Target, Wrapper, included
 from packager.workflows.gates import Rules
 from packager.workflows.trusted_keys import trust_of
 
@@ -33,7 +33,7 @@ class Request:
 
 
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
-    """The targets of the command line, else those of mobpack.toml, preceded by the targets that wrappers need.
+    """The targets of the command line, else those of mobpack.toml, preceded by the targets that wrappers include.
 
     Raises ConfigError when there are none.
     """
@@ -42,7 +42,8 @@ def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
         raise ConfigError(
             "no target to build", hint="add --target android, or a [target.android] table to mobpack.toml"
         )
-    needed = [name for wrapper in chosen if wrapper in WRAPPERS for name in WRAPPERS[wrapper].NEEDS]
+    wrappers = [WRAPPERS[name] for name in chosen if name in WRAPPERS]
+    needed = [name for wrapper in wrappers for name in included(wrapper, config.targets())]
     return tuple(dict.fromkeys((*needed, *chosen)))
 
 

@@ -11,8 +11,8 @@ from tests.contract_table.sides import VOICE, Answer, Answers
 PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 HEAD = """\
-| what an app passes | what it gets | Kotlin | Swift | React Native |
-|---|---|---|---|---|
+| what an app passes | what it gets | Kotlin | Swift | React Native | Dart |
+|---|---|---|---|---|---|
 """
 MOST = 1e-4
 """Largest error of a side, as a share of the answer's largest number."""
@@ -92,7 +92,7 @@ def table(found: Sequence[Row]) -> str:
 
 def words(text: str) -> list[str]:
     """The lines of a table without the measured differences."""
-    return [re.sub(r"( [\d.]+e[-+]\d+ \|){3}$", "", line).strip() for line in text.strip().splitlines()[2:]]
+    return [re.sub(r"( [\d.]+e[-+]\d+ \|){4}$", "", line).strip() for line in text.strip().splitlines()[2:]]
 
 
 def written() -> str:

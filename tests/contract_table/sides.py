@@ -1,4 +1,4 @@
-"""The sides: Python, Kotlin on ONNX Runtime for Android, Swift, and JavaScript with React Native's C++."""
+"""The sides: Python, Kotlin on ONNX Runtime for Android, Swift, JavaScript with React Native's C++, and Dart."""
 
 import json
 import os
@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
+from packager.release import layouts
 from tests.contract_table import cases
-from tests.toolchain import jsc, jvm, node, swift_packages
+from tests.toolchain import dart, jsc, jvm, node, swift_packages
 from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
@@ -176,6 +177,23 @@ def _bundle(app: Path, script: Path) -> None:
         environment={"NODE_PATH": str(app / "node_modules")},
     )
     assert (done.returncode, done.output) == (0, ""), done.output
+
+
+def dart_package(asked: Asked, folder: Path) -> Answers:
+    """The package for Flutter, in a program of Dart with ONNX Runtime for Linux."""
+    [archive] = (asked.dist / "flutter").glob("*.zip")
+    layouts.unpack(archive, folder / "package")
+    package = dart.configured_package(folder / "package", "models")
+    shutil.copy(PROGRAMS / "contract_table.dart", package)
+    toolchain = dart.dart()
+    library = toolchain.onnxruntime()
+    done = toolchain.run(
+        ["dart", "contract_table.dart", library, asked.cases, str(cases.RATE), str(cases.WINDOW)],
+        cwd=package,
+        mounts={str(library.parent): library.parent, str(asked.cases): asked.cases},
+    )
+    assert done.returncode == 0, done.output[-4000:]
+    return _read(dict(PRINTED.findall(done.output)))
 
 
 def _read(facts: Mapping[str, str]) -> Answers:

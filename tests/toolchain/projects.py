@@ -214,6 +214,8 @@ random-samples = 1
 [target.android]
 providers = ["xnnpack"]
 
+[target.web]
+
 [target.flutter]
 """
 GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from packager.core import components
 from packager.core.components import Component
 from packager.providers import PROVIDERS
-from packager.targets import delivery, signed_list
+from packager.targets import delivery, signed_list, tuning
 from packager.targets.android import aar, files, native
 from packager.targets.android.sources import LIBRARIES_ROOT
 from packager.targets.android.view import AndroidView, OptionView, ProviderView, RuntimeView
@@ -68,6 +68,7 @@ def runtime_view(
     is_encrypted: bool,
     delivered: delivery.DeliveryView | None,
     runtime: str,
+    tuned: tuple[tuning.ChipView, ...] = (),
 ) -> RuntimeView:
     views = tuple(
         ProviderView(
@@ -89,4 +90,5 @@ def runtime_view(
         is_encrypted=is_encrypted,
         delivery=delivered,
         delivered_runtime=runtime if delivered else "",
+        tuned=tuned,
     )

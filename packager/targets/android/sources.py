@@ -45,6 +45,8 @@ SELF_TEST = "SelfTest"
 """file that only packages with golden vectors have"""
 DECRYPTION = "Decryption"
 """file that only packages with `encryption` have"""
+TUNING = "Tuning"
+"""file that only packages with tuned settings have"""
 TRUST = ("Envelope", "Json", "Trust")
 """files that only packages with `trust` have"""
 DELIVERY = (
@@ -85,7 +87,8 @@ def _extra_files(view: AndroidView) -> tuple[str, ...]:
     tested = (SELF_TEST,) if updated or any(model.golden for model in view.models) else ()
     verified = TRUST if view.package.trust else ()
     decrypted = (DECRYPTION,) if view.package.encryption else ()
-    return (*tested, *verified, *decrypted, *updated)
+    tuned = (TUNING,) if view.runtime.tuned else ()
+    return (*tested, *verified, *decrypted, *updated, *tuned)
 
 
 def printed_assets(sources: Sources) -> dict[PurePosixPath, bytes]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
@@ -11,6 +11,7 @@ from packager.core.components import Parts
 from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
+from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Contract, Model, Package, Plan, Sources
 from packager.environments.runtime import Runtime
 from packager.files import host
@@ -19,11 +20,11 @@ from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.render import write_sources
-from packager.targets import delivery, signed_list
+from packager.targets import delivery, signed_list, tuning
 from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.files import Files
 from packager.targets.android.golden import golden_views
-from packager.targets.android.names import KEYWORDS, package_part
+from packager.targets.android.names import KEYWORDS, ONNXRUNTIME, package_part
 from packager.targets.android.readme import readme
 from packager.targets.android.runtime import (
     allowed,
@@ -110,6 +111,8 @@ class Android:
     """oldest minor version of ONNX Runtime that an app may bring, for example `1.27`: the build loads every file in
     each release from there on, and the package's metadata allow them; default: the release that the package names, or a
     newer one"""
+    tuned: Mapping[str, Mapping[str, Tuned]] = field(default_factory=dict)
+    """settings by the chip's Android name and the model: `[target.android.tuned.SM8650.classifier]`"""
     min_sdk: int = 24
     """oldest supported Android API level"""
     assembler: Literal["embedded", "gradle"] = "embedded"
@@ -135,6 +138,7 @@ class Android:
                 f"soc-models needs the provider {' or '.join(for_chips)}, the only one that opens its files",
                 hint=f'add "{for_chips[0]}" to providers',
             )
+        refuse_chips(self.tuned, self.providers)
         self.allowed_runtimes()
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
@@ -178,7 +182,7 @@ class Android:
         files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
-        java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
+        java_package = runtime.java_package if runtime else ONNXRUNTIME
 
         def model_view(model: Model) -> ModelView:
             view = tensors.model_view(
@@ -207,6 +211,7 @@ class Android:
                 is_encrypted=bool(package.encryption),
                 delivered=delivery.delivery_view(package),
                 runtime=self._delivered_runtime(runtime),
+                tuned=tuning.chips(self.tuned, str.upper),
             ),
             models=tuple(model_view(model) for model in models),
             typed_files=typed.files(contracts.values()),

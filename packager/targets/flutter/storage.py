@@ -12,6 +12,14 @@ class Storage:
     type: str
     data: str
 
+    def zeros(self, count: int) -> str:
+        """An expression for a list of numbers."""
+        return f"List<int>.filled({count}, 0)" if self.data == WHOLE else f"{self.data}({count})"
+
+
+WHOLE = "List<int>"
+"""of 64 bits: JavaScript has no Int64List"""
+
 
 STORAGE = {
     ElementType.FLOAT: Storage("float32", "Float32List"),
@@ -21,11 +29,11 @@ STORAGE = {
     ElementType.INT8: Storage("int8", "Int8List"),
     ElementType.INT16: Storage("int16", "Int16List"),
     ElementType.INT32: Storage("int32", "Int32List"),
-    ElementType.INT64: Storage("int64", "Int64List"),
+    ElementType.INT64: Storage("int64", WHOLE),
     ElementType.UINT8: Storage("uint8", "Uint8List"),
     ElementType.UINT16: Storage("uint16", "Uint16List"),
     ElementType.UINT32: Storage("uint32", "Uint32List"),
-    ElementType.UINT64: Storage("uint64", "Uint64List"),
+    ElementType.UINT64: Storage("uint64", WHOLE),
     ElementType.BOOL: Storage("bool", "Uint8List"),
     ElementType.STRING: Storage("string", "List<String>"),
 }

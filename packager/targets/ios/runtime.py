@@ -8,6 +8,7 @@ from packager.targets.delivery import DeliveryView
 from packager.targets.ios.files import CASES
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
 from packager.targets.signed_list import TrustView
+from packager.targets.tuning import ChipView
 
 COREML = "coreml"
 MODEL_FORMATS = {"MLProgram": ".mlProgram", "NeuralNetwork": ".neuralNetwork"}
@@ -32,6 +33,7 @@ def runtime_view(
     published_runtime: str = "",
     *,
     is_encrypted: bool = False,
+    tuned: tuple[ChipView, ...] = (),
 ) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(
@@ -49,6 +51,7 @@ def runtime_view(
         is_encrypted=is_encrypted,
         delivery=delivery,
         published_runtime=published_runtime,
+        tuned=tuned,
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
@@ -10,6 +10,7 @@ from packager.core.components import Parts
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
+from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
@@ -18,9 +19,9 @@ from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
-from packager.targets import signed_list, swift_runtime
+from packager.targets import privacy, signed_list, swift_runtime, tuning
 from packager.targets.delivery import delivery_view
-from packager.targets.ios import files, package, privacy, swift, tensors, texts
+from packager.targets.ios import files, package, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
@@ -82,6 +83,9 @@ class Ios:
     each release from there on; `runtime-from` and the pod of a React Native package begin with it; default: the release
     that mobpack pins, or a newer one"""
 
+    tuned: Mapping[str, Mapping[str, Tuned]] = field(default_factory=dict)
+    """settings by the device's identifier and the model: `[target.ios.tuned."iPhone17,1".classifier]`"""
+
     def __post_init__(self) -> None:
         """Raises SettingError for invalid values."""
         for index, provider in enumerate(self.providers):
@@ -91,6 +95,7 @@ class Ios:
                 )
             if provider not in providers_of(self.NAME):
                 raise _unknown(provider)
+        refuse_chips(self.tuned, self.providers)
         if self.module:
             swift.module_name("", self.module)
         for key in ("min_ios", "min_macos"):
@@ -160,6 +165,7 @@ class Ios:
             delivered,
             self._delivered_runtime(runtime) if delivered else "",
             is_encrypted=bool(package.encryption),
+            tuned=tuning.chips(self.tuned, files.CASES.__getitem__),
         )
         _refuse_double(shared)
         laid_out = files.lay_out(plans)

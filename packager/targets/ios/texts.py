@@ -84,6 +84,8 @@ DELIVERY = (
     "UpdatedSource",
 )
 """files of packages that take models from a channel"""
+TUNING = ("Tuning",)
+"""files of packages with tuned settings"""
 LABELS = ("Labels",)
 """files of packages with labels"""
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
@@ -105,7 +107,7 @@ OF_LISTS = ("TextLists",)
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
 FILES = (
-    *(*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *OF_LISTS),
+    *(*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *TUNING, *OF_LISTS),
     *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
 )
 """names of all files"""
@@ -143,11 +145,12 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
 
 def shared_files(view: IosView) -> tuple[str, ...]:
     decrypted = ENCRYPTION if view.runtime.is_encrypted else ()
+    tuned = TUNING if view.runtime.tuned else ()
     tests = SELF_TEST if view.runtime.delivery or _has_self_test(view) else ()
     optional = (*(COREML if view.runtime.uses_coreml else ()), *tests)
     verified = (*(TRUST if view.runtime.trust else ()), *(DELIVERY if view.runtime.delivery else ()))
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
-    return (*SHARED, *optional, *verified, *decrypted, *_of_kinds(view, OF_KINDS), *lists)
+    return (*SHARED, *optional, *verified, *decrypted, *tuned, *_of_kinds(view, OF_KINDS), *lists)
 
 
 def _of_kinds(view: IosView, names: Mapping[type, tuple[str, ...]]) -> tuple[str, ...]:

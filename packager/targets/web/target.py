@@ -19,7 +19,7 @@ from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import signed_list
 from packager.targets.delivery import delivery_view
-from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact
+from packager.targets.target import Built, DefaultProviders, Page, RuntimeRange, artifact
 from packager.targets.typescript import naming, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
 from packager.targets.typescript.model import model_views
@@ -165,6 +165,13 @@ class Web:
             runtime_version=environment.version(),
             dependency="",
             own=None,
+            page=Page(
+                sources=self.render(view),
+                modules={
+                    each.name: (PurePosixPath("lib/models") / f"{each.file}.js", each.class_name)
+                    for each in view.names.models
+                },
+            ),
         )
 
     def render(self, view: WebView) -> Sources:

@@ -38,7 +38,7 @@ def fetch(model: HubModel, known: HubLock | None, scratch: Path, console: Consol
     than `known` says.
     """
     if known and (place := place_of(known.repository, known.commit, tuple(known.files))).is_dir():
-        refuse_other(known.files, place, model)
+        refuse_other(hashes(place, tuple(known.files)), known.files, place, model)
         return Fetched(path=path_in(place, tuple(known.files)), lock=known)
     if known:
         commit, names, promised = known.commit, tuple(known.files), dict(known.files)
@@ -51,17 +51,21 @@ def fetch(model: HubModel, known: HubLock | None, scratch: Path, console: Consol
             f"  {model.repository} at {commit[:12]}: {len(names)} files, {size(sum(sizes[name] for name in names))}"
         )
     place = place_of(model.repository, commit, names)
+    promised = {name: sha256 for name, sha256 in promised.items() if sha256}
+    files: dict[str, str] = {}
 
     def make(folder: Path) -> None:
         job = {"repository": model.repository, "commit": commit, "names": list(names), "folder": str(folder.absolute())}
         asked(job, scratch, model)
         shutil.rmtree(folder / METADATA, ignore_errors=True)
-        refuse_other({name: sha256 for name, sha256 in promised.items() if sha256}, folder, model)
+        files.update(hashes(folder, names))
+        refuse_other(files, promised, folder, model)
 
     with console.step(f"fetch {model.text}"):
         make_once(place, make)
-    refuse_other({name: sha256 for name, sha256 in promised.items() if sha256}, place, model)
-    files = {name: sha256_of(place / name) for name in names}
+    if not files:  # in the cache already
+        files = hashes(place, names)
+        refuse_other(files, promised, place, model)
     lock = HubLock(source=model.text, repository=model.repository, commit=commit, files=files)
     return Fetched(path=path_in(place, names), lock=lock)
 
@@ -76,10 +80,15 @@ def path_in(place: Path, names: Sequence[str]) -> Path:
     return place if "config.json" in names else place / names[0]
 
 
-def refuse_other(files: Mapping[str, str], folder: Path, model: HubModel) -> None:
-    """Raises ToolError for a file that has not the sha256 in `files`."""
-    for name, sha256 in files.items():
-        found = sha256_of(folder / name) if (folder / name).is_file() else "no file"
+def hashes(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """The sha256 of those of `names` that are files of `folder`."""
+    return {name: sha256_of(folder / name) for name in names if (folder / name).is_file()}
+
+
+def refuse_other(files: Mapping[str, str], expected: Mapping[str, str], folder: Path, model: HubModel) -> None:
+    """Raises ToolError for a file of `folder` whose sha256, in `files`, is not the expected one."""
+    for name, sha256 in expected.items():
+        found = files.get(name, "no file")
         if found != sha256:
             raise ToolError(
                 f"{model.text}: {name} is not the expected file: {found[:16]} instead of {sha256[:16]}",

@@ -18,6 +18,8 @@ public abstract class Context {
 
     public abstract File getCacheDir();
 
+    public abstract File getExternalFilesDir(String type);
+
     public abstract File getNoBackupFilesDir();
 
     public abstract String getPackageCodePath();

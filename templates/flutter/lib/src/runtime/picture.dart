@@ -3,6 +3,7 @@
 import 'dart:typed_data';
 
 import 'errors.dart';
+import 'planes.dart';
 import 'tensor.dart';
 
 /// The order of the colours in a pixel, one byte each; or a camera's luma and chroma.
@@ -29,7 +30,10 @@ enum PixelFormat {
   nv12(1, [0, 0, 0], [0, 1]),
 
   /// Luma, then chroma of half the size, V before U.
-  nv21(1, [0, 0, 0], [1, 0]);
+  nv21(1, [0, 0, 0], [1, 0]),
+
+  /// As [nv12] with 10 bits, in the upper bits of 16.
+  p010(2, [1, 1, 1], [1, 3]);
 
   const PixelFormat(this._bytesPerPixel, this._channels, [this._chroma]);
 
@@ -77,66 +81,103 @@ enum PictureOrientation {
   rightMirrored,
 
   /// To be turned counter-clockwise by 90 degrees.
-  left,
-}
+  left;
 
-/// A plane of a camera's picture, as the plugin `camera` describes it.
-final class PicturePlane {
-  /// With its strides.
-  const PicturePlane(this.bytes, {required this.bytesPerRow, this.bytesPerPixel = 1});
+  /// By Exif's number, 1 to 8; [up] for any other.
+  static PictureOrientation ofExif(int number) => values.elementAtOrNull(number - 1) ?? up;
 
-  /// Its rows.
-  final Uint8List bytes;
-
-  /// From the start of one row to that of the next.
-  final int bytesPerRow;
-
-  /// From one value to the next.
-  final int bytesPerPixel;
+  /// By the clockwise turn that makes the picture upright: 0, 90, 180 or 270 degrees, or these and whole turns, such as
+  /// the `sensorOrientation` of the plugin `camera` on a phone that is held upright.
+  ///
+  /// Throws ModelException `badInput` for any other.
+  static PictureOrientation ofRotation(int degrees) => switch (degrees % 360) {
+    0 => up,
+    90 => right,
+    180 => down,
+    270 => left,
+    _ => throw ModelException(ModelErrorCode.badInput, 'a turn by $degrees degrees is none by 0, 90, 180 or 270'),
+  };
 }
 
 /// A picture of any size.
 final class Picture {
   /// Pixels, row after row. Alpha is ignored: transparent pixels count with their colour. Luma and chroma have an even
-  /// width and height, and the rows of chroma follow those of luma, with the same `rowBytes`.
+  /// width and height; the rows of chroma follow those of luma, with the same `rowBytes`, or are in `chroma`.
   const Picture(
     this.pixels, {
     required this.width,
     required this.height,
     this.format = PixelFormat.rgba,
     this.rowBytes,
+    this.chroma,
+    this.chromaRowBytes,
     this.conversion = YuvConversion.bt601Full,
     this.orientation = PictureOrientation.up,
+    this.region,
   });
 
-  /// The planes of luma and chroma of a camera (YUV 4:2:0), which are copied without their gaps.
+  /// The planes of luma and chroma of a camera (YUV 4:2:0). Of three planes those of chroma are copied; of two, as iOS
+  /// has them, `u` is that of U and V together, and nothing is copied.
   ///
   /// Throws ModelException `badInput` for planes that are too small.
   factory Picture.yuv420({
     required PicturePlane y,
     required PicturePlane u,
-    required PicturePlane v,
     required int width,
     required int height,
+    PicturePlane? v,
     YuvConversion conversion = YuvConversion.bt601Full,
     PictureOrientation orientation = PictureOrientation.up,
+    Region? region,
   }) {
     if (width < 2 || height < 2 || width.isOdd || height.isOdd) {
       throw ModelException(ModelErrorCode.badInput, 'luma and chroma have even sizes, found $width x $height');
     }
-    final packed = Uint8List(width * height * 3 ~/ 2);
-    _pack(packed, 0, 1, y, width, height);
-    _pack(packed, width * height, 2, u, width ~/ 2, height ~/ 2);
-    _pack(packed, width * height + 1, 2, v, width ~/ 2, height ~/ 2);
+    var (luma, lumaRow) = (y.bytes, y.bytesPerRow);
+    if (y.bytesPerPixel != 1) {
+      packPlane(luma = Uint8List(width * height), 0, 1, y, width, height);
+      lumaRow = width;
+    }
+    var (chroma, chromaRow) = (u.bytes, u.bytesPerRow);
+    if (v != null) {
+      chroma = Uint8List(width * height ~/ 2);
+      packPlane(chroma, 0, 2, u, width ~/ 2, height ~/ 2);
+      packPlane(chroma, 1, 2, v, width ~/ 2, height ~/ 2);
+      chromaRow = width;
+    }
     return Picture(
-      packed,
+      luma,
       width: width,
       height: height,
       format: PixelFormat.nv12,
+      rowBytes: lumaRow,
+      chroma: chroma,
+      chromaRowBytes: chromaRow,
       conversion: conversion,
       orientation: orientation,
+      region: region,
     );
   }
+
+  /// The single plane of a camera: `bgra` on iOS, `nv21` on Android.
+  factory Picture.plane(
+    PicturePlane plane, {
+    required int width,
+    required int height,
+    required PixelFormat format,
+    YuvConversion conversion = YuvConversion.bt601Full,
+    PictureOrientation orientation = PictureOrientation.up,
+    Region? region,
+  }) => Picture(
+    plane.bytes,
+    width: width,
+    height: height,
+    format: format,
+    rowBytes: plane.bytesPerRow,
+    conversion: conversion,
+    orientation: orientation,
+    region: region,
+  );
 
   /// Its pixels, row after row.
   final Uint8List pixels;
@@ -153,28 +194,20 @@ final class Picture {
   /// From the start of one row to that of the next; null where rows have no gaps between them.
   final int? rowBytes;
 
+  /// The rows of chroma, where they do not follow those of luma.
+  final Uint8List? chroma;
+
+  /// From the start of one row of [chroma] to that of the next; null where they have no gaps between them.
+  final int? chromaRowBytes;
+
   /// For luma and chroma.
   final YuvConversion conversion;
 
   /// Where its upper side is.
   final PictureOrientation orientation;
-}
 
-void _pack(Uint8List packed, int start, int step, PicturePlane plane, int width, int height) {
-  final needed = plane.bytesPerRow * (height - 1) + plane.bytesPerPixel * (width - 1) + 1;
-  if (plane.bytesPerPixel < 1 || plane.bytesPerRow < 0 || plane.bytes.length < needed) {
-    throw ModelException(
-      ModelErrorCode.badInput,
-      'a plane of $width x $height has ${plane.bytes.length} bytes instead of $needed',
-    );
-  }
-  for (var row = 0, at = start; row < height; row++) {
-    for (var column = 0, from = row * plane.bytesPerRow; column < width; column++) {
-      packed[at] = plane.bytes[from];
-      at += step;
-      from += plane.bytesPerPixel;
-    }
-  }
+  /// The part for the model; null for the whole picture. Its edges are even for luma and chroma. Results refer to it.
+  final Region? region;
 }
 
 /// What models take of a picture.
@@ -183,33 +216,36 @@ final class PictureTensors {
   ///
   /// Throws ModelException `badInput`, saying what is wrong with the picture.
   factory PictureTensors(String name, Picture picture) {
-    final Picture(:width, :height, :format, :pixels) = picture;
+    final Picture(:width, :height, :format, :conversion) = picture;
+    if (width < 1 || height < 1) throw refusedPicture(name, 'has $width x $height pixels');
+    final region = picture.region ?? Region(0, 0, width, height);
+    if (!region.isWithin(width, height)) {
+      throw refusedPicture(name, 'has region $region, which is no part of $width x $height pixels');
+    }
     final places = format._chroma;
-    if (width < 1 || height < 1) throw _refused(name, 'has $width x $height pixels');
-    if (places != null && (width.isOdd || height.isOdd)) {
-      throw _refused(name, 'has format ${format.name}, for which width and height are even numbers');
+    final isEven = width.isEven && height.isEven && region.isEven;
+    if (places != null && !isEven) {
+      throw refusedPicture(
+        name,
+        'has format ${format.name}, for which width, height and the edges of a region are even numbers',
+      );
     }
-    final row = width * format._bytesPerPixel;
-    final rowBytes = picture.rowBytes ?? row;
-    final rows = places == null ? height : height * 3 ~/ 2;
-    if (rowBytes < row) throw _refused(name, 'has rowBytes $rowBytes, but a row has $row bytes');
-    if (pixels.length < rowBytes * (rows - 1) + row) {
-      throw _refused(name, 'has ${pixels.length} bytes, too few for $width x $height pixels of ${format.name}');
-    }
-    final chroma = places == null
-        ? TensorInput(Uint8List(1), shape: const [1, 1, 1])
-        : TensorInput(
-            _rows(pixels, rowBytes * height, rowBytes, row, height ~/ 2),
-            shape: [height ~/ 2, width ~/ 2, 2],
-          );
+    final rows = Rows(
+      picture.pixels,
+      name,
+      width: width,
+      height: places != null && picture.chroma == null ? height * 3 ~/ 2 : height,
+      pixelBytes: format._bytesPerPixel,
+      rowBytes: picture.rowBytes,
+    );
     return PictureTensors._(
-      pixels: TensorInput(_rows(pixels, 0, rowBytes, row, height), shape: [height, width, format._bytesPerPixel]),
-      channels: TensorInput(Int64List.fromList(format._channels)),
-      orientation: TensorInput(Int64List.fromList([picture.orientation.index + 1])),
-      chroma: chroma,
-      conversion: TensorInput(
-        Int64List.fromList(places == null ? const [0, 0, 0] : [...places, picture.conversion.index + 1]),
-      ),
+      pixels: rows.part(region),
+      channels: TensorInput(format._channels),
+      orientation: TensorInput([picture.orientation.index + 1]),
+      chroma: places == null
+          ? TensorInput(Uint8List(1), shape: const [1, 1, 1])
+          : _chroma(name, picture, rows).part(region.half),
+      conversion: TensorInput(places == null ? const [0, 0, 0] : [...places, conversion.index + 1]),
     );
   }
 
@@ -225,26 +261,29 @@ final class PictureTensors {
   final TensorInput<Uint8List> pixels;
 
   /// Where red, green and blue lie in a pixel.
-  final TensorInput<Int64List> channels;
+  final TensorInput<List<int>> channels;
 
   /// Exif's number.
-  final TensorInput<Int64List> orientation;
+  final TensorInput<List<int>> orientation;
 
   /// U and V, of half the size.
   final TensorInput<Uint8List> chroma;
 
   /// Where U and V lie, and how they become colours.
-  final TensorInput<Int64List> conversion;
+  final TensorInput<List<int>> conversion;
 }
 
-/// Rows without gaps: a view where there are none.
-Uint8List _rows(Uint8List pixels, int start, int rowBytes, int row, int rows) {
-  if (rowBytes == row) return Uint8List.sublistView(pixels, start, start + row * rows);
-  final packed = Uint8List(row * rows);
-  for (var index = 0; index < rows; index++) {
-    packed.setRange(index * row, (index + 1) * row, pixels, start + index * rowBytes);
-  }
-  return packed;
+/// The rows of chroma: those of their own, else those that follow luma.
+Rows _chroma(String name, Picture picture, Rows luma) {
+  final Picture(:chroma, :width, :height) = picture;
+  final pixelBytes = 2 * picture.format._bytesPerPixel;
+  if (chroma == null) return luma.after(height, pixelBytes);
+  return Rows(
+    chroma,
+    name,
+    width: width ~/ 2,
+    height: height ~/ 2,
+    pixelBytes: pixelBytes,
+    rowBytes: picture.chromaRowBytes,
+  );
 }
-
-ModelException _refused(String name, String words) => ModelException(ModelErrorCode.badInput, 'picture `$name` $words');

@@ -2,6 +2,7 @@
 
 import 'dart:typed_data';
 
+import 'errors.dart';
 import 'tensor.dart';
 
 /// A class that a model predicts.
@@ -23,7 +24,10 @@ final class Classification {
 }
 
 /// The classes with `threshold` or more: the best `top`, best first, and of equal ones the first.
+///
+/// Throws ModelException `badOptions` for a `top` below 1.
 List<Classification> classified(Tensor<Float32List> scores, List<String> labels, int top, double threshold) {
+  if (top < 1) throw ModelException(ModelErrorCode.badOptions, 'top is 1 or more, not $top');
   final data = scores.data;
   final found = [
     for (final (index, score) in data.indexed)
@@ -33,7 +37,7 @@ List<Classification> classified(Tensor<Float32List> scores, List<String> labels,
     final order = other.score.compareTo(one.score);
     return order == 0 ? one.index.compareTo(other.index) : order;
   });
-  return found.length > top ? found.sublist(0, top < 0 ? 0 : top) : found;
+  return found.length > top ? found.sublist(0, top) : found;
 }
 
 /// A part of a picture, in pixels of the picture when it is upright.
@@ -82,7 +86,7 @@ final class Detection {
 List<Detection> detected(
   Tensor<Float32List> boxes,
   Tensor<Float32List> scores,
-  Tensor<Int64List> classes,
+  Tensor<List<int>> classes,
   List<String> labels,
 ) {
   final edges = boxes.data;
@@ -140,7 +144,7 @@ final class Reading {
 }
 
 /// The text that `symbols`, positions in `alphabet`, are.
-Reading spelled(Tensor<Int64List> symbols, Tensor<Float32List> scores, List<String> alphabet) {
+Reading spelled(Tensor<List<int>> symbols, Tensor<Float32List> scores, List<String> alphabet) {
   final text = [for (final symbol in symbols.data) _label(alphabet, symbol)].join();
   final count = scores.data.length;
   final sum = scores.data.fold<double>(0, (total, score) => total + score);

@@ -1,13 +1,6 @@
 // Compares what a model computes on this device with what it computed on the build machine.
 
-import 'dart:convert';
-import 'dart:math';
-import 'dart:typed_data';
-
-import 'descriptor.dart';
 import 'options.dart';
-import 'recipe.dart';
-import 'tensor.dart';
 
 /// The result of a self-test: outputs on this device, compared with those of the build machine.
 final class SelfTest {
@@ -82,124 +75,8 @@ final class OutputTest {
   @override
   String toString() => '$name, sample $sample: ${passed ? _words : 'FAILED, $failure'}';
 
-  String get _words => 'error ${_short(maxAbsError)}, allowed ${_short(absoluteTolerance + tolerance * scale)}';
+  String get _words => 'error ${shortly(maxAbsError)}, allowed ${shortly(absoluteTolerance + tolerance * scale)}';
 }
 
-const Set<ElementType> _measured = {
-  ElementType.float32,
-  ElementType.float64,
-  ElementType.float16,
-  ElementType.bfloat16,
-  ElementType.int8,
-  ElementType.uint8,
-};
-
-/// An input of a sample: what the file has of it, or what its recipe makes.
-TensorInput<Object> inputOf(GoldenSample sample, TensorSpec spec, ByteData bytes) {
-  final tensor = sample.inputs.firstWhere((each) => each.name == spec.name);
-  if (spec.type == ElementType.string) return TensorInput(_texts(bytes, tensor), shape: tensor.shape);
-  final count = countOf(tensor.shape);
-  if (tensor.sizeBytes >= count * spec.type.sizeBytes) {
-    return TensorInput(_values(spec.type, bytes, tensor), shape: tensor.shape);
-  }
-  final recipe = ByteData.sublistView(bytes, tensor.offset, tensor.offset + tensor.sizeBytes);
-  return TensorInput(madeOf(spec.type, count, recipe), shape: tensor.shape);
-}
-
-/// An output, compared with that of a sample.
-OutputTest compared(
-  int sample,
-  GoldenTensor tensor,
-  ByteData bytes,
-  ElementType type,
-  Tensor<Object> found,
-  List<Tolerance> tolerances,
-) {
-  final allowed = tolerances.firstWhere(
-    (each) => each.output == tensor.name,
-    orElse: () => Tolerance(tensor.name, rtol: 0, atol: 0, scale: 1, mismatches: 0),
-  );
-  final isSame = '${found.shape}' == '${tensor.shape}';
-  final (error, mismatches) = isSame ? _distance(type, bytes, tensor, found) : (0.0, 0);
-  final most = allowed.atol + allowed.rtol * allowed.scale;
-  final failure = !isSame
-      ? 'shape ${found.shape} instead of ${tensor.shape}'
-      : mismatches > allowed.mismatches
-      ? 'values that differ: $mismatches'
-      : error > most
-      ? 'error ${_short(error)}, allowed ${_short(most)}'
-      : '';
-  return OutputTest(
-    name: tensor.name,
-    sample: sample,
-    maxAbsError: error,
-    mismatchCount: mismatches,
-    scale: allowed.scale,
-    tolerance: allowed.rtol,
-    absoluteTolerance: allowed.atol,
-    failure: failure,
-  );
-}
-
-String _short(double number) => number.toStringAsExponential(1);
-
-TypedData _values(ElementType type, ByteData bytes, GoldenTensor tensor) {
-  final values = type.zeros(countOf(tensor.shape));
-  values.buffer.asUint8List().setAll(
-    0,
-    Uint8List.sublistView(bytes, tensor.offset, tensor.offset + values.lengthInBytes),
-  );
-  return values;
-}
-
-/// Strings one after the other, each behind its length in bytes.
-List<String> _texts(ByteData bytes, GoldenTensor tensor) {
-  final texts = <String>[];
-  final end = tensor.offset + tensor.sizeBytes;
-  for (var start = tensor.offset; start + 4 <= end;) {
-    final length = bytes.getUint32(start, Endian.little);
-    texts.add(utf8.decode(Uint8List.sublistView(bytes, start + 4, start + 4 + length)));
-    start += 4 + length;
-  }
-  return texts;
-}
-
-/// The largest difference, and how many values differ that have none.
-(double, int) _distance(ElementType type, ByteData bytes, GoldenTensor tensor, Tensor<Object> found) {
-  final expected = type == ElementType.string ? _texts(bytes, tensor) : _values(type, bytes, tensor) as List<Object>;
-  final actual = found.data as List<Object>;
-  if (!_measured.contains(type)) {
-    var differing = 0;
-    for (var index = 0; index < expected.length; index++) {
-      if (expected[index] != actual[index]) differing++;
-    }
-    return (0, differing);
-  }
-  var largest = 0.0;
-  var mismatches = 0;
-  for (var index = 0; index < expected.length; index++) {
-    final wanted = _number(type, expected[index] as num);
-    final value = _number(type, actual[index] as num);
-    if (wanted.isFinite && value.isFinite) {
-      largest = max(largest, (wanted - value).abs());
-    } else if (wanted != value && !(wanted.isNaN && value.isNaN)) {
-      mismatches++;
-    }
-  }
-  return (largest, mismatches);
-}
-
-double _number(ElementType type, num stored) => switch (type) {
-  ElementType.float16 => _half(stored.toInt()),
-  ElementType.bfloat16 => (ByteData(4)..setUint16(0, stored.toInt())).getFloat32(0),
-  _ => stored.toDouble(),
-};
-
-/// The number that 16 bits are as an IEEE 754 binary16.
-double _half(int bits) {
-  final exponent = (bits >> 10) & 31;
-  final fraction = bits & 1023;
-  final sign = bits & 0x8000 == 0 ? 1 : -1;
-  if (exponent == 31) return fraction == 0 ? sign * double.infinity : double.nan;
-  return sign * (exponent == 0 ? fraction * pow(2.0, -24) : (fraction + 1024) * pow(2.0, exponent - 25)).toDouble();
-}
+/// A number for people.
+String shortly(double number) => number.toStringAsExponential(1);

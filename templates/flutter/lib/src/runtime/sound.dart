@@ -34,7 +34,7 @@ final class SoundTensors<Samples extends Object> {
   final TensorInput<Samples> samples;
 
   /// Frames per second.
-  final TensorInput<Int64List> rate;
+  final TensorInput<List<int>> rate;
 }
 
 /// The tensors of `sound`, the parameter `name`, for a model that takes samples from -1 to 1.
@@ -57,7 +57,7 @@ SoundTensors<Int16List> pcmTensors(String name, Sound sound) {
   return SoundTensors._(TensorInput(samples, shape: shape), _rate(sound));
 }
 
-TensorInput<Int64List> _rate(Sound sound) => TensorInput(Int64List.fromList([sound.rate]));
+TensorInput<List<int>> _rate(Sound sound) => TensorInput([sound.rate]);
 
 List<int> _shapeOf(String name, Sound sound) {
   final Sound(:rate, :channels) = sound;
@@ -70,5 +70,12 @@ List<int> _shapeOf(String name, Sound sound) {
 }
 
 int _quantized(double sample) => sample.isNaN ? 0 : (sample * _full).round().clamp(-_full, _full - 1);
+
+/// The first frame of a sound that was checked: for runs that take a sound and do not read it.
+Sound firstFrame(Sound sound) {
+  final Sound(:rate, :channels, _floats: floats, _shorts: shorts) = sound;
+  if (floats != null) return Sound(Float32List.sublistView(floats, 0, channels), rate: rate, channels: channels);
+  return Sound.pcm(Int16List.sublistView(shorts!, 0, channels), rate: rate, channels: channels);
+}
 
 ModelException _refused(String name, String words) => ModelException(ModelErrorCode.badInput, 'sound `$name` $words');

@@ -22,7 +22,7 @@ enum ElementType {
   /// In an [Int32List].
   int32(6, 4),
 
-  /// In an [Int64List].
+  /// In a list of [int]. Compiled to JavaScript, whole numbers are exact up to 2^53.
   int64(7, 8),
 
   /// In a list of [String].
@@ -40,7 +40,7 @@ enum ElementType {
   /// In a [Uint32List].
   uint32(12, 4),
 
-  /// In a [Uint64List].
+  /// In a list of [int], as [int64].
   uint64(13, 8),
 
   /// In a [Uint16List], as bits.
@@ -116,6 +116,9 @@ final class Tensor<Data extends Object> implements TensorInput<Data> {
   @override
   final List<int> shape;
 }
+
+/// Whether elements are whole numbers of 64 bits.
+bool isWhole(ElementType type) => type == ElementType.int64 || type == ElementType.uint64;
 
 /// The number of elements of a shape.
 int countOf(List<int> shape) => shape.fold(1, (count, size) => count * size);

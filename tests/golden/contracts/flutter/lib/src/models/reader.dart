@@ -4,10 +4,11 @@
 
 import 'dart:typed_data';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
 import '../runtime/results.dart';
@@ -29,26 +30,26 @@ final class ReaderInputs {
   final TensorInput<Uint8List> imagePixels;
 
   /// `image.channels`: int64 `[3]`.
-  final TensorInput<Int64List> imageChannels;
+  final TensorInput<List<int>> imageChannels;
 
   /// `image.orientation`: int64 `[]`.
-  final TensorInput<Int64List> imageOrientation;
+  final TensorInput<List<int>> imageOrientation;
 
   /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Pass its sizes too.
   final TensorInput<Uint8List> imageChroma;
 
   /// `image.conversion`: int64 `[3]`.
-  final TensorInput<Int64List> imageConversion;
+  final TensorInput<List<int>> imageConversion;
 }
 
 /// The outputs of [Reader]: values of each tensor one after the other, in row-major order.
 final class ReaderOutputs {
   ReaderOutputs._(List<Tensor<Object>> given)
-    : textSymbols = Tensor(given[0].data as Int64List, given[0].shape),
+    : textSymbols = Tensor(given[0].data as List<int>, given[0].shape),
       textScores = Tensor(given[1].data as Float32List, given[1].shape);
 
   /// `text.symbols`: int64 `[text.count]`.
-  final Tensor<Int64List> textSymbols;
+  final Tensor<List<int>> textSymbols;
 
   /// `text.scores`: float `[text.count]`.
   final Tensor<Float32List> textScores;
@@ -81,8 +82,12 @@ final class Reader {
   /// The provider that runs the model.
   Provider get provider => _model.provider;
 
-  /// The providers that were asked for and did not start.
+  /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
+
+  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// format.
+  List<ProviderAssignment>? get assignment => _model.assignment;
 
   /// Identifies the model.
   ModelInfo get info => _model.info;
@@ -107,6 +112,22 @@ final class Reader {
   Stream<Reading> frames(Stream<Picture> source) =>
       latestOf(source, (frame, cancellation) => read(frame, cancellation: cancellation));
 
+  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
+  ///
+  /// Throws what [run] throws.
+  Future<void> warmUp(ReaderInputs inputs, {int runs = 1}) async {
+    for (var number = 0; number < runs; number++) {
+      await run(inputs);
+    }
+  }
+
+  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
+  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
+  ///
+  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
+  Future<String> profile(ReaderInputs inputs, {int runs = 10}) async =>
+      _model.profile([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], runs);
+
   /// Compares what the model computes on this device with what it computed on the build machine.
   Future<SelfTest> selfTest() => _model.selfTest();
 
@@ -127,7 +148,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "contracts",
   name: "reader",
   version: "1.0.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("image.pixels", ElementType.uint8, [null, null, null]),
     TensorSpec("image.channels", ElementType.int64, [3]),
@@ -139,20 +160,44 @@ const ModelDescriptor _descriptor = ModelDescriptor(
     TensorSpec("text.symbols", ElementType.int64, [null]),
     TensorSpec("text.scores", ElementType.float32, [null]),
   ],
-  providers: [
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.cpu],
-      settings: {
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
   ],
 );

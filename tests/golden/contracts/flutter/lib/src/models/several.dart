@@ -4,10 +4,11 @@
 
 import 'dart:typed_data';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
-import '../runtime/model.dart';
+import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
 import '../runtime/results.dart';
@@ -30,19 +31,19 @@ final class SeveralInputs {
   final TensorInput<Uint8List> imagePixels;
 
   /// `image.channels`: int64 `[3]`.
-  final TensorInput<Int64List> imageChannels;
+  final TensorInput<List<int>> imageChannels;
 
   /// `image.orientation`: int64 `[]`.
-  final TensorInput<Int64List> imageOrientation;
+  final TensorInput<List<int>> imageOrientation;
 
   /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Pass its sizes too.
   final TensorInput<Uint8List> imageChroma;
 
   /// `image.conversion`: int64 `[3]`.
-  final TensorInput<Int64List> imageConversion;
+  final TensorInput<List<int>> imageConversion;
 
   /// `lengths`: int64 `[batch, 2]`.
-  final TensorInput<Int64List> lengths;
+  final TensorInput<List<int>> lengths;
 }
 
 /// The outputs of [Several]: values of each tensor one after the other, in row-major order.
@@ -106,8 +107,12 @@ final class Several {
   /// The provider that runs the model.
   Provider get provider => _model.provider;
 
-  /// The providers that were asked for and did not start.
+  /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
+
+  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// format.
+  List<ProviderAssignment>? get assignment => _model.assignment;
 
   /// Identifies the model.
   ModelInfo get info => _model.info;
@@ -121,7 +126,7 @@ final class Several {
   /// Gives all that the model says.
   ///
   /// Throws what [run] throws.
-  Future<SeveralPrediction> predict(Picture image, TensorInput<Int64List> lengths, {Cancellation? cancellation}) async {
+  Future<SeveralPrediction> predict(Picture image, TensorInput<List<int>> lengths, {Cancellation? cancellation}) async {
     final imageTensors = PictureTensors("image", image);
     final outputs = SeveralOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion, lengths], cancellation));
     return SeveralPrediction._(outputs);
@@ -129,8 +134,24 @@ final class Several {
 
   /// [predict] of the latest of `source`, one after the other: of frames that come while the model is busy all but
   /// the last are dropped. Ends with its source; who stops listening ends the source.
-  Stream<SeveralPrediction> frames(Stream<(Picture, TensorInput<Int64List>)> source) =>
+  Stream<SeveralPrediction> frames(Stream<(Picture, TensorInput<List<int>>)> source) =>
       latestOf(source, (frame, cancellation) => predict(frame.$1, frame.$2, cancellation: cancellation));
+
+  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
+  ///
+  /// Throws what [run] throws.
+  Future<void> warmUp(SeveralInputs inputs, {int runs = 1}) async {
+    for (var number = 0; number < runs; number++) {
+      await run(inputs);
+    }
+  }
+
+  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
+  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
+  ///
+  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
+  Future<String> profile(SeveralInputs inputs, {int runs = 10}) async =>
+      _model.profile([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion, inputs.lengths], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.
   Future<SelfTest> selfTest() => _model.selfTest();
@@ -150,7 +171,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "contracts",
   name: "several",
   version: "1.0.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("image.pixels", ElementType.uint8, [null, null, null]),
     TensorSpec("image.channels", ElementType.int64, [3]),
@@ -164,20 +185,44 @@ const ModelDescriptor _descriptor = ModelDescriptor(
     TensorSpec("feature.vector", ElementType.float32, [256]),
     TensorSpec("raw", ElementType.float32, [1, null, 8]),
   ],
-  providers: [
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.cpu],
-      settings: {
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
   ],
 );

@@ -1,0 +1,66 @@
+"""Settings that `mobpack tune` has measured to be the best for a model on a chip."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, runtime_checkable
+
+from packager.core.errors import ConfigError, SettingError, nearest
+from packager.core.strict_tables import STRICT
+
+CHIP = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._,()/+-]{0,79}")
+MOST_THREADS = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuned:
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    providers: tuple[str, ...] = ()
+    """providers of the target, in the order in which they are tried on this chip; the CPU is always last"""
+    threads: int = 0
+    """threads per run, 0 for the package's own choice"""
+    provider_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """settings by provider, under ONNX Runtime's names for them"""
+
+    def __post_init__(self) -> None:
+        """Raises SettingError for a number of threads that no device has."""
+        if not 0 <= self.threads <= MOST_THREADS:
+            raise SettingError(f"threads is {self.threads}", hint=f"0 to {MOST_THREADS}")
+
+
+Chips = Mapping[str, Mapping[str, Tuned]]
+"""by the chip's name, then the model's"""
+
+
+@runtime_checkable
+class Tunable(Protocol):
+    """A target whose packages follow such settings."""
+
+    tuned: Chips
+
+
+def refuse_chips(chips: Chips, providers: Iterable[str]) -> None:
+    """Raises SettingError for a chip without a name, and for providers that the target does not ship."""
+    known = list(providers)
+    for chip, models in chips.items():
+        if not CHIP.fullmatch(chip):
+            raise SettingError(
+                f"'{chip}' is no name of a chip", hint="write it as the device says it: SM8650, iPhone17,1"
+            )
+        for model, tuned in models.items():
+            for name in (*tuned.providers, *tuned.provider_options):
+                if name not in known:
+                    raise SettingError(
+                        f"tuned.{chip}.{model} has the provider '{name}', which the target does not ship",
+                        hint=nearest(name, known) or f"add '{name}' to providers, or run mobpack tune again",
+                    )
+
+
+def refuse_models(chips: Chips, models: Iterable[str], where: str) -> None:
+    """Raises ConfigError if `chips` name a model that the project does not have."""
+    known = list(models)
+    for chip, tuned in chips.items():
+        for name in tuned:
+            if name not in known:
+                raise ConfigError(f"{where}.tuned.{chip}: unknown model '{name}'", hint=nearest(name, known))

@@ -1,0 +1,1 @@
+"""Device farms: an app that measures and checks on its own, and its results as they come back."""

@@ -1,0 +1,49 @@
+"""Tuned settings as Kotlin and Swift print them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from packager.core.tuned import Chips, Tuned
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedOptionsView:
+    provider: str
+    """constant of the provider"""
+    entries: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedView:
+    model: str
+    """its name in mobpack.toml"""
+    providers: tuple[str, ...]
+    """constants; empty where the package's own order holds"""
+    threads: int
+    options: tuple[TunedOptionsView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChipView:
+    chip: str
+    tuned: tuple[TunedView, ...]
+
+
+def chips(tuned: Chips, constant: Callable[[str], str]) -> tuple[ChipView, ...]:
+    """The settings of each chip; `constant` makes a provider's constant of its name."""
+    return tuple(
+        ChipView(chip=chip, tuned=tuple(_tuned(model, each, constant) for model, each in sorted(models.items())))
+        for chip, models in sorted(tuned.items())
+    )
+
+
+def _tuned(model: str, settings: Tuned, constant: Callable[[str], str]) -> TunedView:
+    return TunedView(
+        model=model,
+        providers=tuple(map(constant, settings.providers)),
+        threads=settings.threads,
+        options=tuple(
+            TunedOptionsView(provider=constant(provider), entries=tuple(sorted(entries.items())))
+            for provider, entries in sorted(settings.provider_options.items())
+        ),
+    )

@@ -1,0 +1,7 @@
+package android.content;
+
+import android.net.Uri;
+
+public class Intent {
+    public native Uri getData();
+}

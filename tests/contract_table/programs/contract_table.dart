@@ -1,0 +1,76 @@
+// Asks each model what the table of docs/contract.md asks, and prints `ANSWER NAME words=...` and `ANSWER NAME numbers=...`.
+//
+// Arguments: ONNX Runtime's library, the folder with the cases, and the rate and length of a window of the voice.
+
+import 'dart:io';
+import 'dart:typed_data';
+
+import 'package:models/models.dart';
+
+late final LoadOptions options;
+late final String folder;
+
+void answer(String name, String words, Iterable<double> numbers) {
+  print('ANSWER $name words=$words');
+  print('ANSWER $name numbers=${numbers.join(' ')}');
+}
+
+Picture picture(List<String> line) {
+  final [width, height, rowBytes, orientation, left, top, right, bottom, conversion] = line.skip(3).map(int.parse).toList();
+  return Picture(
+    File('$folder/${line[0]}').readAsBytesSync(),
+    width: width,
+    height: height,
+    format: PixelFormat.values.byName(line[2].toLowerCase()),
+    rowBytes: rowBytes,
+    orientation: PictureOrientation.ofExif(orientation),
+    region: Region(left, top, right, bottom),
+    conversion: YuvConversion.values[conversion],
+  );
+}
+
+Future<void> pictures() async {
+  final classifier = await Classifier.load(options);
+  final finder = await Finder.load(options);
+  final scribe = await Scribe.load(options);
+  for (final text in File('$folder/cases').readAsLinesSync()) {
+    final line = text.split(' ');
+    final [name, model, ...] = line;
+    if (model == 'classifier') {
+      final found = await classifier.classify(picture(line), top: 1000);
+      final words = found.take(3).map((each) => each.label).join('|');
+      answer(name, words, (found..sort((one, other) => one.index - other.index)).map((each) => each.score));
+    } else if (model == 'finder') {
+      final found = await finder.detect(picture(line));
+      answer(name, '${found.length}', [
+        for (final Detection(:box, :score) in found) ...[box.left, box.top, box.right, box.bottom, score],
+      ]);
+    } else {
+      final reading = await scribe.read(picture(line));
+      answer(name, reading.text, [reading.score]);
+    }
+  }
+  await classifier.dispose();
+  await finder.dispose();
+  await scribe.dispose();
+}
+
+Future<void> hear(int rate, int window) async {
+  final model = await Listener.load(options);
+  final voice = File('$folder/voice').readAsBytesSync().buffer.asFloat32List();
+  final scores = <double>[];
+  for (var start = 0; start < voice.length; start += window) {
+    final part = Float32List.sublistView(voice, start, start + window);
+    final [found, ...] = await model.classify(Sound(part, rate: rate));
+    scores.add(found.score);
+  }
+  answer('voice', '', scores);
+  await model.dispose();
+}
+
+Future<void> main(List<String> arguments) async {
+  options = LoadOptions(library: arguments[0], threads: 1);
+  folder = arguments[1];
+  await pictures();
+  await hear(int.parse(arguments[2]), int.parse(arguments[3]));
+}

@@ -1,0 +1,140 @@
+"""Settings by chip: packages follow those that were measured for theirs, unless the app sets its own."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from packager.config import loading
+from packager.core.errors import ConfigError
+from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain import jvm
+from tests.toolchain.device import Device, device, library
+from tests.toolchain.swift import swift
+from tests.toolchain.swift_app import HOME
+from tests.toolchain.swift_projects import build as swift_app
+
+pytestmark = pytest.mark.by_content
+
+CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
+PROJECT = """\
+[package]
+name = "models"
+
+[model.chain]
+path = "chain.onnx"
+
+[model.plain]
+path = "chain.onnx"
+"""
+ANDROID = """
+[target.android]
+providers = ["nnapi", "xnnpack"]
+
+[target.android.tuned.SM8650.chain]
+providers = ["xnnpack"]
+threads = 2
+provider-options = { xnnpack = { intra_op_num_threads = "3" } }
+
+[target.android.tuned.SM8650.plain]
+threads = 4
+
+[target.android.tuned."Tensor G3".chain]
+threads = 3
+"""
+IOS = """
+[target.ios]
+providers = ["coreml", "xnnpack"]
+
+[target.ios.tuned.x86_64.chain]
+providers = ["xnnpack"]
+threads = 2
+provider-options = { xnnpack = { intra_op_num_threads = "3" } }
+
+[target.ios.tuned."iPhone17,1".chain]
+threads = 3
+"""
+
+
+def project(folder: Path, target: str) -> Path:
+    saved(folder / "chain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64)}))
+    (folder / "mobpack.toml").write_text(PROJECT + target)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def phone(
+    kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Device:
+    folder = project(tmp_path_factory.mktemp("tuned"), ANDROID)
+    subprocess.run([sys.executable, "-m", "packager.cli", "build"], cwd=folder, check=True, capture_output=True)
+    [aar] = (folder / "dist/android").glob("*.aar")
+    return device(library(aar, folder / "library", apps="tuned/*", has_task=False), folder)
+
+
+def told(phone: Device, chip: str, *, sdk: int = 34) -> Mapping[str, str]:
+    return phone.run("Tuned", properties={"android.soc": chip, "android.sdk": sdk}).facts
+
+
+@pytest.mark.kotlin
+@pytest.mark.android
+def test_kotlin_follows_the_settings_of_its_chip(phone: Device) -> None:
+    facts = told(phone, "SM8650")
+    assert (facts["usual.providers"], facts["usual.threads"]) == ("XNNPACK", "2")
+    assert facts["usual.options"] == "{XNNPACK={intra_op_num_threads=3}}"
+    assert (facts["provider"], facts["fallbacks"]) == ("XNNPACK", "")
+
+
+@pytest.mark.kotlin
+@pytest.mark.android
+def test_what_an_app_sets_in_kotlin_stays(phone: Device) -> None:
+    facts = told(phone, "SM8650")
+    assert (facts["off.providers"], facts["off.threads"], facts["off.options"]) == ("NNAPI, XNNPACK, CPU", "0", "{}")
+    assert (facts["own order.providers"], facts["own order.threads"]) == ("NNAPI", "2")
+    assert (facts["own threads.providers"], facts["own threads.threads"]) == ("XNNPACK", "1")
+    assert facts["own setting.options"] == "{XNNPACK={intra_op_num_threads=3, own=1}}"
+
+
+@pytest.mark.kotlin
+@pytest.mark.android
+@pytest.mark.parametrize(
+    ("chip", "sdk", "threads"), [("Tensor G3", 34, "3"), ("unknown", 34, "0"), ("SM8650", 30, "0")]
+)
+def test_other_chips_have_their_own_settings_or_the_packages(phone: Device, chip: str, sdk: int, threads: str) -> None:
+    facts = told(phone, chip, sdk=sdk)
+    assert (facts["usual.providers"], facts["usual.threads"]) == ("NNAPI, XNNPACK, CPU", threads)
+    assert facts["fallbacks"].startswith("NNAPI") or facts["provider"] == "NNAPI"
+
+
+@pytest.mark.swift
+def test_swift_follows_the_settings_of_its_device_and_leaves_the_apps(tmp_path: Path) -> None:
+    swift()
+    folder = project(tmp_path, IOS)
+    app = swift_app(folder, "ModelsKit", {"main.swift": HOME / "tuned.swift"}, lambda package: None)
+    done = app.run(scratch=tmp_path / "scratch")
+    assert done.returncode == 0, done.output
+    assert done.output.splitlines() == [
+        "usual: fell back from XNNPACK",
+        "off: fell back from CoreML, XNNPACK",
+        "own order: fell back from CoreML",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[target.android.tuned.SM8650.net]\nthreads = 2", "target.android.tuned.SM8650: unknown model 'net'"),
+        ('[target.android.tuned.SM8650.chain]\nproviders = ["qnn"]', "has the provider 'qnn'"),
+        ("[target.android.tuned.SM8650.chain]\nthreads = 1000", "threads is 1000"),
+        ("[target.android.tuned.SM8650.chain]\nthread = 2", "thread"),
+        ('[target.android.tuned."a\\nb".chain]\nthreads = 2', "is no name of a chip"),
+    ],
+)
+def test_settings_that_fit_nothing_are_refused(line: str, words: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, f"\n{line}\n")
+    with pytest.raises(ConfigError) as refused:
+        loading.load(folder / "mobpack.toml")
+    assert words in refused.value.message
+    assert refused.value.hint

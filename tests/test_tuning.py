@@ -1,0 +1,201 @@
+"""The search of `mobpack tune`, its journal, and what it writes into mobpack.toml, without a device."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from packager.core.errors import ConfigError
+from packager.core.tuned import Tuned
+from packager.tuning.candidates import Candidate, candidates
+from packager.tuning.journal import Journal
+from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search
+from packager.tuning.writing import with_tuned
+
+pytestmark = pytest.mark.by_content
+
+USUAL = Candidate(package="net.aar", provider="xnnpack")
+RUNS = 30
+
+
+def always() -> bool:
+    return True
+
+
+def device(milliseconds: dict[str, float], calls: list[tuple[str, int]], noise: float = 0.02) -> Measure:
+    """A device on which a candidate takes so long; those that are not named fail."""
+
+    def measure(candidate: Candidate, number: int) -> Round:
+        calls.append((candidate.name, number))
+        if candidate.name not in milliseconds:
+            return Round(error="took no node of the model")
+        drawn = np.random.default_rng(crc32(f"{candidate.key} {number}".encode())).normal(1, noise, RUNS)
+        return Round(times_ns=tuple(int(milliseconds[candidate.name] * 1e6 * max(each, 0.5)) for each in drawn))
+
+    return measure
+
+
+def searched(
+    milliseconds: dict[str, float], has_time: Callable[[], bool] = always
+) -> tuple[Outcome, list[tuple[str, int]]]:
+    calls: list[tuple[str, int]] = []
+    others = candidates("net.aar", ["qnn", "xnnpack"], 40)
+    return search(USUAL, others, device(milliseconds, calls), has_time), calls
+
+
+def test_candidates_begin_with_the_providers_and_name_each_setting_once() -> None:
+    found = candidates("net.aar", ["qnn", "xnnpack"], 100)
+    assert [each.name for each in found[:3]] == ["qnn", "xnnpack", "cpu"]
+    assert len({each.key for each in found}) == len(found)
+    assert "xnnpack, 2 threads" in {each.name for each in found}
+    assert "qnn, htp_performance_mode=balanced" in {each.name for each in found}
+    assert "qnn, htp_performance_mode=burst" not in {each.name for each in found}, "that is what ships"
+    assert candidates("net.aar", ["qnn", "xnnpack"], 5) == found[:5]
+
+
+def test_the_fastest_wins_and_slow_ones_are_measured_least() -> None:
+    times = {each.name: 8.0 + index / 5 for index, each in enumerate(candidates("net.aar", ["qnn", "xnnpack"], 40))}
+    outcome, calls = searched({**times, "xnnpack": 6.0, "qnn, htp_performance_mode=balanced": 3.0})
+    assert outcome.best.candidate.name == "qnn, htp_performance_mode=balanced"
+    assert outcome.ratio
+    assert outcome.ratio.value == pytest.approx(0.5, rel=0.05)
+    assert outcome.is_complete
+    counts = [sum(1 for name, _ in calls if name == trial.candidate.name) for trial in outcome.trials]
+    assert counts[0] == counts[outcome.trials.index(outcome.today)] == FINAL_ROUNDS
+    assert counts[-1] == 1
+
+
+def test_a_difference_that_may_be_chance_changes_nothing() -> None:
+    outcome, _ = searched({"xnnpack": 5.0, "xnnpack, 2 threads": 4.999})
+    assert outcome.best is outcome.today
+    assert outcome.ratio
+    assert outcome.ratio.verdict() == "no difference"
+
+
+def test_what_fails_is_never_the_best_and_says_why() -> None:
+    outcome, _ = searched({"xnnpack": 5.0, "cpu": 9.0})
+    assert outcome.best is outcome.today
+    failed = [trial for trial in outcome.trials if trial.error]
+    assert {trial.error for trial in failed} == {"took no node of the model"}
+    assert outcome.trials[-len(failed) :] == tuple(failed)
+
+
+def test_where_what_ships_fails_anything_that_works_is_better() -> None:
+    outcome, _ = searched({"cpu": 9.0, "cpu, 2 threads": 7.0})
+    assert outcome.best.candidate.name == "cpu, 2 threads"
+    assert outcome.ratio is None
+
+
+def test_nothing_works() -> None:
+    outcome, _ = searched({})
+    assert outcome.best is outcome.today
+    assert outcome.today.error
+
+
+def test_the_time_ends_the_search() -> None:
+    left = iter([True] * 4)
+    outcome, calls = searched({"xnnpack": 5.0, "qnn": 4.0, "cpu": 9.0}, lambda: next(left, False))
+    assert len(calls) == 4
+    assert not outcome.is_complete
+
+
+SUBJECT = {"device": "a/b:14", "packages": "0123"}
+
+
+def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "journal" / "tune.jsonl"
+    journal = Journal(path, SUBJECT)
+    found = Round(times_ns=(1, 2, 3))
+    journal.add("net", USUAL, 0, found)
+    journal.add("net", USUAL, 1, Round(error="no"))
+    with path.open("a") as file:
+        file.write('{"model": "net", "candi')  # the power went
+    again = Journal(path, SUBJECT)
+    assert again.find("net", USUAL, 0) == found
+    assert again.find("net", USUAL, 1) == Round(error="no")
+    assert again.find("other", USUAL, 0) is None
+    again.add("net", USUAL, 2, found)
+    assert Journal(path, SUBJECT).find("net", USUAL, 2) == found
+
+
+@pytest.mark.parametrize("content", ["", "nothing\n", "[]\n", '{"schema": 9}\n'])
+def test_another_file_is_no_journal(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "tune.jsonl"
+    path.write_text(content)
+    if not content:
+        Journal(path, SUBJECT)
+        return
+    with pytest.raises(ConfigError, match="is no journal"):
+        Journal(path, SUBJECT)
+    assert path.read_text() == content
+
+
+def test_a_journal_of_another_device_is_refused(tmp_path: Path) -> None:
+    Journal(tmp_path / "tune.jsonl", SUBJECT)
+    with pytest.raises(ConfigError, match="another device") as refused:
+        Journal(tmp_path / "tune.jsonl", {**SUBJECT, "device": "c"})
+    assert "--journal" in refused.value.hint
+
+
+TEXT = """\
+# Our models.
+[package]
+name = "vision"   # a note
+
+[target.android]
+providers = ["qnn", "xnnpack"]
+
+[target.android.tuned.SM8650.classifier]
+# Measured by mobpack tune.
+threads = 4
+
+[target.android.tuned."Tensor G3".classifier]
+threads = 1
+
+[model.classifier]
+path = "net.onnx"
+"""
+NEW = {
+    "SM8650": {
+        "classifier": Tuned(providers=("xnnpack",), threads=2, provider_options={"xnnpack": {"a.b": "1"}}),
+        "other": Tuned(threads=3),
+    }
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_settings_are_written_and_all_else_stays(end: str) -> None:
+    text = TEXT.replace("\n", end)
+    made = with_tuned(text, "android", NEW)
+    tuned = tomllib.loads(made)["target"]["android"]["tuned"]
+    assert tuned["SM8650"] == {
+        "classifier": {"providers": ["xnnpack"], "threads": 2, "provider-options": {"xnnpack": {"a.b": "1"}}},
+        "other": {"threads": 3},
+    }
+    assert tuned["Tensor G3"] == {"classifier": {"threads": 1}}
+    for line in ("# Our models.", 'name = "vision"   # a note', 'path = "net.onnx"'):
+        assert line + end in made
+    assert with_tuned(made, "android", NEW) == made, "the same settings change nothing"
+    assert ("\r" in made) == (end == "\r\n")
+
+
+def test_empty_settings_remove_what_was_there() -> None:
+    made = with_tuned(TEXT, "android", {"SM8650": {"classifier": Tuned()}})
+    assert "SM8650" not in made
+    assert "Tensor G3" in made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[target.android.tuned]\nSM8650 = { classifier = { threads = 1 } }\n",
+        "target.android.tuned.SM8650.classifier.threads = 1\n",
+    ],
+)
+def test_an_unusual_form_is_refused_and_named(text: str) -> None:
+    with pytest.raises(ConfigError, match="unusual form") as refused:
+        with_tuned(text, "android", NEW)
+    assert "SM8650" in refused.value.hint

@@ -1,0 +1,183 @@
+"""Flutter's engine without a screen, Debian's own: compiles and runs tests of widgets.
+
+`python -m tests.toolchain.flutter_tester --lock` locks the versions that Debian's mirror has now.
+
+Debian has no program `flutter`. Its part of a test is done here: the compiler of Dart's SDK makes a kernel, with the
+declarations of Flutter's engine, and the engine runs it. The engine exits with 0 whatever happens, so the lines that
+it prints decide.
+"""
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from packager.core.errors import ToolError
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
+from tests.toolchain.dart import LANGUAGE, dart
+from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.require import require
+from tests.toolchain.swift import Finished, Swift
+
+SUITE = Suite("sid")
+LOCK = Path(__file__).with_name("flutter_tester_debs.txt")
+REFRESH = "python -m tests.toolchain.flutter_tester --lock"
+WANTED = ("flutter-tester", "flutter-test", "flutter-patched-sdk", "libdouble-conversion3", "coreutils", "dash")
+NOT_NEEDED = re.compile(r"(debianutils|libc-gconv-modules-extra|openssl-provider-legacy)$")
+"""Dependencies of these that are not used here."""
+NOT_UNPACKED = re.compile(r"usr/share/(doc|info|lintian|locale|man)/|.*/flutter_patched_sdk_product/")
+DART_SDK = Path("/usr/lib/dart")
+COMPILER = DART_SDK / "bin" / "snapshots" / "frontend_server_aot.dart.snapshot"
+ENGINE = Path("/usr/lib/flutter-engine/linux-x64")
+PACKAGES = Path("/usr/share/dart/packages")
+PROGRAMS = f"{DART_SDK}/bin:/usr/bin"
+KERNEL = "test.dill"
+ASSETS = "flutter_assets"
+OPTIONS = (
+    "--disable-vm-service",
+    "--enable-checked-mode",
+    "--enable-software-rendering",
+    "--non-interactive",
+    "--use-test-fonts",
+    "--disable-asset-fonts",
+)
+"""those of `flutter test`"""
+LANGUAGE_OF = re.compile(r"^\s+sdk:\s*\D*(\d+\.\d+)", re.MULTILINE)
+PASSED = re.compile(r"^\d\d:\d\d \+(\d+): All tests passed!$", re.MULTILINE)
+SOURCE = re.compile(r"[+-](file|package|org-dartlang-sdk):")
+"""beginning of a line that names a file that was read"""
+TIMEOUT_S = 90
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Result of one file of tests."""
+
+    passed: int
+    """tests that passed; 0 unless all of the file did"""
+    output: str
+
+
+@dataclass(frozen=True)
+class FlutterTester:
+    """The engine and its libraries, in a folder that its runs share."""
+
+    folder: Path
+
+    def run(
+        self,
+        arguments: Sequence[str | Path],
+        *,
+        cwd: Path,
+        mounts: Mapping[str, Path] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Finished:
+        """Runs a program of the engine, or of Dart, in `cwd`, the one folder of the machine that it sees besides
+        `mounts`."""
+        root = Swift(self.folder)
+        seen = {str(DART_SDK): dart().folder / "root" / DART_SDK.relative_to("/"), **(mounts or {})}
+        variables = {"PATH": PROGRAMS, **(environment or {})}
+        return root.run(arguments, cwd=cwd, mounts=seen, environment=variables, timeout_s=TIMEOUT_S)
+
+    def configure(self, app: Path, name: str, packages: Mapping[str, Path]) -> None:
+        """Lets the app in a folder find Flutter and `packages`, and lays out their assets as `flutter build` does."""
+        found = {each.name: each for each in sorted((self.folder / "root" / PACKAGES.relative_to("/")).iterdir())}
+        listed = [_package(each, (PACKAGES / each).as_uri(), _language(folder)) for each, folder in found.items()]
+        own = {name: app, **packages}
+        listed += [_package(each, folder.as_uri(), LANGUAGE) for each, folder in own.items()]
+        (app / ".dart_tool").mkdir(exist_ok=True)
+        text = json.dumps({"configVersion": 2, "packages": listed})
+        (app / ".dart_tool" / "package_config.json").write_text(text, encoding="utf-8", newline="\n")
+        (app / ASSETS).mkdir(exist_ok=True)
+        for each, folder in packages.items():
+            if (folder / "models").is_dir():
+                shutil.copytree(folder / "models", app / ASSETS / "packages" / each / "models", dirs_exist_ok=True)
+
+    def compile(
+        self, file: str, *, app: Path, mounts: Mapping[str, Path] | None = None, defines: Sequence[str] = ()
+    ) -> None:
+        """Compiles a file of tests of an app that `configure` has seen; `defines` are `NAME=VALUE`."""
+        command: list[str | Path] = [
+            "dartaotruntime",
+            COMPILER,
+            "--sdk-root",
+            f"{ENGINE}/flutter_patched_sdk/",
+            "--target=flutter",
+        ]
+        command += ["--enable-asserts", "--packages", ".dart_tool/package_config.json", "--output-dill", KERNEL]
+        command += [*(f"-D{each}" for each in defines), file]
+        done = self.run(command, cwd=app, mounts=mounts)
+        said = [line for line in done.output.splitlines() if not SOURCE.match(line)]
+        assert done.returncode == 0, "\n".join(said)
+
+    def test(
+        self, app: Path, *, mounts: Mapping[str, Path] | None = None, environment: Mapping[str, str] | None = None
+    ) -> Tested:
+        """Runs the tests that `compile` has made."""
+        engine: list[str | Path] = [ENGINE / "flutter_tester", *OPTIONS, f"--flutter-assets-dir={ASSETS}", KERNEL]
+        variables = {"FLUTTER_TEST": "true", **(environment or {})}
+        done = self.run(engine, cwd=app, mounts=mounts, environment=variables)
+        passed = PASSED.search(done.output)
+        return Tested(passed=int(passed[1]) if passed else 0, output=done.output)
+
+    def analyze(self, app: Path, mounts: Mapping[str, Path] | None = None) -> Finished:
+        """Strict analysis of an app that `configure` has seen."""
+        return self.run(["dart", "analyze", "--fatal-infos", "."], cwd=app, mounts=mounts)
+
+
+def _package(name: str, place: str, language: str) -> dict[str, str]:
+    return {"name": name, "rootUri": place, "packageUri": "lib/", "languageVersion": language}
+
+
+def _language(package: Path) -> str:
+    """The oldest Dart of a package, which is the version of its language."""
+    found = LANGUAGE_OF.search((package / "pubspec.yaml").read_text(encoding="utf-8"))
+    assert found, package
+    return found[1]
+
+
+def toolchain_files() -> tuple[Path, ...]:
+    """Identity of a toolchain and of the way it is used."""
+    return LOCK, Path(__file__)
+
+
+@cache
+def flutter_tester() -> FlutterTester:
+    """The engine, made on first use; skips the test if it is not available."""
+    dart()
+    try:
+        return FlutterTester(install(LOCK))
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+        raise
+
+
+def install(lock: Path) -> Path:
+    """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
+    folder = cache_folder() / "flutter-tester" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
+
+    def make(made: Path) -> None:
+        (made / "shared").mkdir()
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            debs = SUITE.download(read_lock(lock), Path(scratch), refresh=REFRESH)
+            unpack(debs, made / "root", NOT_UNPACKED)
+        (made / "root" / DART_SDK.relative_to("/")).mkdir(exist_ok=True)  # that of Dart's own folder is seen there
+
+    make_alone(folder, make)
+    return folder
+
+
+def main() -> None:
+    if sys.argv[1:] != ["--lock"]:
+        sys.exit(f"usage: {REFRESH}")
+    LOCK.write_text(SUITE.lock(WANTED, NOT_NEEDED), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
