@@ -12,7 +12,7 @@ from packager.processes import downloads
 from packager.runtimes import framework
 from packager.runtimes.operators import OperatorConfig, read_config
 from packager.runtimes.shipping import is_reduced
-from packager.targets import Planned
+from packager.targets.target import Planned
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.repackage import library_format

@@ -18,7 +18,7 @@ from packager.files.zips import RUNTIME, opened_zip, read_entry, write_zip
 from packager.providers import provider_of
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
-from packager.targets import OwnRuntime, PackagedRuntime, Planned
+from packager.targets.target import OwnRuntime, PackagedRuntime, Planned
 
 TAKEN_APART = Step(
     name="runtime",

@@ -17,7 +17,7 @@ from packager.quantization.variants import settings_of
 from packager.render import write_sources
 from packager.runtimes.shipping import Chosen
 from packager.sbom import Described
-from packager.targets import SBOM, Built, DefaultProviders, Printed, Target
+from packager.targets.target import SBOM, Built, DefaultProviders, Printed, Target
 from packager.vectors import Golden
 from packager.workflows.requested import Request, taken_in, targets_of, wrappers_of
 

@@ -8,7 +8,7 @@ from packager.core.console import Console
 from packager.files.store import Store
 from packager.runtimes import ios, shipping
 from packager.runtimes.shipping import Chosen
-from packager.targets import PackagedRuntime
+from packager.targets.target import PackagedRuntime
 from packager.workflows.requested import package_of, taken_in, targets_of, wrappers_of
 
 
