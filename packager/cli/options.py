@@ -10,7 +10,7 @@ import click
 from packager.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
-    from packager.config import CheckTable
+    from packager.config.checks import CheckTable
     from packager.verification.partition.report import Gates
 
 MODEL = click.Path(path_type=Path)

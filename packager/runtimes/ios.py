@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.config import RuntimeTable
+from packager.config.runtime import RuntimeTable
 from packager.core.errors import ConfigError
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store

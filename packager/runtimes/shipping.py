@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from packager.config import RuntimeTable
+from packager.config.runtime import RuntimeTable
 from packager.core.errors import ConfigError, ToolError
 from packager.core.user_files import opened
 from packager.core.values import Format, Plan
