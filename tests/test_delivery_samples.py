@@ -16,7 +16,11 @@ from tests.toolchain.sample_releases import NEWER, OURS
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
 
-pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [
+    pytest.mark.by_content("sample_apps", of=[NOTES], tools=True),
+    pytest.mark.react_native,
+    pytest.mark.browser,
+]
 
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "web")
