@@ -14,7 +14,11 @@ NUMBERS = re.compile(r"\[\s+((?:[\d.e+-]+,\s+)*[\d.e+-]+)\s+\]")
 
 
 def as_text(found: BenchDocument) -> str:
-    """JSON with each list of numbers in one line: there are thousands of times."""
+    return in_lines(found)
+
+
+def in_lines(found: object) -> str:
+    """JSON of a document with each list of numbers in one line: there are thousands of times."""
     text = to_json(plain(found), indent=2, allow_nan=False) + "\n"
     return NUMBERS.sub(lambda match: f"[{', '.join(match[1].replace(',', ' ').split())}]", text)
 

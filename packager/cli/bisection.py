@@ -1,11 +1,14 @@
 """Output of `mobpack check --bisect`."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.cli.options import print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from packager.config import Config
     from packager.core.console import Console
     from packager.verification.bisection import Bisection
@@ -18,11 +21,16 @@ SHOWN = 40
 
 def part(config: "Config", request: "Request", sides: tuple[str, str], console: "Console", *, as_json: bool) -> None:
     """`--bisect`: prints where two sides diverge. Raises ParityError when they do."""
-    from packager.core.errors import ParityError
-    from packager.verification.bisection import Kind
     from packager.workflows import bisect
 
-    found = bisect.run(config, request, *sides, console)
+    show(bisect.run(config, request, *sides, console), request.rules.evidence, console, as_json=as_json)
+
+
+def show(found: "Sequence[Found]", evidence: Path, console: "Console", *, as_json: bool) -> None:
+    """Prints where two sides diverge. Raises ParityError when they do."""
+    from packager.core.errors import ParityError
+    from packager.verification.bisection import Kind
+
     if as_json:
         print_json({"bisections": [document(each) for each in found]})
     for each in () if as_json else found:
@@ -34,7 +42,7 @@ def part(config: "Config", request: "Request", sides: tuple[str, str], console: 
     diverging = [each for each in found if each.bisection.kind is not Kind.AGREEMENT]
     if diverging:
         first = diverging[0]
-        where = f"{request.rules.evidence / first.model} holds the node, its inputs and its outputs"
+        where = f"{evidence / first.model} holds the node, its inputs and its outputs"
         raise ParityError(f"{first.model}: {first.bisection.words}", hint=where if first.bisection.repro else "")
 
 

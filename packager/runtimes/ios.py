@@ -17,7 +17,7 @@ from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.repackage import library_format
 
-LINKABLE = Step(name="linkable", caller=__name__, computed_by=("packager.xcframework.repackage",))
+LINKABLE = Step(name="linkable", caller=__name__, computed_by=("packager.xcframework.repackage",), is_shared=False)
 TARGET = "ios"
 NAME = "onnxruntime"
 

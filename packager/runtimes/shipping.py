@@ -24,8 +24,9 @@ TAKEN_APART = Step(
     name="runtime",
     caller=__name__,
     computed_by=("packager.files.zips", "packager.runtimes.library", "packager.runtimes.rename"),
+    is_shared=False,
 )
-UNPACKED = Step(name="runtime-archive", caller=__name__, computed_by=("packager.runtimes.library",))
+UNPACKED = Step(name="runtime-archive", caller=__name__, computed_by=("packager.runtimes.library",), is_shared=False)
 KEY_LETTERS = 12
 PHONES = "arm64-v8a"
 CLASSES, RULES = "classes.jar", "proguard.txt"

@@ -42,9 +42,10 @@ def compare_all(
     console: Console,
     scratch: Path,
     evidence: Path,
+    runners: Sequence[Runner] | None = None,
 ) -> tuple[tuple[Parity, ...], tuple[Failure, ...], tuple[Agreement, ...]]:
-    """Runs every runner of `config` on everything it can open of `plans`, and compares engines of different makes with
-    each other; files that reproduce failures go below `evidence`.
+    """Runs every runner of `config`, or those given, on everything it can open of `plans`, and compares engines of
+    different makes with each other; files that reproduce failures go below `evidence`.
 
     Raises ToolError if a required runner cannot run at all.
     """
@@ -52,7 +53,7 @@ def compare_all(
     cases: list[Case] = []
     failures: list[Failure] = []
     broken: set[tuple[str, str]] = set()
-    for number, (runner, subject) in enumerate(pairs(plans, config)):
+    for number, (runner, subject) in enumerate(pairs(plans, config, runners)):
         settings = settings_for(config, subject, runner)
         with console.step(f"compare {subject.words} with {subject.against} on {runner.label()}") as announce:
             folder = scratch / f"pair-{number}"
@@ -98,11 +99,14 @@ def with_majority(failure: Failure, found: Sequence[Agreement]) -> Failure:
     return failure
 
 
-def pairs(plans: Sequence[Plan], config: Config) -> Iterator[tuple[Runner, Subject]]:
-    """Every runner with everything it can run."""
+def pairs(
+    plans: Sequence[Plan], config: Config, runners: Sequence[Runner] | None = None
+) -> Iterator[tuple[Runner, Subject]]:
+    """Every runner, of the configuration if none are given, with everything it can run."""
     table = config.parity
     recorded = [RECORDED] if table.recorded else []
-    for runner in chosen(config, dict.fromkeys((*table.runners, *table.require, *recorded))):
+    names = dict.fromkeys((*table.runners, *table.require, *recorded))
+    for runner in chosen(config, names) if runners is None else runners:
         for subject in subjects(plans, runner.OPENS):
             yield runner, subject
 

@@ -1,7 +1,7 @@
 """`mobpack check --bisect A B`: finds the first node where two sides diverge, for every model of a project."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,6 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.core.values import Plan, baseline
 from packager.files.store import Store
-from packager.files.user_cache import cache_folder
 from packager.quantization.variants import build_variant
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runnable, Runner
 from packager.verification import parity
@@ -22,7 +21,9 @@ from packager.verification.numbers import settings_for, subjects
 from packager.verification.parity import Subject
 from packager.workflows.planning import plan_all
 from packager.workflows.requested import Request
+from packager.workflows.shared_store import opened_store
 
+NO_OTHERS: Mapping[str, Runner] = {}
 SOURCE = "source"
 """name of the model's own numbers among the variants"""
 
@@ -51,17 +52,27 @@ class Found:
     bisection: Bisection
 
 
-def run(config: Config, request: Request, first: str, second: str, console: Console) -> tuple[Found, ...]:
+def run(
+    config: Config,
+    request: Request,
+    first: str,
+    second: str,
+    console: Console,
+    others: Mapping[str, Runner] = NO_OTHERS,
+) -> tuple[Found, ...]:
     """Bisects every model between the sides `first` and `second`; writes the diverging node to the evidence folder of
-    `request`.
+    `request`. `others` are runners beside those of this machine, by name.
 
     Raises ConfigError for sides that do not exist, ToolError for a runner that is missing here.
     """
     refuse_other(request.rules.evidence)
-    sides = [choice(text, config) for text in (first, second)]
-    store = Store(cache_folder() / "store")
-    plans = plan_all(config, request.targets[:1], store, console).plans
-    with store.scratch() as scratch, _evidence(scratch / "evidence", request.rules.evidence) as evidence:
+    sides = [choice(text, config, others) for text in (first, second)]
+    with (
+        opened_store(config.cache, console) as store,
+        store.scratch() as scratch,
+        _evidence(scratch / "evidence", request.rules.evidence) as evidence,
+    ):
+        plans = plan_all(config, request.targets[:1], store, console).plans
         references = parity.References(scratch)
         return tuple(_model(each, sides, config, store, console, references, evidence) for each in plans)
 
@@ -76,7 +87,7 @@ def _evidence(made: Path, folder: Path) -> Iterator[Path]:
             shutil.copytree(made, final, dirs_exist_ok=True)
 
 
-def choice(text: str, config: Config) -> Choice:
+def choice(text: str, config: Config, others: Mapping[str, Runner] = NO_OTHERS) -> Choice:
     """Parses `original`, `arm64`, `arm64:cortex-a53`, `int8`, `int8@arm64`, `other.onnx`, `other.onnx@arm64`. Raises
     ConfigError for anything else."""
     variant, at, name = text.rpartition("@")
@@ -90,9 +101,11 @@ def choice(text: str, config: Config) -> Choice:
     known = [ORIGINAL, SOURCE, *config.variant]
     if variant and not path and variant not in known:
         raise ConfigError(f"--bisect {text}: no variant '{variant}'", hint=nearest(variant, known))
+    if name in others:
+        return Choice(text=text, runner=others[name], variant="" if path else variant, path=path)
     name, _, processor = name.partition(":")
     if name not in RUNNERS or name == RECORDED:
-        names = [*known, *(each for each in RUNNERS if each != RECORDED)]
+        names = [*known, *others, *(each for each in RUNNERS if each != RECORDED)]
         hint = f"{nearest(name, names)}; or an .onnx file; variants are made by [variant.NAME]"
         raise ConfigError(f"--bisect {text}: neither a runner nor a variant", hint=hint)
     runners = RUNNERS[name](config.parity.interpreters.get(name, ""))

@@ -9,7 +9,7 @@ import java.util.zip.CRC32
 public class FarmRun(private val context: Context) {
     /** The document of results; [line] gets every line that carries it. */
     public fun run(line: (String) -> Unit): String {
-        val document = Job.run(unpackedJob())
+        val document = Job(context, unpackedJob()).run()
         File(context.getExternalFilesDir(null), FILE).writeText(document)
         for (each in lines(document.toByteArray())) {
             Log.i(TAG, each)

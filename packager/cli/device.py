@@ -1,0 +1,363 @@
+"""`mobpack device`: lists connected devices, and tests, compares and times there what ships."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import (
+    MODEL,
+    config_option,
+    evidence_option,
+    json_option,
+    no_code_option,
+    print_json,
+    set_option,
+    shape_option,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from packager.core.console import Console
+    from packager.devices.document import DeviceDocument
+    from packager.devices.words import Table
+    from packager.workflows.device.preparing import Wanted
+
+package_option = click.option(
+    "--package",
+    type=MODEL,
+    default=Path("dist"),
+    show_default=True,
+    help="Folder of a release, or its library for Android.",
+)
+device_option = click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    metavar="PATTERN",
+    help="Serial number, model or chip, with * and ?; or soc=SM8650, api>=33. Repeatable; default: the only one.",
+)
+provider_option = click.option(
+    "--provider", "providers", multiple=True, metavar="NAME", help="cpu, qnn, nnapi ... Repeatable; default: all."
+)
+model_option = click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Model of the package. Repeatable; default: all."
+)
+runtime_option = click.option(
+    "--runtime", type=MODEL, help="An onnxruntime-android .aar to run on, instead of the published one."
+)
+timeout_option = click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(1, 86400),
+    default=300.0,
+    show_default=True,
+    help="Longest time in seconds to open a model, or to run it once.",
+)
+
+
+@click.group(short_help="Run what ships on connected devices.")
+def device() -> None:
+    """Run what ships on the devices that are connected: no app is needed.
+
+    Start with: mobpack device list
+    """
+
+
+@device.command("list", short_help="List connected devices.")
+@json_option
+def list_devices(as_json: bool) -> None:
+    """List the devices that are connected, and what to do about those that take no commands."""
+    from packager.core.console import Console
+    from packager.workflows.device import listing
+
+    found = listing.listing()
+    if as_json:
+        print_json({"devices": [listing.document(each) for each in found]})
+        return
+    console = Console()
+    if not found:
+        console.say("no device is connected: plug one in, and turn on USB debugging in its developer options")
+        return
+    console.table("", listing.COLUMNS, [listing.cells(each) for each in found])
+
+
+@device.command("self-test", short_help="Have the models of a package test themselves.")
+@package_option
+@device_option
+@provider_option
+@model_option
+@runtime_option
+@timeout_option
+@json_option
+def self_test(
+    package: Path,
+    devices: tuple[str, ...],
+    providers: tuple[str, ...],
+    models: tuple[str, ...],
+    runtime: Path | None,
+    timeout_s: float,
+    as_json: bool,
+) -> None:
+    """Run the samples that travel with a package on devices, with every provider, by the package's own code."""
+    from packager.core.console import Console
+    from packager.core.errors import MobpackError
+    from packager.core.to_json import plain
+    from packager.devices import words
+    from packager.workflows.device import self_testing
+
+    console = Console(quiet=as_json)
+    found = self_testing.self_test(_wanted(package, devices, providers, models, runtime, timeout_s), console)
+    if not as_json:
+        _tables(words.test_tables(found), console)
+        for line in words.device_notes(found.devices):
+            console.result(line)
+    try:
+        self_testing.judge(found)
+    except MobpackError as error:
+        error.document = plain(found)
+        raise
+    if as_json:
+        print_json(plain(found))
+
+
+@device.command(short_help="Time what ships.")
+@package_option
+@device_option
+@provider_option
+@model_option
+@click.option("--sample", type=MODEL, help="Inputs to run on, .npz keyed by input name; default: the package's own.")
+@click.option(
+    "--threads",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Threads of a run; 0: as many as the package takes by itself.",
+)
+@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Rounds, each a new process.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 600, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Longest time of a round; a round has 5 to 500 runs.",
+)
+@click.option(
+    "--cool-down",
+    type=click.FloatRange(0, 3600),
+    default=60.0,
+    show_default=True,
+    help="Longest wait in seconds for a device that is throttled, before each round.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 3600),
+    default=120.0,
+    show_default=True,
+    help="Longest wait in seconds for a device that goes away or restarts.",
+)
+@click.option(
+    "--fail-on",
+    "gates",
+    multiple=True,
+    metavar="GATE",
+    help="Fail with exit code 6: p90=12ms@SM8650, p50@nnapi=9ms, load, memory=200MB, or slower. Repeatable.",
+)
+@click.option("--baseline", type=MODEL, help="JSON of an earlier run to compare with.")
+@click.option("--report", "page", type=MODEL, help="Write an HTML page with plots, and the JSON beside it.")
+@click.option(
+    "--merge",
+    type=MODEL,
+    help="Folder of a release, before it is signed: add the results to its report.html and manifest.json.",
+)
+@runtime_option
+@timeout_option
+@json_option
+def bench(
+    package: Path,
+    devices: tuple[str, ...],
+    providers: tuple[str, ...],
+    models: tuple[str, ...],
+    sample: Path | None,
+    threads: int,
+    rounds: int,
+    seconds: float,
+    cool_down: float,
+    wait: float,
+    gates: tuple[str, ...],
+    baseline: Path | None,
+    page: Path | None,
+    merge: Path | None,
+    runtime: Path | None,
+    timeout_s: float,
+    as_json: bool,
+) -> None:
+    """Time the models of a package on devices, with every provider, by the package's own code: latency, load, memory,
+    and how many nodes each provider runs.
+
+    For example: mobpack device bench --device 'Pixel*' --report devices.html
+    """
+    from packager.bench.writing import in_lines
+    from packager.core.console import Console
+    from packager.core.errors import MobpackError
+    from packager.core.to_json import plain
+    from packager.devices import comparing, merging
+    from packager.devices.gates import parse
+    from packager.devices.measuring import Method
+    from packager.runners import Pace
+    from packager.workflows.device import benching
+
+    console = Console(quiet=as_json)
+    request = benching.Request(
+        wanted=_wanted(package, devices, providers, models, runtime, timeout_s),
+        method=Method(rounds=rounds, threads=threads, pace=Pace(seconds=seconds), cool_down_s=cool_down, wait_s=wait),
+        sample=sample,
+        gates=parse(gates, has_baseline=baseline is not None),
+        baseline=comparing.read(baseline) if baseline else None,
+    )
+    if merge:
+        merging.refuse_unfit(merge)
+    found = benching.bench(request, console)
+    if not as_json:
+        show(found, console)
+    if page:
+        benching.write_report(page, found)
+        console.say(f"report: {page}")
+    if merge:
+        merging.merge(merge, found)
+        console.say(f"merged into {merge}")
+    try:
+        benching.judge(found)
+    except MobpackError as error:
+        error.document = plain(found)
+        raise
+    if as_json:
+        click.echo(in_lines(found), nl=False)
+
+
+@device.command(short_help="Compare with the original.")
+@click.argument("model", type=MODEL, required=False)
+@config_option
+@set_option
+@shape_option
+@package_option
+@device_option
+@provider_option
+@evidence_option
+@click.option(
+    "--bisect",
+    "sides",
+    nargs=2,
+    metavar="A B",
+    help="Find the first node where two sides diverge: device:PROVIDER, and a side of `mobpack check --bisect`.",
+)
+@runtime_option
+@timeout_option
+@no_code_option
+@json_option
+def check(
+    model: Path | None,
+    config_path: Path,
+    settings: tuple[str, ...],
+    shapes: tuple[str, ...],
+    package: Path,
+    devices: tuple[str, ...],
+    providers: tuple[str, ...],
+    evidence: Path,
+    sides: tuple[str, str] | None,
+    runtime: Path | None,
+    timeout_s: float,
+    no_code: bool,
+    as_json: bool,
+) -> None:
+    """Compare the files that ship of MODEL.onnx, or of the models of mobpack.toml, with the originals on devices, with
+    the samples and tolerances of `mobpack check`.
+
+    For example: mobpack device check --bisect cpu device:qnn
+    """
+    from packager.cli.bisection import show
+    from packager.cli.build import configured
+    from packager.core.console import Console
+    from packager.core.errors import MobpackError
+    from packager.devices import words
+    from packager.release.manifest import parity_entry
+    from packager.workflows.device import checking
+    from packager.workflows.gates import Rules
+    from packager.workflows.requested import Request
+
+    console = Console(quiet=as_json)
+    config = configured(
+        model, config_path, targets=(checking.TARGET,), settings=settings, shapes=shapes, has_code=not no_code
+    )
+    request = Request(targets=(checking.TARGET,), out=Path(), rules=Rules(evidence=evidence))
+    wanted = _wanted(package, devices, providers, (), runtime, timeout_s)
+    if sides:
+        show(checking.bisected(config, request, wanted, sides, console), evidence, console, as_json=as_json)
+        return
+    found = checking.check(config, request, wanted, console)
+    document = {
+        "devices": list(found.devices),
+        "parity": [parity_entry(each) for each in found.report.parities],
+        "failures": [
+            {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
+            for each in found.report.failures
+        ],
+    }
+    if not as_json:
+        console.table("", words.PARITY_COLUMNS, [words.parity_cells(each) for each in found.report.parities])
+    try:
+        checking.judge(found)
+    except MobpackError as error:
+        error.document = document
+        raise
+    if as_json:
+        print_json(document)
+
+
+@device.command(short_help="Remove mobpack's files from devices.")
+@device_option
+def clean(devices: tuple[str, ...]) -> None:
+    """Remove everything that mobpack has left on devices."""
+    from packager.core.console import Console, size
+    from packager.workflows.device import listing
+
+    console = Console()
+    for name, count in listing.clean(devices):
+        console.result(f"{name}: removed {size(count)}")
+
+
+def _wanted(
+    package: Path,
+    devices: tuple[str, ...],
+    providers: tuple[str, ...],
+    models: tuple[str, ...],
+    runtime: Path | None,
+    timeout_s: float,
+) -> "Wanted":
+    from packager.core.errors import ConfigError, nearest
+    from packager.providers import PROVIDERS
+    from packager.workflows.device.preparing import Wanted
+
+    known = ["cpu", *PROVIDERS]
+    for name in providers:
+        if name not in known:
+            raise ConfigError(f"--provider {name}: unknown provider", hint=nearest(name, known))
+    return Wanted(
+        package=package, devices=devices, providers=providers, models=models, runtime=runtime, timeout_s=timeout_s
+    )
+
+
+def show(found: "DeviceDocument", console: "Console") -> None:
+    from packager.devices import words
+
+    _tables(words.tables(found), console)
+    for line in words.notes(found):
+        console.result(line)
+    for line in words.warnings(found):
+        console.caution(line)
+
+
+def _tables(tables: "Iterable[Table]", console: "Console") -> None:
+    for title, columns, rows in tables:
+        console.table(title, columns, rows)

@@ -1,0 +1,167 @@
+"""Makes the program that runs on Android: the driver, compiled once, and all classes as Android's machine reads them.
+
+The classes of a package, of ONNX Runtime and of Kotlin are not changed; D8 translates them, without shrinking them.
+"""
+
+import os
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+from packager.core.errors import ToolError
+from packager.files.hashes import known_sha256
+from packager.files.installed import templates_folder
+from packager.files.store import Step, Store
+from packager.files.zips import read_entry, write_zip
+from packager.processes import commands, downloads
+from packager.targets.android import kotlin
+
+MAIN_CLASS = "dev.mobpack.device.Driver"
+ONNXRUNTIME = "ai.onnxruntime"
+SESSION = "/OrtSession.class"
+TOOLS = "android-app-tools"
+BUNDLETOOL = "mobsf/StaticAnalyzer/tools/bundletool-all-1.17.2.jar"
+D8 = "com.android.tools.r8.D8"
+MIN_API = 24
+"""Oldest Android that ONNX Runtime has libraries for."""
+DRIVER = Step(
+    name="device-driver",
+    caller=__name__,
+    computed_by=("packager.targets.android.kotlin",),
+    templates=("device",),
+)
+DEXED = Step(name="device-classes", caller=__name__, computed_by=("packager.targets.android.kotlin",))
+LIBRARY = Step(name="device-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",))
+TOOL = Step(name="device-tools", caller=__name__)
+
+
+def driver(classes: Path, onnxruntime: str, store: Store) -> Path:
+    """A jar with the driver, compiled against the `classes` of ONNX Runtime, which lie in the Java package
+    `onnxruntime`."""
+    inputs = [kotlin.compiler_version(), onnxruntime, known_sha256(classes)]
+
+    def make(folder: Path) -> None:
+        with store.scratch() as work:
+            _compile(classes, onnxruntime, work, folder / "driver.jar")
+
+    return store.results(DRIVER, inputs, make) / "driver.jar"
+
+
+def java_package(classes: Path) -> str:
+    """That of the classes of ONNX Runtime, which may have been renamed."""
+    with zipfile.ZipFile(classes) as archive:
+        found = next(name for name in archive.namelist() if name.endswith(SESSION))
+    return found.removesuffix(SESSION).replace("/", ".")
+
+
+def libraries(store: Store) -> tuple[Path, ...]:
+    """Jars of what generated Kotlin uses: its standard library, and coroutines."""
+
+    def make(folder: Path) -> None:
+        kotlin.write_coroutines(folder / "coroutines.jar")
+
+    made = store.results(LIBRARY, kotlin.compiler_version(), make)
+    return made / "coroutines.jar", kotlin.find_compiler().stdlib
+
+
+def dexed(jars: Sequence[Path], store: Store, *, classpath: Sequence[Path] = ()) -> Path:
+    """A jar with the classes of all `jars` in Android's form, `classes.dex` and more if they need it.
+
+    `classpath` has classes that these refer to. Raises ToolError if D8 cannot be had, or refuses a class.
+    """
+    inputs = [downloads.pin(TOOLS).sha256, MIN_API, [known_sha256(jar) for jar in (*jars, *classpath)], len(jars)]
+    return store.results(DEXED, inputs, lambda folder: _dex(jars, classpath, folder, store)) / "classes.jar"
+
+
+def _dex(jars: Sequence[Path], classpath: Sequence[Path], folder: Path, store: Store) -> None:
+    tool = store.results(TOOL, downloads.pin(TOOLS).sha256, _unpack_tool) / "bundletool.jar"
+    compiler = kotlin.find_compiler()
+    with store.scratch() as scratch:
+        inputs = [_only_classes(jar, scratch / f"{number}.jar") for number, jar in enumerate(jars)]
+        out = scratch / "dexed.zip"
+        commands.run(
+            [
+                compiler.java,
+                *kotlin.JAVA_FLAGS,
+                "-Xmx1g",
+                "-cp",
+                tool,
+                D8,
+                "--release",
+                "--min-api",
+                str(MIN_API),
+                *_repeated("--classpath", classpath),
+                "--output",
+                out,
+                *inputs,
+            ],
+            what="translating classes for Android with D8",
+            hint="report this as a bug",
+        )
+        with zipfile.ZipFile(out) as archive:
+            entries = {PurePosixPath(name): read_entry(archive, name) for name in archive.namelist()}
+    write_zip(folder / "classes.jar", entries)
+
+
+def _only_classes(jar: Path, target: Path) -> Path:
+    """The classes of a jar, without those for newer versions of Java and without descriptions of modules."""
+    with zipfile.ZipFile(jar) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".class") and not name.startswith("META-INF/")]
+        entries = {
+            PurePosixPath(name): read_entry(archive, name) for name in names if not name.endswith("module-info.class")
+        }
+    return write_zip(target, entries)
+
+
+def _unpack_tool(folder: Path) -> None:
+    with zipfile.ZipFile(downloads.fetch(TOOLS)) as wheel:
+        (folder / "bundletool.jar").write_bytes(wheel.read(BUNDLETOOL))
+
+
+def _compile(classes: Path, onnxruntime: str, work: Path, jar: Path) -> None:
+    compiler = kotlin.find_compiler()
+    sources = templates_folder() / "device"
+    names = []
+    for path in sorted(sources.rglob("*")):
+        if path.is_file():
+            own = work / path.relative_to(sources)
+            own.parent.mkdir(parents=True, exist_ok=True)
+            text = path.read_text(encoding="utf-8").replace(ONNXRUNTIME, onnxruntime)
+            own.write_text(text, encoding="utf-8", newline="\n")
+            names.append(str(own.relative_to(work)))
+    commands.run(
+        [
+            compiler.java,
+            *kotlin.JAVA_FLAGS,
+            "-cp",
+            os.pathsep.join(map(str, (*compiler.jars, compiler.stdlib))),
+            "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+            "-no-stdlib",
+            "-no-reflect",
+            "-jdk-home",
+            str(compiler.java_home),
+            "-cp",
+            os.pathsep.join(map(str, (compiler.stdlib, classes))),
+            "-jvm-target",
+            "11",
+            "-module-name",
+            "mobpack_device",
+            "-Werror",
+            "-d",
+            "classes",
+            *names,
+        ],
+        what="compiling the program for devices",
+        cwd=work,
+        environment={"LC_ALL": "C.UTF-8"},
+        hint="does the ONNX Runtime of --runtime have the classes of ONNX Runtime for Android? if so, report this",
+    )
+    found = kotlin.files(work / "classes")
+    entries = {PurePosixPath(path.relative_to(work / "classes").as_posix()): path.read_bytes() for path in found}
+    if not entries:
+        raise ToolError("compiling the program for devices gave nothing", hint="report this as a bug")
+    write_zip(jar, entries)
+
+
+def _repeated(option: str, values: Iterable[Path]) -> list[str | Path]:
+    return [word for value in values for word in (option, value)]

@@ -1,0 +1,1 @@
+"""`mobpack device`: lists devices, and tests, compares and times there what ships."""

@@ -1,0 +1,67 @@
+"""`mobpack device list` and `clean`: the devices that are connected, and mobpack's files on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from packager.core.to_json import plain
+from packager.devices import READY, Device, GoneError
+from packager.devices.choosing import choose
+from packager.devices.storage import Storage
+from packager.workflows.device.preparing import link
+
+COLUMNS = ("serial", "state", "device", "chip", "Android", "API", "processors")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedDevice:
+    serial: str
+    state: str
+    advice: str
+    """how to make it ready; empty if it is"""
+    device: Device | None
+
+
+def listing() -> tuple[ListedDevice, ...]:
+    """All devices; raises ToolError if there is no adb."""
+    joined = link()
+    found = []
+    for each in joined.listed():
+        state, advice, device = each.state, "", None
+        if state == READY:
+            try:
+                device = joined.describe(each.serial)
+            except GoneError as error:
+                state, advice = "gone", error.hint
+        else:
+            advice = joined.advice(each)
+        found.append(ListedDevice(serial=each.serial, state=state, advice=advice, device=device))
+    return tuple(found)
+
+
+def cells(each: ListedDevice) -> list[str]:
+    known = each.device
+    if not known:
+        return [each.serial, each.state, each.advice, "", "", "", ""]
+    maker = "" if known.model.startswith(known.maker) else f"{known.maker} "
+    state = "ready" if each.state == READY else each.state
+    return [
+        each.serial,
+        state,
+        f"{maker}{known.model}",
+        known.soc,
+        known.release,
+        str(known.api),
+        ", ".join(known.abis),
+    ]
+
+
+def document(each: ListedDevice) -> dict[str, object]:
+    known: dict[str, object] = plain(each.device) if each.device else {}
+    return {"serial": each.serial, "state": each.state, "advice": each.advice, **known}
+
+
+def clean(patterns: Sequence[str]) -> list[tuple[str, int]]:
+    """Name of each device -> bytes that were removed."""
+    joined = link()
+    devices = choose(joined, patterns).devices
+    return [(each.name, Storage(link=joined, device=each).clean()) for each in devices]

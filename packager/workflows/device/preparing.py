@@ -1,0 +1,139 @@
+"""The beginning of all commands for devices: the devices, the package, and the program in the devices' form."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from packager.core.console import Console, size
+from packager.core.errors import MobpackError, ToolError
+from packager.devices import LINKS, Device, Link
+from packager.devices import package as packages
+from packager.devices.choosing import Absent, Chosen, choose
+from packager.devices.document import DeviceEntry, PackageEntry
+from packager.devices.equipping import equip
+from packager.devices.package import DevicePackage
+from packager.devices.session import ANSWER_S, Equipped, PackagedModel, describe
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Options that all commands for devices have."""
+
+    package: Path
+    devices: tuple[str, ...] = ()
+    """patterns"""
+    providers: tuple[str, ...] = ()
+    """empty for all of the package"""
+    models: tuple[str, ...] = ()
+    """empty for all of the package"""
+    runtime: Path | None = None
+    """library archive with another ONNX Runtime"""
+    timeout_s: float = ANSWER_S
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A package and the devices that it runs on."""
+
+    link: Link
+    chosen: Chosen
+    package: DevicePackage
+    archives: tuple[Path, ...]
+    store: Store
+    scratch: Path
+
+    @property
+    def entry(self) -> PackageEntry:
+        return PackageEntry(file=self.package.path.name, sha256=self.package.sha256, runtime=self.package.runtime.words)
+
+
+def link() -> Link:
+    """The link to devices. Raises ToolError if its program is missing."""
+    (made,) = LINKS.values()
+    return made()
+
+
+@contextmanager
+def ready(wanted: Wanted, console: Console) -> Iterator[Ready]:
+    """Chooses the devices, takes the package apart, and makes the program; files of the block are removed after it."""
+    path = packages.find(wanted.package)
+    joined = link()
+    chosen = choose(joined, wanted.devices)
+    store = Store(cache_folder() / "store")
+    with store.in_use(), store.scratch() as scratch:
+        folder = scratch / "package"
+        folder.mkdir()
+        with console.step(f"take {path.name} apart"):
+            package = packages.read(path, wanted.runtime, folder, store)
+        with console.step("make the program for the devices"):
+            archives = joined.archives([package.classes], [package.runtime.classes], store)
+        yield Ready(link=joined, chosen=chosen, package=package, archives=archives, store=store, scratch=scratch)
+
+
+def equipped(found: Ready, device: Device, wanted: Wanted, console: Console) -> Equipped:
+    """Raises ToolError for a device that cannot run the package."""
+    with console.step(f"copy {found.package.path.name} to {device.name}") as say:
+        made = equip(found.link, device, found.package, found.archives, timeout_s=wanted.timeout_s)
+        say(size(made.copied_bytes))
+    return made
+
+
+def models_of(found: Ready, made: Equipped, wanted: Wanted, folder: Path) -> tuple[PackagedModel, ...]:
+    """The models of the package that are wanted. Raises ToolError for names that it does not have."""
+    known = describe(made, found.package.class_names, folder)
+    names = {each.name for each in known}
+    if unknown := [name for name in wanted.models if name not in names]:
+        raise ToolError(f"the package has no model '{unknown[0]}'", hint=f"known: {', '.join(sorted(names))}")
+    return tuple(each for each in known if not wanted.models or each.name in wanted.models)
+
+
+def providers_of(model: PackagedModel, wanted: Wanted) -> list[str]:
+    """The CPU first: others are compared with it."""
+    chosen = wanted.providers or model.providers
+    return sorted(dict.fromkeys(chosen), key=lambda name: (name != "cpu", chosen.index(name)))
+
+
+def on_each(
+    devices: Sequence[Device], work: Callable[[Device], Result]
+) -> tuple[list[tuple[Device, Result]], list[tuple[Device, MobpackError]]]:
+    """Does `work` on all devices at once: results, and failures. Raises the failure of the only device."""
+
+    def tried(device: Device) -> Result | MobpackError:
+        try:
+            return work(device)
+        except MobpackError as error:
+            return error
+
+    with ThreadPoolExecutor(max_workers=max(1, len(devices))) as pool:
+        found = list(zip(devices, pool.map(tried, devices), strict=True))
+    failures = [(device, each) for device, each in found if isinstance(each, MobpackError)]
+    if len(found) == 1 and failures:
+        raise failures[0][1]
+    return [(device, each) for device, each in found if not isinstance(each, MobpackError)], failures
+
+
+def failed(device: Device, error: MobpackError) -> DeviceEntry:
+    """The entry of a device on which nothing could be done."""
+    return DeviceEntry(
+        serial=device.serial,
+        state="failed",
+        reason=f"{error.message} ({error.hint})" if error.hint else error.message,
+        maker=device.maker,
+        model=device.model,
+        soc=device.soc,
+        api=device.api,
+        release=device.release,
+        abi=device.abis[0] if device.abis else "",
+        fingerprint=device.fingerprint,
+    )
+
+
+def absent_entries(absent: Sequence[Absent]) -> tuple[DeviceEntry, ...]:
+    return tuple(DeviceEntry(serial=each.serial, state=each.state, reason=each.advice) for each in absent)

@@ -1,0 +1,104 @@
+"""`mobpack device self-test`: the packages' own tests, by their own code, on devices."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from packager import __version__
+from packager.core.console import Console
+from packager.core.errors import ModelError, ParityError, ToolError
+from packager.devices import Device, GoneError
+from packager.devices.document import DeviceEntry, TestDocument, TestRow
+from packager.devices.measuring import described
+from packager.devices.session import DeviceSession, Equipped, PackagedModel, of_package
+from packager.workflows.device.preparing import (
+    Ready,
+    Wanted,
+    absent_entries,
+    equipped,
+    failed,
+    models_of,
+    on_each,
+    providers_of,
+    ready,
+)
+
+
+def self_test(wanted: Wanted, console: Console) -> TestDocument:
+    """Has every model test itself on every device with every provider that starts there.
+
+    Raises ToolError if nothing could be tested.
+    """
+    with ready(wanted, console) as found:
+        done, failures = on_each(found.chosen.devices, lambda device: _on_device(found, device, wanted, console))
+        entries = {device.serial: entry for device, (entry, _) in done}
+        entries |= {device.serial: failed(device, error) for device, error in failures}
+        return TestDocument(
+            schema_version=1,
+            mobpack=__version__,
+            package=found.entry,
+            devices=(
+                *(entries[device.serial] for device in found.chosen.devices),
+                *absent_entries(found.chosen.absent),
+            ),
+            rows=tuple(row for _, (_, rows) in done for row in rows),
+        )
+
+
+def _on_device(
+    found: Ready, device: Device, wanted: Wanted, console: Console
+) -> tuple[DeviceEntry, tuple[TestRow, ...]]:
+    made = equipped(found, device, wanted, console)
+    folder = found.scratch / f"device-{found.chosen.devices.index(device)}"
+    folder.mkdir()
+    rows: list[TestRow] = []
+    try:
+        for model in models_of(found, made, wanted, folder):
+            for provider in providers_of(model, wanted):
+                with console.step(f"test {model.name} with {provider} on {device.name}"):
+                    rows.append(_tested(made, model, provider, folder))
+    except GoneError as error:
+        if not rows:
+            raise
+        return replace(described(made), state="failed", reason=error.message), tuple(rows)
+    return described(made), tuple(rows)
+
+
+def _tested(made: Equipped, model: PackagedModel, provider: str, folder: Path) -> TestRow:
+    """Raises GoneError for a device that goes away."""
+    known = TestRow(device=made.device.serial, model=model.name, provider=provider, passed=False, reason="")
+    if not model.tests_itself:
+        return replace(known, reason="the package has no samples of it")
+    data = f"{made.storage.home}/data/{model.class_name}.{provider}"
+    try:
+        made.storage.done(f"mkdir -p {data}")
+        with DeviceSession(made, of_package(made, model.class_name, provider, data), folder) as session:
+            if session.opened.provider != provider:
+                why = "; ".join(session.opened.fallbacks) or f"{session.opened.provider} started in its place"
+                return replace(known, reason=why)
+            outputs = session.self_test()
+            passed = all(not each.failure for each in outputs)
+            return replace(known, passed=passed, outputs=outputs, assigned=session.opened.assigned)
+    except GoneError:
+        raise
+    except (ModelError, ToolError) as error:
+        return replace(known, reason=error.message)
+
+
+def judge(found: TestDocument) -> None:
+    """Raises ParityError for a test that failed, ToolError for devices that failed or if nothing was tested."""
+    wrong = [row for row in found.rows if row.outputs and not row.passed]
+    if wrong:
+        first = wrong[0]
+        output = next(each for each in first.outputs if each.failure)
+        more = f"; {len(wrong) - 1} more failed" if len(wrong) > 1 else ""
+        raise ParityError(
+            f"{first.model} with {first.provider} on {first.device}: {output.name}, sample {output.sample}: "
+            f"{output.failure}{more}",
+            hint=f"find the node: mobpack device check --device {first.device} --bisect cpu device:{first.provider}",
+        )
+    if not any(row.outputs for row in found.rows):
+        reasons = [row.reason for row in found.rows if row.reason] + [each.reason for each in found.devices]
+        raise ToolError(f"nothing was tested: {next(filter(None, reasons), 'no model')}", hint="do as it says")
+    broken = [each for each in found.devices if each.state != "measured"]
+    if broken:
+        raise ToolError(f"device {broken[0].serial} is {broken[0].state}: {broken[0].reason}", hint="then run again")

@@ -1,0 +1,174 @@
+package dev.mobpack.device
+
+import ai.onnxruntime.OnnxTensor
+import ai.onnxruntime.OrtEnvironment
+import ai.onnxruntime.OrtException
+import ai.onnxruntime.OrtSession
+import android.content.ComponentCallbacks
+import android.content.Context
+import android.content.ContextWrapper
+import android.content.pm.ApplicationInfo
+import java.io.File
+import java.lang.reflect.InvocationTargetException
+
+/** A generated class of a package, found by the fields that all of them have. */
+internal class PackagedClass private constructor(private val kind: Class<*>, private val files: Any) {
+    fun about(): Map<String, Any?> = mapOf(
+        "class" to kind.name,
+        "name" to files.get("name"),
+        "version" to files.get("version"),
+        "inputs" to (files.get("inputs") as List<*>).map { it?.get("name") },
+        "outputs" to (files.get("outputs") as List<*>).map { it?.get("name") },
+        "providers" to Class.forName("${kind.name.substringBeforeLast('.')}.Provider").enumConstants.orEmpty().toList(),
+        "tests-itself" to kind.methods.any { it.name == "selfTest" },
+    )
+
+    companion object {
+        /** Null for a class that is no model. */
+        fun of(name: String): PackagedClass? {
+            val kind = Class.forName(name)
+            val field = kind.declaredFields.find { it.name == "FILES" && it.type.simpleName == "ModelFiles" } ?: return null
+            return field.apply { isAccessible = true }.get(null)?.let { PackagedClass(kind, it) }
+        }
+    }
+}
+
+/** A model of a package, opened and run by the package's own classes, as an app does it. */
+internal class PackagedModel private constructor(
+    private val model: AutoCloseable,
+    private val outputs: Set<String>,
+    private val environment: OrtEnvironment,
+) : OpenModel {
+    private val session: Any = checkNotNull(model.get("session"))
+    private val running = session.javaClass.declaredMethods.first { it.name == "run" }.apply { isAccessible = true }
+    private val run = running.parameterTypes[0].declaredConstructors.first { it.parameterCount == 5 }.apply { isAccessible = true }
+
+    override fun about(): List<Pair<String, Any?>> {
+        val info = checkNotNull(model.call("getInfo"))
+        val assignment = model.call("getAssignment") as List<*>?
+        return listOf(
+            "version" to info.get("onnxRuntimeVersion"),
+            "provider" to model.call("getProvider").toString(),
+            "file" to info.get("asset"),
+            "sha256" to info.get("sha256"),
+            "size" to info.get("sizeBytes"),
+            "fallbacks" to (model.call("getFallbacks") as List<*>).map {
+                mapOf("provider" to it?.get("provider").toString(), "reason" to it?.get("reason"))
+            },
+            "assignment" to assignment?.map {
+                mapOf("provider" to it?.get("provider").toString(), "nodes" to it?.get("nodes"), "macs" to it?.get("macs"))
+            },
+        )
+    }
+
+    override fun run(feed: Feed, take: (Output) -> Unit) {
+        val read = { result: OrtSession.Result -> result.forEach { take(Output(it.key, it.value)) } }
+        val give = { tensors: Any ->
+            @Suppress("UNCHECKED_CAST")
+            (tensors.call("getByName") as MutableMap<String, OnnxTensor>).putAll(feed.tensors(environment))
+        }
+        val nothing = { _: Any -> }
+        try {
+            running.invoke(session, run.newInstance(read, give, nothing, outputs, false))
+        } catch (failure: InvocationTargetException) {
+            throw generateSequence<Throwable>(failure) { it.cause }.filterIsInstance<OrtException>().firstOrNull()
+                ?: failure
+        }
+    }
+
+    override fun selfTest(): String {
+        val found = checkNotNull(model.call("selfTest")) { "no result" }
+        val tests = (found.get("outputs") as List<*>).map { test ->
+            listOf("name", "sample", "maxAbsError", "maxRelError", "scale", "mismatchCount", "tolerance", "absoluteTolerance", "failure")
+                .associateWith { test?.get(it) }
+        }
+        return json("passed" to found.call("getPassed"), "outputs" to tests)
+    }
+
+    override fun close(): Unit = model.close()
+
+    companion object {
+        fun open(request: Request, home: String): PackagedModel {
+            val kind = Class.forName(request.text("class"))
+            val namespace = kind.name.substringBeforeLast('.')
+            val context = DeviceContext(systemContext(), File(request.text("data")), request.text("libraries"))
+            val files = File(home, "files")
+            val source = Class.forName("$namespace.Source").getMethod("folder", File::class.java).invoke(null, files)
+            val loading = kind.methods.first { it.name == "loadBlocking" && it.parameterCount == 3 }
+            val model = try {
+                loading.invoke(null, context, options(namespace, request), source)
+            } catch (failure: InvocationTargetException) {
+                throw failure.cause as? Exception ?: failure
+            }
+            val known = checkNotNull(kind.getDeclaredField("FILES").apply { isAccessible = true }.get(null))
+            val outputs = (known.get("outputs") as List<*>).map { it?.get("name").toString() }.toSet()
+            return PackagedModel(model as AutoCloseable, outputs, OrtEnvironment.getEnvironment())
+        }
+
+        /** The package's own options, with what is asked for in their place. */
+        private fun options(namespace: String, request: Request): Any {
+            val options = Class.forName("$namespace.Options").getConstructor().newInstance()
+            val providers = Class.forName("$namespace.Provider")
+            val wanted = providers.enumConstants.orEmpty().filter { it.toString() == request.text("provider") }
+            if (wanted.isEmpty()) throw IllegalArgumentException("the package has no provider ${request.text("provider")}")
+            options.set("providers", wanted)
+            options.set("threads", request.number("threads").toInt())
+            val own = request.group("option.")
+            if (own.isNotEmpty()) options.set("providerOptions", mapOf(wanted.single() to own))
+            // Times are those of the provider that was asked for, on as many threads as were asked for.
+            for (policy in listOf("retryOnCpu", "fewerThreadsWhenHot", "releaseOnMemoryPressure")) {
+                options.get("policies")?.set(policy, false)
+            }
+            return options
+        }
+
+        /** The app's, or that of Android itself where no app runs. */
+        private fun systemContext(): Context {
+            Host.context?.let { return it }
+            val looper = Class.forName("android.os.Looper")
+            if (looper.getMethod("getMainLooper").invoke(null) == null) looper.getMethod("prepareMainLooper").invoke(null)
+            val activities = Class.forName("android.app.ActivityThread")
+            val thread = activities.getMethod("systemMain").invoke(null)
+            return activities.getMethod("getSystemContext").invoke(thread) as Context
+        }
+    }
+}
+
+/** The app that the models run in, if there is one. */
+internal object Host {
+    @Volatile
+    var context: Context? = null
+}
+
+/** A context for code that has no app: its private folders are below [folder]. */
+internal class DeviceContext(base: Context, private val folder: File, private val libraries: String) : ContextWrapper(base) {
+    override fun getApplicationContext(): Context = this
+
+    override fun getPackageName(): String = "com.android.shell"
+
+    override fun getApplicationInfo(): ApplicationInfo =
+        super.getApplicationInfo().also { it.set("nativeLibraryDir", libraries) }
+
+    override fun getNoBackupFilesDir(): File = own("no_backup")
+
+    override fun getFilesDir(): File = own("files")
+
+    override fun getCacheDir(): File = own("cache")
+
+    override fun registerComponentCallbacks(callback: ComponentCallbacks): Unit = Unit
+
+    override fun unregisterComponentCallbacks(callback: ComponentCallbacks): Unit = Unit
+
+    private fun own(name: String) = File(folder, name).apply { mkdirs() }
+}
+
+private fun Any.field(name: String) = generateSequence<Class<*>>(javaClass) { it.superclass }
+    .firstNotNullOf { kind -> kind.declaredFields.find { it.name == name } }
+    .apply { isAccessible = true }
+
+private fun Any.get(name: String): Any? = field(name).get(this)
+
+private fun Any.set(name: String, value: Any?): Unit = field(name).set(this, value)
+
+private fun Any.call(name: String): Any? =
+    javaClass.methods.first { it.name == name && it.parameterCount == 0 }.apply { isAccessible = true }.invoke(this)
