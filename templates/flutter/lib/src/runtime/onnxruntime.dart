@@ -187,7 +187,7 @@ final class OnnxRuntime {
       }
       if (weights.isNotEmpty) _addWeights(arena, options, weights);
       final profile = settings.profile;
-      if (profile != null) check(api.enableProfiling(options, arena.text(profile)));
+      if (profile != null) check(api.enableProfiling(options, arena.paths([profile]).value));
       final provider = settings.provider;
       if (provider != null) _append(arena, options, provider, settings.options);
       return _made((out) => api.createSessionFromArray(_environment, model.address.cast(), model.size, options, out));
