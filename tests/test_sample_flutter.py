@@ -39,7 +39,8 @@ def made(tester: FlutterTester, tmp_path_factory: pytest.TempPathFactory) -> Pat
     shutil.copytree(vision.root() / vision.FOLDER / "build" / "models", models / "build" / "models")
     for name in ("mobpack.toml", "coffee.jpg"):
         shutil.copy(ROOT / vision.FOLDER / name, models)
-    run([sys.executable, "-m", "packager.cli", "build", "--target", "flutter"], models)
+    said = run([sys.executable, "-m", "packager.cli", "build", "--target", "flutter"], models)
+    assert "dist/flutter/vision-1.0.0.zip" in said
     shutil.copytree(ROOT / APP, app, ignore=shutil.ignore_patterns("packages", "assets", ".dart_tool"))
     run(["sh", str(APP / "make")], root)
     plugins = {each.name: shutil.copytree(each, app / "packages" / each.name) for each in PLUGINS.iterdir()}
@@ -48,9 +49,10 @@ def made(tester: FlutterTester, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return app
 
 
-def run(command: list[str], folder: Path) -> None:
+def run(command: list[str], folder: Path) -> str:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_the_app_is_clean_for_a_strict_analyzer_and_formatted(tester: FlutterTester, made: Path) -> None:

@@ -137,7 +137,7 @@ class Rack:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What mobpack's environment needs to use this server, and no other."""
+        """Variables with which mobpack uses this server, and no other."""
         return {
             "ADB_SERVER_SOCKET": f"localfilesystem:{self.folder}/adb.sock",
             "HOME": str(self.folder / "home"),
@@ -172,8 +172,8 @@ class Rack:
         classes: Mapping[Path, Sequence[Path]] | None = None,
         lacks: Sequence[str] = (),
     ) -> Phone:
-        """A new device that is connected. `classes` maps archives in Android's form to the jars they were made of, which
-        its Java runs in their place; it lacks the programs `lacks`."""
+        """A new device that is connected. `classes` maps archives in Android's form to the jars they were made of,
+        which its Java runs in their place; it lacks the programs `lacks`."""
         number = len(self.phones)
         folder = self.folder / f"phone-{number}"
         for name in ("answers", "classes", "system", "top"):
@@ -201,8 +201,7 @@ class Rack:
 
 
 def classes_for(library: Path | None) -> dict[Path, tuple[Path, ...]]:
-    """What mobpack copies to devices for a library, or without one: archive in Android's form -> the jars it was made
-    of."""
+    """Archives that mobpack copies to devices for a library, or without one -> the jars that they were made of."""
     store = Store(cache_folder() / "store")
     runtime = jvm.android_runtime().classes
     known = (runtime, *dexing.libraries(store))

@@ -41,8 +41,16 @@ REPAIRS = ".repairs"
 """Lock file of the store, held while a damaged entry is removed."""
 
 
+CLAIMS = ".claims"
+"""Folder of the store with a locked file for each result that is being made."""
+
+
 def _warn(text: str) -> None:
     Console().caution(text)
+
+
+def _count_nothing(name: str) -> None:
+    """Takes the name of a result that was made, where nobody counts them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,10 @@ class Store:
     """gets a sentence for each damaged entry"""
     remote: Remote | None = field(default=None, compare=False)
     """a store of several machines behind this one"""
+    made: Callable[[str], None] = field(default=_count_nothing, compare=False)
+    """gets `step/key` of each result that was made here, once it is stored"""
+    has_claims: bool = field(default=False, compare=False)
+    """whether a process waits for a result that another one makes already: many builds share the store"""
 
     def results(self, step: Step, inputs: object, make: Callable[[Path], None]) -> Path:
         """The folder with the files that `make` writes for `inputs` (any JSON value), made now unless a complete one
@@ -62,6 +74,13 @@ class Store:
         entry = self._entry(step, inputs)
         if self._is_whole(entry) or self._fetched(step, entry):
             return entry / FILES
+        with self.claimed(step, inputs):
+            if self.has_claims and self._is_whole(entry):
+                return entry / FILES
+            return self._made(step, inputs, make)
+
+    def _made(self, step: Step, inputs: object, make: Callable[[Path], None]) -> Path:
+        entry = self._entry(step, inputs)
         with self.scratch() as scratch:
             made = scratch / "entry"
             (made / FILES).mkdir(parents=True)
@@ -71,8 +90,33 @@ class Store:
             if self._placed(made, entry):
                 if self.remote and step.is_shared:
                     self.remote.offer(step.name, entry.name, entry / FILES)
+                self.made(f"{step.name}/{entry.name}")
                 return entry / FILES
-        return self.results(step, inputs, make)  # another build was faster: its result is as good
+        if self._is_whole(entry):  # another build was faster: its result is as good
+            return entry / FILES
+        return self._made(step, inputs, make)
+
+    @contextlib.contextmanager
+    def claimed(self, step: Step, inputs: object) -> Iterator[None]:
+        """Makes other processes that want to make the same result wait, in a store with claims. The claim ends with the
+        process that holds it."""
+        if not self.has_claims:
+            yield
+            return
+        folder = self.root / CLAIMS
+        folder.mkdir(parents=True, exist_ok=True)
+        place = folder / f"{step.name}-{step.key(inputs)}"
+        while True:
+            with place.open("a") as file:
+                host.lock(file.fileno())
+                if not _is_at(place, file.fileno()):
+                    continue  # its last holder has removed it
+                try:
+                    yield
+                finally:
+                    with contextlib.suppress(OSError):
+                        place.unlink()
+                return
 
     def find(self, step: Step, inputs: object) -> Path | None:
         """The folder of existing results, here or in the remote store; makes none."""
@@ -235,6 +279,14 @@ class Store:
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_at(place: Path, descriptor: int) -> bool:
+    """Whether an open file is still the one at `place`."""
+    try:
+        return os.path.samestat(place.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _words(entry: Path) -> str:

@@ -44,7 +44,15 @@ def cells(each: ListedDevice) -> list[str]:
         return [each.serial, each.state, each.advice, "", "", "", ""]
     maker = "" if known.model.startswith(known.maker) else f"{known.maker} "
     state = "ready" if each.state == READY else each.state
-    return [each.serial, state, f"{maker}{known.model}", known.soc, known.release, str(known.api), ", ".join(known.abis)]
+    return [
+        each.serial,
+        state,
+        f"{maker}{known.model}",
+        known.soc,
+        known.release,
+        str(known.api),
+        ", ".join(known.abis),
+    ]
 
 
 def document(each: ListedDevice) -> dict[str, object]:

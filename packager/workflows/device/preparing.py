@@ -1,4 +1,4 @@
-"""What all commands for devices begin with: the devices, the package, and the program in the devices' form."""
+"""The beginning of all commands for devices: the devices, the package, and the program in the devices' form."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -51,9 +51,7 @@ class Ready:
 
     @property
     def entry(self) -> PackageEntry:
-        return PackageEntry(
-            file=self.package.path.name, sha256=self.package.sha256, runtime=self.package.runtime.words
-        )
+        return PackageEntry(file=self.package.path.name, sha256=self.package.sha256, runtime=self.package.runtime.words)
 
 
 def link() -> Link:
@@ -76,9 +74,7 @@ def ready(wanted: Wanted, console: Console) -> Iterator[Ready]:
             package = packages.read(path, wanted.runtime, folder, store)
         with console.step("make the program for the devices"):
             archives = joined.archives([package.classes], [package.runtime.classes], store)
-        yield Ready(
-            link=joined, chosen=chosen, package=package, archives=archives, store=store, scratch=scratch
-        )
+        yield Ready(link=joined, chosen=chosen, package=package, archives=archives, store=store, scratch=scratch)
 
 
 def equipped(found: Ready, device: Device, wanted: Wanted, console: Console) -> Equipped:
