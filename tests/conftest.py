@@ -1,10 +1,12 @@
 """Fixtures that several test files share. Anything that needs a toolchain is made once, when the first test asks."""
 
+import gc
 import importlib.util
 import os
 import platform
 import signal
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,17 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Looks for no garbage in what was collected: thousands of tests, which live as long as the process."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

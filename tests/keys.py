@@ -31,9 +31,11 @@ NEUTRAL = ("packager/files/store", "packager/core/console.py")
 MAKERS = (
     "tests/toolchain/delivery_packages.py",
     "tests/toolchain/projects.py",
+    "tests/toolchain/sample_package.py",
     "tests/toolchain/weights_apart.py",
 )
-"""Modules that make packages for tests: their text counts, what they import and start does not."""
+"""Modules that make packages for tests: their text counts, what they import and start does not. Who asks for a package
+names it in its mark (`asked`), and has its content in the key instead."""
 TOOLS = (
     "packager/core",
     "packager/files",
@@ -77,6 +79,15 @@ class Package(Protocol):
         """Of its content, built now unless it is kept."""
 
 
+ASKED: set[Package] = set()
+"""Packages that the running test, or a fixture that was made for it, has asked for."""
+
+
+def asked(package: Package) -> None:
+    """Notes that a test uses a package: `passes.py` fails those whose mark does not name it."""
+    ASKED.add(package)
+
+
 @dataclass(frozen=True)
 class Tree:
     """A repository with test files."""
@@ -91,8 +102,10 @@ class Tree:
         return whole.hexdigest()[:32]
 
     def files(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
-        """All that the tests of `file` read; `also` names files and folders below the root."""
-        return {*self.program(file), self.conftest, *self._data(self.modules(file)), *self._named(*also)}
+        """All that the tests of `file` read but for packages; `also` names files and folders below the root."""
+        modules = self.modules(file, self._makers)
+        code = self._code(modules - self._makers)
+        return {*modules, *code, self.conftest, *self._data(modules), *self._named(*also)}
 
     def program(self, file: Path) -> set[Path]:
         """All that a module of `tests` runs: modules, mobpack's among them, templates if these render, and pins."""
@@ -100,11 +113,9 @@ class Tree:
         return {*modules, *self._code(modules)}
 
     def files_around(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
-        """As `files`, for tests of packages, which count by themselves: without the code that makes them and without
-        TOOLS."""
-        makers = frozenset(self.root / name for name in MAKERS)
-        modules = self.modules(file, makers)
-        code = self._code(modules - makers, TOOLS)
+        """As `files`, for tests of packages: without TOOLS."""
+        modules = self.modules(file, self._makers)
+        code = self._code(modules - self._makers, TOOLS)
         return {*modules, *code, self.conftest, *self._data(modules), *self._named(*also)}
 
     def _data(self, modules: Iterable[Path]) -> Iterator[Path]:
@@ -133,6 +144,10 @@ class Tree:
         fixtures = FIXTURE.findall(closure.text_of(self.conftest))
         is_used = any(re.search(rf"\b{name}\b", texts) for name in fixtures)
         return found | self._with_imports(self.conftest, ends) if is_used else found
+
+    @property
+    def _makers(self) -> frozenset[Path]:
+        return frozenset(self.root / name for name in MAKERS)
 
     @property
     def conftest(self) -> Path:

@@ -7,7 +7,9 @@ files that the mark names. The interpreter and the processor are in it, too. A t
 again. Kept passes are counted apart, and last `KEPT_DAYS`.
 
 Tests of packages that `mobpack build` makes of test models name these: `by_content(of=[projects.IOS])`. Their key has
-the packages' content in place of the code that makes them.
+the packages' content in place of the code that makes them, and lacks the code that brings and starts tools, unless
+`tools=True` says that it is tested. Modules that make packages (MAKERS) may be imported for
+their other names: only a test that asks for a package depends on it, and has to name it.
 
 MOBPACK_TESTS_FRESH has all of them run, as they do at night.
 """
@@ -22,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from packager.files.user_cache import cache_folder
-from tests.keys import Package, Tree
+from tests.keys import ASKED, Package, Tree
 from tests.toolchain.kept import FRESH, remove_unused
 
 MARK = "by_content"
@@ -54,6 +56,8 @@ class Marked:
     """tests that passed in earlier runs"""
     files: frozenset[str]
     """paths of the files in its key"""
+    packages: frozenset[Package]
+    """those in its key"""
 
 
 def _is_hypothesis_looking_for_constants() -> bool:
@@ -65,7 +69,8 @@ def _is_hypothesis_looking_for_constants() -> bool:
 class Keeper:
     """Reports kept passes, and keeps new ones, in one process that runs tests.
 
-    A test that opens a file of the repository that is not in its key fails: its pass would outlive a change of it.
+    A test that opens a file of the repository that is not in its key fails, and one that asks for a package that its
+    mark does not name: its pass would outlive a change of it.
     """
 
     def __init__(self, root: Path) -> None:
@@ -91,25 +96,29 @@ class Keeper:
         if not mark:
             return None
         if item.path not in self._marked:
-            self._marked[item.path] = self._read(item.path, mark.args, mark.kwargs.get("of", ()))
+            self._marked[item.path] = self._read(item.path, mark.args, **mark.kwargs)
         return self._marked[item.path]
 
-    def _read(self, file: Path, also: tuple[str, ...], packages: Sequence[Package]) -> Marked | None:
+    def _read(
+        self, file: Path, also: tuple[str, ...], of: Sequence[Package] = (), *, tools: bool = False
+    ) -> Marked | None:
+        """`tools`: the tests check code that brings and starts tools, too."""
         try:
-            content = [package.digest() for package in packages]
+            content = [package.digest() for package in of]
         except (AssertionError, pytest.fail.Exception, pytest.skip.Exception):
             return None  # the test meets the same, and says it
-        files = self.tree.files_around(file, also) if packages else self.tree.files(file, also)
+        files = self.tree.files_around(file, also) if of and not tools else self.tree.files(file, also)
         passes = Passes(self.folder / f"{file.stem}-{self.tree.key(files, *content)}")
-        imported = {path for path in self.tree.program(file) if path.suffix == ".py"} if packages else set()
+        imported = {path for path in self.tree.program(file) if path.suffix == ".py"} if of else set()
         kept = frozenset() if os.environ.get(FRESH) else passes.known()
-        return Marked(passes, kept, frozenset(map(str, files | imported)))
+        return Marked(passes, kept, frozenset(map(str, files | imported)), frozenset(of))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Reports a kept pass in place of a run."""
         found = self.marked(item)
         self.opened.clear()
+        ASKED.clear()
         if found is None or item.nodeid not in found.kept:
             return None
         report = pytest.TestReport(
@@ -135,7 +144,10 @@ class Keeper:
         if report.outcome != "passed" or hasattr(report, "wasxfail"):
             self.failed.add(item.nodeid)
         elif report.when == "teardown" and item.nodeid not in self.failed and (found := self.marked(item)):
-            if others := self._read_besides(found):
+            if ASKED - found.packages:
+                report.outcome = "failed"
+                report.longrepr = f"asks for a package that the mark {MARK} does not name: of=[...], in tests/keys.py"
+            elif others := self._read_besides(found):
                 report.outcome = "failed"
                 report.longrepr = (
                     f"reads {', '.join(others)}: name this in the mark {MARK}, or the key does not have it"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolchain import jvm
+from tests.toolchain import jvm, projects
 from tests.toolchain.device import Device, device, library
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
 Use = Callable[..., Mapping[str, str]]
 

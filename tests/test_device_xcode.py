@@ -7,14 +7,15 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from packager.core.console import Console
 from packager.core.errors import ConfigError
-from packager.devices.farms.collecting import collect
-from packager.devices.xcode_tests import PROJECT, DeviceTests, write_device_tests
+from packager.devices.document import DeviceDocument
+from packager.devices.xcode_tests import PROJECT, ModelsView, write_device_tests
 from packager.files.hashes import sha256_of
+from packager.workflows.device import farming
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import swift_packages
 from tests.toolchain.swift_packages import Compiled
@@ -35,7 +36,7 @@ path = "chain.onnx"
 [target.ios]
 providers = ["xnnpack"]
 """
-SHORT = {"MOBPACK_SECONDS": "0.05", "MOBPACK_PAUSE": "0"}
+SHORT = {"MOBPACK_SECONDS": "0.05", "MOBPACK_PAUSE": "0", "MOBPACK_ROUNDS": "2"}
 BUNDLE = "nets_NetsKit.resources"
 IDENTIFIER = re.compile(r"\b4D0B[0-9A-F]{20}\b")
 
@@ -51,12 +52,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def written(built: Path) -> tuple[Path, DeviceTests]:
+def written(built: Path) -> tuple[Path, ModelsView]:
     return write_device_tests(built / "nets", built.parent / "on-devices")
 
 
 @pytest.fixture(scope="module")
-def compiled(built: Path, written: tuple[Path, DeviceTests], tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+def compiled(built: Path, written: tuple[Path, ModelsView], tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     folder = tmp_path_factory.mktemp("compiled")
     for package in (path for path in built.iterdir() if path.is_dir()):
         shutil.copytree(package, folder / package.name)
@@ -66,33 +67,32 @@ def compiled(built: Path, written: tuple[Path, DeviceTests], tmp_path_factory: p
     return swift_packages.compiled(folder / "nets", folder / "scratch")
 
 
-def results(program: Compiled, scratch: Path) -> tuple[str, list[Mapping[str, Any]]]:
-    """Outcome of the test, and the rows of the document that it leaves in its log."""
+def results(program: Compiled, scratch: Path) -> tuple[str, DeviceDocument]:
+    """Outcome of the test, and the results that it leaves in its log."""
     done = program.run("NetsKitTests.DeviceTests", scratch, environment=SHORT)
     log = scratch / "log.txt"
     log.write_text(done.output, encoding="utf-8")
-    [result] = collect(log).results
-    return done.by_case["DeviceTests.testEveryModelOnEveryProvider"], result.document["rows"]
+    found = farming.read(log, (), None, Console(quiet=True))
+    return done.by_case["DeviceTests.testEveryModelOnEveryProvider"], found
 
 
 def test_every_model_runs_with_every_provider_and_the_results_come_back(compiled: Compiled, tmp_path: Path) -> None:
-    outcome, rows = results(compiled, tmp_path / "run")
+    outcome, found = results(compiled, tmp_path / "run")
     assert outcome == "passed"
-    seen = [(row["model"], row["asked"], row["provider"], len(row["fallbacks"])) for row in rows]
-    assert seen == [  # ONNX Runtime for Linux has no XNNPACK
-        ("Chain", "XNNPACK", "CPU", 1),
-        ("Chain", "CPU", "CPU", 0),
-        ("Plain", "XNNPACK", "CPU", 1),
-        ("Plain", "CPU", "CPU", 0),
-    ]
-    for row in rows:
-        assert row["passed"] is True
-        assert row["outputs"]
-        assert min(row["run-seconds"]) > 0
-        assert row["first-load-seconds"] > 0
-        assert row["second-load-seconds"] > 0
-        assert row["memory-bytes"] > 2**20
-        assert len(row["info"]["sha256"]) == 64
+    assert [(each.row.model, each.provider) for each in found.rows] == [("Chain", "cpu"), ("Plain", "cpu")]
+    assert {(each.model, each.provider) for each in found.skipped} == {("Chain", "xnnpack"), ("Plain", "xnnpack")}
+    assert all("XNNPACK" in each.reason for each in found.skipped), "ONNX Runtime for Linux has none"
+    for each in found.rows:
+        assert len(each.row.round_medians_ms) == 2
+        assert each.row.p50_ms > 0
+        assert each.cold_load_ms > 0
+        assert each.row.peak_bytes
+        assert each.row.peak_bytes > 2**20
+        assert each.row.error == 0
+        assert not each.row.differs
+    [device] = found.devices
+    assert (device.maker, device.model, device.abi) == ("Apple", "x86_64", "x86_64")
+    assert found.package.file == "nets"
 
 
 def test_a_number_that_differs_fails_and_says_so(compiled: Compiled, tmp_path: Path) -> None:
@@ -102,13 +102,12 @@ def test_a_number_that_differs_fails_and_says_so(compiled: Compiled, tmp_path: P
     place.unlink()  # the copy is a link
     place.write_bytes(content[:-1] + bytes([content[-1] ^ 0x40]))
     wrong.admit(before, sha256_of(place))
-    outcome, rows = results(wrong, tmp_path / "run")
+    outcome, found = results(wrong, tmp_path / "run")
     assert outcome == "failed"
-    assert False in [row["passed"] for row in rows]
-    assert any("FAILED" in text for row in rows for text in row["outputs"])
+    assert True in [each.row.differs for each in found.rows]
 
 
-def test_the_project_refers_to_nothing_that_it_does_not_define(written: tuple[Path, DeviceTests], built: Path) -> None:
+def test_the_project_refers_to_nothing_that_it_does_not_define(written: tuple[Path, ModelsView], built: Path) -> None:
     from pbxproj import XcodeProject
 
     folder, tests = written
@@ -130,7 +129,7 @@ def test_the_project_refers_to_nothing_that_it_does_not_define(written: tuple[Pa
     assert ET.parse(scheme).getroot().find("TestAction") is not None
 
 
-def test_a_folder_is_written_again_as_a_whole(written: tuple[Path, DeviceTests], built: Path, tmp_path: Path) -> None:
+def test_a_folder_is_written_again_as_a_whole(written: tuple[Path, ModelsView], built: Path, tmp_path: Path) -> None:
     first, _ = write_device_tests(built / "nets", tmp_path)
     (first / "Tests/Old.swift").write_text("old")
     second, _ = write_device_tests(built / "nets", tmp_path)

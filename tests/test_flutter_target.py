@@ -1,6 +1,7 @@
 """Flutter: a pub package has the files of the Android package, always the same bytes, and refuses what it lacks."""
 
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -25,13 +26,13 @@ from packager.targets import included
 from packager.targets.flutter import Flutter, naming
 from packager.targets.flutter.model import refuse
 from packager.workflows.requested import requested_targets
-from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
+from tests.golden.cases import CASES, CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
 from tests.test_android_view import golden_difference
 from tests.test_ios_target import on_disk
 from tests.toolchain import dart_bindings
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
-pytestmark = pytest.mark.by_content
+pytestmark = pytest.mark.by_content("README.md")
 
 CONTRACT = FLUTTER_CASES["contracts"]
 
@@ -99,13 +100,25 @@ def test_generated_files_are_the_reviewed_ones(case: str) -> None:
 def test_the_code_of_every_contract_and_type_is_clean_for_the_strictest_analyzer(tmp_path: Path) -> None:
     toolchain = dart()
     cases = {**FLUTTER_CASES, "lists": with_plans(*LISTS, with_raw_output(TAGGER))}
+    cases["readme"] = Published(target=Flutter(), android=CASES["image_classifier"])
     for name, case in cases.items():
         write_sources(there(case, tmp_path / f"files of {name}").sources(), tmp_path / name)
         configured_package(tmp_path / name, case.view().names.pub_name)
+    write_example_of_readme(tmp_path / "readme")
     done = toolchain.run(["dart", "analyze", "--fatal-infos", "--format=machine", *cases], cwd=tmp_path)
     assert (done.returncode, PROBLEM.findall(done.output)) == (0, []), done.output
     done = toolchain.run(["dart", "format", "--output=none", "--set-exit-if-changed", *cases], cwd=tmp_path)
     assert done.returncode == 0, done.output
+
+
+def write_example_of_readme(package: Path) -> None:
+    """The Dart of README.md as a function in the package that it is for."""
+    text = (templates_folder().parent / "README.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```dart\n(.*?)```", text, re.DOTALL)
+    body = re.sub("^(?=.)", "  ", block, flags=re.MULTILINE)
+    start = "// ignore_for_file: avoid_print, public_member_api_docs\nimport 'dart:typed_data';\n\n"
+    start += "import 'vision_models.dart';\n\nFuture<void> show(Float32List pixels) async {\n"
+    (package / "lib" / "app.dart").write_text(f"{start}{body}}}\n", encoding="utf-8", newline="\n")
 
 
 def test_bindings_are_those_of_the_carried_header() -> None:
@@ -249,5 +262,5 @@ def test_releases_with_a_package_for_flutter_are_compared(tmp_path: Path) -> Non
     ],
 )
 def test_a_file_of_a_model_is_told_from_code_in_a_folder_of_the_same_name(path: str, name: str) -> None:
-    """What is taken for one is signed, extracted and delivered."""
+    """A folder that is taken for one is signed, extracted and delivered."""
     assert model_name("pub-package", path) == name

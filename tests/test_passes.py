@@ -115,6 +115,8 @@ def test_a_file_outside_the_key_is_noticed_by_a_relative_path_too(tree: Tree) ->
     assert run(tree) == {"passed": 2, "error": 1, "skipped": 1}
 
 
+ASKING = """import pytest
+from tests.keys import asked"""
 PACKAGED = """
 import pytest
 from pathlib import Path
@@ -143,6 +145,18 @@ def test_tests_of_a_package_are_repeated_when_its_content_changes(tree: Tree) ->
     file.write_text(PACKAGED.replace("return Path", "assert False; return Path"))
     assert run(tree) == {"passed": 1}, "of a package that cannot be built nothing is kept"
     assert run(tree) == {"passed": 1}
+
+
+@pytest.mark.processes
+def test_a_test_that_asks_for_a_package_that_its_mark_does_not_name_fails(tree: Tree) -> None:
+    file = tree.root / "tests" / "test_number.py"
+    file.with_name("made.py").write_text("1")
+    asking = PACKAGED.replace("    pass", "    asked(GIVEN)").replace("import pytest", ASKING)
+    file.write_text(asking.replace("[Package()]", "[GIVEN := Package()]"))
+    assert run(tree) == {"passed": 1}
+    file.write_text(asking.replace("[Package()]", "[Package()]\n)\nGIVEN = (Package()"))
+    assert run(tree) == {"passed": 1, "error": 1}
+    assert run(tree) == {"passed": 1, "error": 1}
 
 
 @pytest.mark.processes
@@ -264,5 +278,28 @@ def test_the_key_of_a_package_has_all_that_makes_it() -> None:
 
 def test_what_fixtures_of_conftest_need_counts_for_those_that_ask_for_them() -> None:
     files = Tree(ROOT).files(ROOT / "tests" / "test_android_runtime.py")
-    assert {ROOT / "tests" / "toolchain" / "jvm.py", PACKAGE / "cli" / "build.py"} < files
-    assert ROOT / "templates" / "android" / "AndroidManifest.xml.j2" in files
+    assert {ROOT / "tests" / "toolchain" / "jvm.py", PACKAGE / "environments" / "bionic" / "builder.py"} < files
+
+
+def test_a_key_has_no_code_that_makes_packages_because_a_helper_could_ask_for_one() -> None:
+    files = Tree(ROOT).files(ROOT / "tests" / "test_android_plans.py")
+    assert {projects.ANDROID.maker, PACKAGE / "compile" / "compile.py"} < files
+    assert not {PACKAGE / "cli" / "build.py", PACKAGE / "targets" / "web" / "target.py"} & files
+
+
+@pytest.mark.parametrize("name", ["sample_android", "sample_notes", "sample_react_native", "guide_gradle"])
+def test_the_key_of_a_sample_apps_tests_has_no_code_that_builds_its_packages(name: str) -> None:
+    files = Tree(ROOT).files_around(ROOT / "tests" / f"test_{name}.py")
+    assert {ROOT / "tests" / "toolchain" / "sample_package.py", PACKAGE / "processes" / "pins.toml"} < files
+    assert not {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "values.py"} & files
+
+
+def test_files_that_take_the_package_of_conftest_name_it() -> None:
+    """That fixture is made once for all files of a process: who comes second does not ask for the package again."""
+    takes = {}
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        if path.name != Path(__file__).name and re.search(r"\b(built_aar|models_library)\b", text):
+            takes[path.name] = "projects.ANDROID" in text
+    assert len(takes) > 5
+    assert all(takes.values()), takes

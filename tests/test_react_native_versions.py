@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from packager.processes import downloads
-from tests.toolchain import node
+from tests.toolchain import node, projects
 from tests.toolchain.jsc import NEWEST
 from tests.toolchain.react_native import bare, cmake_project, codegen, expo, gradle_plugin, native, packages
 from tests.toolchain.react_native.bare import BareApp
@@ -54,7 +54,7 @@ def code(project: str, tmp_path_factory: pytest.TempPathFactory) -> native.Code:
     return native.build(packages.several(tmp_path_factory), tmp_path_factory.mktemp("native"), project)
 
 
-@pytest.mark.by_content
+@pytest.mark.by_content(of=[projects.REACT_NATIVE])
 @pytest.mark.react_native
 def test_codegen_autolinking_and_cmake_take_the_package(
     kotlin_compiler: None, app: BareApp, project: str, tmp_path: Path
@@ -76,7 +76,7 @@ def test_codegen_autolinking_and_cmake_take_the_package(
         cmake_project.compile_with_clang(done, done.source(name), tmp_path / f"{name}.o")
 
 
-@pytest.mark.by_content
+@pytest.mark.by_content(of=[projects.REACT_NATIVE])
 @pytest.mark.react_native
 @pytest.mark.parametrize("case", ["loads", "readsWhereInputsLie", "writesWhereOutputsLie", "filesInNativeMemory"])
 def test_models_run_and_memory_is_copied_where_nothing_tells_its_owner(
@@ -88,7 +88,7 @@ def test_models_run_and_memory_is_copied_where_nothing_tells_its_owner(
     assert found is None or found["provider"] == "cpu"
 
 
-@pytest.mark.by_content
+@pytest.mark.by_content(of=[projects.REACT_NATIVE])
 @pytest.mark.react_native
 def test_expo_makes_both_native_projects_and_links_the_package(
     project: str, tmp_path_factory: pytest.TempPathFactory

@@ -14,10 +14,10 @@ from packager.files.zips import write_zip
 from packager.processes import downloads
 from packager.runtimes import rename
 from tests.archives import read_zip
-from tests.toolchain import jvm, models
+from tests.toolchain import jvm, models, projects
 from tests.toolchain.device import Library, device
 
-pytestmark = [pytest.mark.by_content, pytest.mark.processes]
+pytestmark = [pytest.mark.by_content(of=[projects.ANDROID], tools=True), pytest.mark.processes]
 
 NAME = "acme"
 VERSION = str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]

@@ -233,6 +233,17 @@ def test_a_change_outside_of_a_step_keeps_its_key_and_one_inside_changes_it(
     assert codes(code, [name])[name] == before
 
 
+def test_kotlin_is_compiled_anew_after_changes_of_the_compilers_code_alone() -> None:
+    """It takes longer than the rest of a build: what writes Kotlin and what lays out archives is no part of it."""
+    code = {INSTALLED.name(path) for path in modules_of(steps()["kotlin"])}
+    assert "packager/targets/android/kotlin.py" in code
+    assert {Path(name).parts[1] for name in code} <= {"core", "files", "processes", "targets"}
+    assert {name for name in code if name.startswith("packager/core/")} == {
+        "packager/core/errors.py",
+        "packager/core/user_files.py",
+    }
+
+
 def test_a_pin_counts_for_those_who_use_it(copy: Code, tmp_path: Path) -> None:
     before = codes(copy, list(steps()))
     pins = copy.package / closure.PINS

@@ -1,6 +1,7 @@
 """Tokenizers in the graph give the tokens of Hugging Face's tokenizers."""
 
 import json
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 
 from packager import tokenization
 from packager.core.errors import ConfigError
-from tests.tokenizer_graphs import CLS, SEP, WORDS, Graph, bert, changed, same, scalars
+from tests.tokenizer_graphs import CLS, CODE_POINTS, SEP, WORDS, Graph, bert, changed, same
 
 pytestmark = pytest.mark.by_content
 
@@ -69,10 +70,13 @@ def test_marks_that_stay_come_from_where_they_are_sorted_to(uncased: tuple[Graph
     same(*uncased, text)
 
 
-def test_every_code_point_gives_the_same_tokens(uncased: tuple[Graph, Tokenizer]) -> None:
+@CODE_POINTS
+def test_every_code_point_gives_the_same_tokens(
+    uncased: tuple[Graph, Tokenizer], chosen: Callable[[], Sequence[str]]
+) -> None:
     graph, reference = uncased
-    for first in range(0, len(scalars()), 4096):
-        same(graph, reference, "".join(f"a{each}b " for each in scalars()[first : first + 4096]))
+    for first in range(0, len(chosen()), 4096):
+        same(graph, reference, "".join(f"a{each}b " for each in chosen()[first : first + 4096]))
 
 
 def test_a_megabyte_gives_the_same_tokens(uncased: tuple[Graph, Tokenizer]) -> None:

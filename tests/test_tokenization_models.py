@@ -4,6 +4,7 @@ import importlib
 import json
 import random
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 from packager import tokenization
 from packager.core.errors import ConfigError
-from tests.tokenizer_graphs import Graph, changed, same, scalars, vocabulary
+from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, vocabulary
 
 pytestmark = pytest.mark.by_content("docs/text.md")
 
@@ -234,8 +235,11 @@ SAID = (
 )
 
 
+@CODE_POINTS
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_texts_are_cut_at_scripts_and_after_some_characters(name: str, tmp_path: Path) -> None:
+def test_texts_are_cut_at_scripts_and_after_some_characters(
+    name: str, chosen: Callable[[], Sequence[str]], tmp_path: Path
+) -> None:
     """Every piece is one unknown token: ids tell how many there are, and places where."""
     reference = Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
     reference.pre_tokenizer = SPLITTERS[name]
@@ -255,7 +259,7 @@ def test_texts_are_cut_at_scripts_and_after_some_characters(name: str, tmp_path:
     check()
     for text in SAID:
         same(made, reference, text)
-    points = scalars()
+    points = chosen()
     for first in range(0, len(points), 2**16):
         same(made, reference, "a".join(points[first : first + 2**16]))
 
@@ -266,7 +270,8 @@ def test_pieces_without_characters_are_refused(tmp_path: Path) -> None:
         Graph(changed(reference, tmp_path, pre_tokenizer={"type": "FixedLength", "length": 0}))
 
 
-def test_words_end_where_rust_says_and_not_oniguruma(tmp_path: Path) -> None:
+@CODE_POINTS
+def test_words_end_where_rust_says_and_not_oniguruma(chosen: Callable[[], Sequence[str]], tmp_path: Path) -> None:
     """Every code point, between letters: joiners are part of a word, fractions are not."""
     reference = Tokenizer(models.WordLevel({"<unk>": 0, "a": 1}, unk_token="<unk>"))
     reference.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -274,7 +279,7 @@ def test_words_end_where_rust_says_and_not_oniguruma(tmp_path: Path) -> None:
     made = graph(reference, tmp_path)
     for text in ("a\u200da", "a\u200ca", "a\u00bda", "\u00b2\u00b3", "qq\u200d", "qq\u00bc", "\u200cqq", "qqa", "qq"):
         same(made, reference, text)
-    points = scalars()
+    points = chosen()
     for first in range(0, len(points), 4096):
         same(made, reference, "".join(f"a{each}a " for each in points[first : first + 4096]))
 

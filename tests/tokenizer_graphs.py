@@ -1,6 +1,7 @@
 """Tokenizers for tests: a small vocabulary of BERT, and its graph in ONNX Runtime."""
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy
 import onnxruntime
+import pytest
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from packager import tokenization
@@ -86,3 +88,22 @@ def points(text: str) -> numpy.ndarray[Any, Any]:
 def scalars() -> tuple[str, ...]:
     """Every code point but surrogates."""
     return tuple(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+
+
+@cache
+def telling_scalars() -> tuple[str, ...]:
+    """Code points without surrogates: all of planes 0 and 1; of the others, which are ideographs or not assigned, those
+    next to the begin of a category, and every sixteenth."""
+    categories = [unicodedata.category(each) for each in scalars()]
+    begins = {place for place in range(1, len(categories)) if categories[place - 1] != categories[place]}
+    near = {place + step for place in begins for step in (-2, -1, 0, 1)}
+    return tuple(
+        each for place, each in enumerate(scalars()) if ord(each) < 0x20000 or place % 16 == 0 or place in near
+    )
+
+
+CODE_POINTS = pytest.mark.parametrize(
+    "chosen",
+    [telling_scalars, pytest.param(scalars, marks=pytest.mark.nightly("every code point where categories begin"))],
+    ids=["telling", "all"],
+)

@@ -22,10 +22,12 @@ from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.delta import delta
 from packager.cli.device import device
+from packager.cli.device_results import app, read, xcode_tests
 from packager.cli.diff import diff
 from packager.cli.doctor import doctor
 from packager.cli.export import export
 from packager.cli.extract import extract
+from packager.cli.fleet import fleet
 from packager.cli.importing import import_model
 from packager.cli.init import init
 from packager.cli.inspect import inspect
@@ -37,6 +39,7 @@ from packager.cli.quantize import quantize
 from packager.cli.release import release
 from packager.cli.runtime import runtime
 from packager.cli.sign import sign
+from packager.cli.tune import tune
 from packager.cli.verify import verify
 from packager.cli.xcode import xcode
 from packager.core.errors import MobpackError
@@ -47,7 +50,7 @@ INTERRUPTED = 130
 
 GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
-    "Build packages": (check, bench, build, device, extract, pack, runtime, xcode),
+    "Build packages": (check, bench, build, device, tune, fleet, extract, pack, runtime, xcode),
     "Ship a release": (lock, diff, verify, sign, publish, release),
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),
@@ -79,6 +82,8 @@ def commands(debug: bool) -> None:
     """
 
 
+for command in (app, xcode_tests, read):
+    device.add_command(command)
 for command in (command for listed in GROUPS.values() for command in listed):
     commands.add_command(command)
 

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.build import configured
+from packager.cli.build import configured, with_cache
 from packager.cli.options import (
     MODEL,
+    cache_option,
     config_option,
     json_option,
     no_code_option,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 @config_option
 @set_option
 @shape_option
+@cache_option
 @no_code_option
 @json_option
 def bench(
@@ -77,6 +79,7 @@ def bench(
     config_path: Path,
     settings: tuple[str, ...],
     shapes: tuple[str, ...],
+    cache_url: str | None,
     no_code: bool,
     as_json: bool,
 ) -> None:
@@ -102,6 +105,7 @@ def bench(
     if no_code:
         trust.refuse_texts({"--calibration": calibration})
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
+    config = with_cache(config, cache_url)
     request = workflow.Request(
         targets=() if model and not targets else requested_targets(config, targets),
         variants=variants,

@@ -9,6 +9,7 @@ import click
 
 from packager.cli.options import (
     MODEL,
+    cache_option,
     config_option,
     evidence_option,
     fail_on_option,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Use only what mobpack.lock lists, and do every step; fail with exit code 6 if anything differs.",
 )
+@cache_option
 @no_code_option
 @outside_option
 @json_option
@@ -99,6 +101,7 @@ def build(
     strict: bool,
     verify: bool,
     locked: bool,
+    cache_url: str | None,
     no_code: bool,
     allow_outside: bool,
     as_json: bool,
@@ -110,7 +113,7 @@ def build(
     console = Console(quiet=as_json)
     key = read_key(model_key, folder_of(model, config_path)) if model_key else None
     said = click.get_current_context().params
-    command = {key: value for key, value in said.items() if key not in ("verify", "as_json")}
+    command = {key: value for key, value in said.items() if key not in ("verify", "as_json", "cache_url")}
     known_key = {"key": key.fingerprint} if key else {}
     begun = unchanged.start({**command, "lock": unchanged.lock_beside(config_path, model), **known_key})
     if not verify and not locked and (known := unchanged.known_result(begun, out, evidence)):
@@ -120,14 +123,17 @@ def build(
         return
 
     from packager.workflows import build as workflow
+    from packager.workflows import shared_builds
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules
     from packager.workflows.ingredients import Project, refuse_changed
     from packager.workflows.origins import origins_of
     from packager.workflows.requested import Request, requested_targets
+    from packager.workflows.shared_store import opened_store
 
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
+    config = with_cache(config, cache_url)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
     request = Request(
         targets=requested_targets(config, targets),
@@ -144,17 +150,28 @@ def build(
         project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
     if locked:
         refuse_changed(project, request.targets)
-    made = workflow.build(config, request, console, origins_of(project, request.targets, console))
-    result = summarized(made)
+    with opened_store(config.cache, console) as store:
+        shared = shared_builds.shared_build(project, request, store)
+        sent = shared_builds.fetched(shared, store) if shared and not verify and not locked else None
+        if sent:
+            console.say(
+                f"another machine has built exactly this: {out} is what it sent (--verify builds it all the same)"
+            )
+            result = sent
+        else:
+            made = workflow.build(config, request, console, origins_of(project, request.targets, console), store)
+            result = summarized(made)
+            if shared:
+                shared_builds.offer(shared, made, result, store)
     ended = unchanged.Ended(
         config=config,
         project=config_path if model is None else None,
         targets=request.targets,
-        out=made.out,
+        out=out,
         summary=result,
     )
     unchanged.keep(begun, ended)
-    show(replace(result, warnings=()), out, console, as_json=as_json)
+    show(result if sent else replace(result, warnings=()), out, console, as_json=as_json)
     add_to_repository(out, repository, console)
 
 
@@ -195,7 +212,15 @@ def configured(
         config = configuration.for_model(model, targets=targets, settings=settings)
     if not has_code:
         trust.refuse_code(config)
-    return with_shapes(config, shapes)
+    return with_shapes(with_cache(config, None), shapes)
+
+
+def with_cache(config: "Config", option: str | None) -> "Config":
+    """The Config with the remote store of `--cache` or the environment. Raises ConfigError for a mode that does not
+    exist."""
+    from packager.workflows.shared_store import named
+
+    return config.model_copy(update={"cache": named(config.cache, option)})
 
 
 def folder_of(model: Path | None, config_path: Path) -> Path:
@@ -229,6 +254,7 @@ def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> 
 
 def summarized(made: "Release") -> "Summary":
     from packager.core.console import size
+    from packager.targets import MODELS_IN
     from packager.workflows.unchanged import Summary
 
     compared = [parity for parity in made.report.parities if parity.has_run]
@@ -236,7 +262,7 @@ def summarized(made: "Release") -> "Summary":
     rows = (
         (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)
         for each in made.shipped
-        if each.artifact.kind in PACKAGES
+        if each.artifact.kind in MODELS_IN
     )
     lines = (
         f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.build import configured, folder_of
+from packager.cli.build import configured, folder_of, with_cache
 from packager.cli.options import (
     MODEL,
+    cache_option,
     config_option,
     evidence_option,
     fail_on_option,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     help="Find the first node where two sides diverge: original, a runner (arm64), a variant, or VARIANT@RUNNER.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@cache_option
 @no_code_option
 @outside_option
 @json_option
@@ -63,6 +65,7 @@ def check(
     page: Path | None,
     sides: tuple[str, str] | None,
     strict: bool,
+    cache_url: str | None,
     no_code: bool,
     allow_outside: bool,
     as_json: bool,
@@ -84,6 +87,7 @@ def check(
     settings = with_runners(settings, runners, require)
     targets = targets or ((DEFAULT_TARGET,) if model else ())
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
+    config = with_cache(config, cache_url)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
     request = Request(
         targets=requested_targets(config, targets),

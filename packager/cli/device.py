@@ -220,7 +220,7 @@ def bench(
         merging.refuse_unfit(merge)
     found = benching.bench(request, console)
     if not as_json:
-        _show(found, console)
+        show(found, console)
     if page:
         benching.write_report(page, found)
         console.say(f"report: {page}")
@@ -348,7 +348,7 @@ def _wanted(
     )
 
 
-def _show(found: "DeviceDocument", console: "Console") -> None:
+def show(found: "DeviceDocument", console: "Console") -> None:
     from packager.devices import words
 
     _tables(words.tables(found), console)

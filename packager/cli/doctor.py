@@ -2,10 +2,15 @@
 
 import sys
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from packager.cli.options import json_option, print_json
+from packager.core.errors import MobpackError
+
+if TYPE_CHECKING:
+    from packager.workflows.doctor import Part
 
 
 @click.command(short_help="Show what is installed and what is missing.")
@@ -32,7 +37,7 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
     for name in environments_to_install(names):
         with Console(quiet=as_json).step(f"install {name}"):
             install_environment(name)
-    parts, environments, runners = examine(), examine_environments(), examine_runners()
+    parts, environments, runners = [*examine(), *shared_cache()], examine_environments(), examine_runners()
     frameworks = examine_frameworks()
     lacking = limits(sys.platform)
     if as_json:
@@ -83,6 +88,26 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
     )
     if lacking:
         console.table("What this system lacks", ["what", "why"], [[limit.what, limit.reason] for limit in lacking])
+
+
+def shared_cache() -> "list[Part]":
+    """The shared cache that MOBPACK_CACHE or the project in this folder names, which is asked for something; nothing if
+    none is named."""
+    from packager.cli.cache import project_table
+    from packager.config.cache import OFF
+    from packager.workflows.doctor import Part
+    from packager.workflows.shared_store import answers
+
+    found, problem = "", ""
+    try:
+        table = project_table(None)
+        if table.remote in ("", OFF):
+            return []
+        problem = answers(table)
+        found = "" if problem else table.remote
+    except MobpackError as error:
+        problem = f"{error.message}; {error.hint}"
+    return [Part(name="shared cache", needed_for="results of other machines", found=found, how_to_get=problem)]
 
 
 def examine_runners() -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ import click
 from packager.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
-    from packager.config import CheckTable
+    from packager.config import CacheTable, CheckTable
     from packager.verification.partition.report import Gates
 
 MODEL = click.Path(path_type=Path)
@@ -80,6 +80,13 @@ outside_option = click.option(
     is_flag=True,
     help="Allow shipping licences, labels and alphabets that are hidden or outside the project and the model's folder.",
 )
+cache_option = click.option(
+    "--cache",
+    "cache_url",
+    metavar="URL",
+    help="Share results with other machines: s3://bucket/prefix, gs://, az://, https:// (read only), a folder; or off. "
+    "Default: MOBPACK_CACHE, then [cache] of mobpack.toml.",
+)
 
 
 def with_runners(settings: tuple[str, ...], runners: str, require: str) -> tuple[str, ...]:
@@ -121,6 +128,14 @@ def parse_shapes(texts: tuple[str, ...]) -> dict[str, int | tuple[int, ...]]:
         numbers = tuple(int(part) for part in re.split("[x,]", sizes))
         shapes[name] = numbers if len(numbers) > 1 else numbers[0]
     return shapes
+
+
+def cache_table(option: str | None) -> "CacheTable":
+    """The `[cache]` table of a command without a project file. Raises ConfigError for what the environment says."""
+    from packager.config import CacheTable
+    from packager.workflows.shared_store import named
+
+    return named(CacheTable(), option)
 
 
 def print_json(document: dict[str, Any]) -> None:

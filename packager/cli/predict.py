@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from packager.cli.options import config_option, json_option, no_code_option, print_json, set_option
+from packager.cli.build import with_cache
+from packager.cli.options import cache_option, config_option, json_option, no_code_option, print_json, set_option
 
 if TYPE_CHECKING:
     from packager.workflows.predict import Prediction
@@ -23,6 +24,7 @@ SHOWN = 8
 @click.option("--seed", type=int, default=0, help="Seed of a model that chooses at random what a text goes on with.")
 @config_option
 @set_option
+@cache_option
 @no_code_option
 @json_option
 def predict(
@@ -32,6 +34,7 @@ def predict(
     seed: int,
     config_path: Path,
     settings: tuple[str, ...],
+    cache_url: str | None,
     no_code: bool,
     as_json: bool,
 ) -> None:
@@ -48,7 +51,7 @@ def predict(
     from packager.workflows.predict import predict as answers_for
 
     console = Console(quiet=as_json)
-    config = configuration.load(config_path, settings=settings)
+    config = with_cache(configuration.load(config_path, settings=settings), cache_url)
     if no_code:
         trust.refuse_code(config)
     found = answers_for(config, name, given, console, top=top, seed=seed)

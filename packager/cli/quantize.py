@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.options import MODEL, json_option, no_code_option, parse_shapes, print_json, shape_option
+from packager.cli.options import (
+    MODEL,
+    cache_option,
+    cache_table,
+    json_option,
+    no_code_option,
+    parse_shapes,
+    print_json,
+    shape_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +53,7 @@ if TYPE_CHECKING:
 @click.option("--integer-io", is_flag=True, help="Make quantized inputs and outputs integers instead of floats.")
 @click.option("--force", is_flag=True, help="Write the model even if it is neither smaller nor faster.")
 @shape_option
+@cache_option
 @no_code_option
 @json_option
 def quantize(
@@ -59,6 +69,7 @@ def quantize(
     integer_io: bool,
     force: bool,
     shapes: tuple[str, ...],
+    cache_url: str | None,
     no_code: bool,
     as_json: bool,
 ) -> None:
@@ -69,12 +80,11 @@ def quantize(
     from packager import config, models
     from packager.core import names
     from packager.core.console import Console
-    from packager.files.store import Store
     from packager.files.store.pruning import prune
-    from packager.files.user_cache import cache_folder
     from packager.quantizers import Calibration
     from packager.workflows import trust
     from packager.workflows.quantize import Request, run
+    from packager.workflows.shared_store import opened_store
 
     console = Console(quiet=as_json)
     known = config.keys_of(quantizer)
@@ -102,8 +112,7 @@ def quantize(
         is_forced=force,
         scales=scales,
     )
-    store = Store(cache_folder() / "store")
-    with store.in_use():
+    with opened_store(cache_table(cache_url), console) as store, store.in_use():
         result = run(request, store, console)
     prune(store)
     if as_json:

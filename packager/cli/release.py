@@ -8,6 +8,7 @@ import click
 
 from packager.cli.options import (
     MODEL,
+    cache_option,
     config_option,
     json_option,
     model_key_option,
@@ -52,6 +53,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @config_option
 @set_option
 @shape_option
+@cache_option
 @json_option
 def release(
     targets: tuple[str, ...],
@@ -70,6 +72,7 @@ def release(
     config_path: Path,
     settings: tuple[str, ...],
     shapes: tuple[str, ...],
+    cache_url: str | None,
     as_json: bool,
 ) -> None:
     """Make a release of the project: build it, compare it with the one before, enter the changes in the changelog,
@@ -86,7 +89,7 @@ def release(
     if certificate and not key:
         raise ConfigError("--certificate belongs to a key", hint="give --key, too")
     from packager import publishing
-    from packager.cli.build import configured, read_key
+    from packager.cli.build import configured, read_key, with_cache
     from packager.core.console import Console
     from packager.workflows import release as workflow
     from packager.workflows import signing
@@ -113,6 +116,7 @@ def release(
 
     def read() -> "Config":
         config = configured(None, config_path, targets=targets, settings=settings, shapes=shapes)
+        config = with_cache(config, cache_url)
         refuse_outside(config, config_path.parent, is_outside_allowed=False)
         return config
 

@@ -3,6 +3,7 @@
 `tables.py` says what the file may contain, `loading.py` how it is read, `mistakes.py` what the errors say.
 """
 
+from packager.config.cache import CacheTable
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
 from packager.config.loading import apply_setting, for_model, from_document, keys_of, load, quantizer_names, recipe
 from packager.config.runtime import COORDINATES, RuntimeTable
@@ -12,6 +13,7 @@ __all__ = [
     "COORDINATES",
     "FILE_NAME",
     "SOURCE",
+    "CacheTable",
     "CheckTable",
     "Config",
     "ImporterTable",

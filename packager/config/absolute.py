@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from packager.config.cache import OFF, CacheTable
 from packager.config.runtime import RuntimeTable
 from packager.config.tables import Config
 from packager.quantizers import Recipe
@@ -39,6 +40,7 @@ def absolute(config: Config, folder: Path) -> Config:
         "variant": variants,
         "parity": parity,
         "runtime": _in(folder, config.runtime),
+        "cache": _cache_in(folder, config.cache),
     }
     return config.model_copy(update=changed)
 
@@ -57,6 +59,13 @@ def _with_absolute_paths(quantizer: Recipe, folder: Path) -> Recipe:
     if "scales_from" in changes:
         changes["scales_from"] = folder / changes["scales_from"]
     return replace(quantizer, **changes) if changes else quantizer  # type: ignore[type-var]
+
+
+def _cache_in(folder: Path, table: CacheTable) -> CacheTable:
+    """`table` with the paths of its keys, and of its store if that is a folder, made absolute."""
+    is_folder = table.remote not in ("", OFF) and "://" not in table.remote
+    keys = tuple(folder / path for path in table.trusted)
+    return table.model_copy(update={"remote": str(folder / table.remote) if is_folder else table.remote, "trust": keys})
 
 
 def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 from pydantic import Discriminator, Field, Tag
 
 from packager import contract
+from packager.config.cache import CacheTable
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
 from packager.config.runtime import RuntimeTable
 from packager.config.strict import Size, Strict, matches
@@ -164,6 +165,7 @@ class Config(Strict):
     parity: ParityTable = ParityTable()
     check: CheckTable = CheckTable()
     runtime: RuntimeTable = RuntimeTable()
+    cache: CacheTable = CacheTable()
     target: TargetTable = TargetTable()
 
     def targets(self) -> Mapping[str, Target]:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from packager.devices.equipping import Equipped
 from packager.devices.link import Link
+from packager.devices.session import Equipped
 
 SCRIPT = """
 echo '@battery'; dumpsys battery 2>/dev/null
@@ -15,7 +15,8 @@ echo '@power'; dumpsys power 2>/dev/null
 echo '@boot'; cat /proc/sys/kernel/random/boot_id 2>/dev/null
 echo '@load'; cat /proc/loadavg 2>/dev/null
 echo '@clocks'; for c in /sys/devices/system/cpu/cpu[0-9]*; do f=$c/cpufreq
-[ -r $f/scaling_cur_freq ] && echo "${c##*/cpu} $(cat $f/scaling_cur_freq) $(cat $f/cpuinfo_max_freq) $(cat $f/scaling_governor)"
+[ -r $f/scaling_cur_freq ] || continue
+echo "${c##*/cpu} $(cat $f/scaling_cur_freq) $(cat $f/cpuinfo_max_freq) $(cat $f/scaling_governor)"
 done
 echo '@end'
 """

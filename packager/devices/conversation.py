@@ -124,9 +124,7 @@ class Conversation:
                 hint="adb logcat -b crash shows where; leave this provider out for this model",
             )
         if code in (None, 255):
-            raise GoneError(
-                f"the connection to {self._serial} broke, {doing}", hint="check its cable, then run again"
-            )
+            raise GoneError(f"the connection to {self._serial} broke, {doing}", hint="check its cable, then run again")
         raise ToolError(
             f"the program on {self._serial} ended with code {code}, {doing}: {said or 'it says nothing'}",
             hint="adb logcat shows why",

@@ -57,9 +57,7 @@ def equip_alone(
 ) -> Equipped:
     """Copies the program and ONNX Runtime, without a package."""
     abi = abi_of(device, tuple(runtime.libraries), runtime.words)
-    return _equipped(
-        link, device, abi, runtime.libraries[abi], archives, {}, assignment_class="", timeout_s=timeout_s
-    )
+    return _equipped(link, device, abi, runtime.libraries[abi], archives, {}, assignment_class="", timeout_s=timeout_s)
 
 
 def _equipped(

@@ -61,7 +61,7 @@ class DevicePackage:
 
     @property
     def abis(self) -> tuple[str, ...]:
-        """Processors that it runs on. Where it has no library of its own, it does not tell which nodes a provider takes."""
+        """Processors that it runs on. Where it has no library of its own, it cannot tell the nodes of a provider."""
         return tuple(self.runtime.libraries)
 
     @property

@@ -243,12 +243,13 @@ def of_file(
     is removed from there when the session ends."""
     place = equipped.storage.file(sha256_of(model.path))
     equipped.storage.put({place: model.path})
+    settings = {**FORMATS[model.path.suffix == ORT], **entries, **model.settings}
     words = {
         "path": f"{equipped.storage.home}/{place}",
         "provider": provider,
         "optimize": str(int(model.is_optimized)),
         "threads": str(1 if model.threads is None else model.threads),
-        **{f"entry.{key}": text for key, text in {**FORMATS[model.path.suffix == ORT], **entries, **model.settings}.items()},
+        **{f"entry.{key}": text for key, text in settings.items()},
         **{f"option.{key}": text for key, text in options.items()},
     }
     if equipped.assignment_class:

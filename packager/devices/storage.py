@@ -20,7 +20,7 @@ from packager.files.store import key_of
 
 FOLDERS = ("files", "programs", "libraries", "incoming", "data", "runs")
 SPARE_BYTES = 4 << 20
-"""What a run needs on the device beside the files that are copied."""
+"""Room that a run needs on the device beside the files that are copied."""
 FREE = re.compile(r"^\S+\s+\d+\s+\d+\s+(\d+)\s", re.MULTILINE)
 """Free kibibytes, in the output of df -k."""
 FULL = re.compile(r"No space left on device")

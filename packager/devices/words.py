@@ -12,6 +12,7 @@ from packager.pages.numbers import plural
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 COLUMNS = ("#", "model", "provider", "p50", "p90", "p99", "first", "load", "cold", "PSS", "nodes", "x CPU")
+TEST_COLUMNS = ("model", "provider", "result", "largest error", "nodes")
 PARITY_COLUMNS = ("model", "file", "runner", "result", "largest error", "allowed", "nodes")
 LEAST_ERROR = 0.05
 """Share of the outputs' scale from which a row gets a warning."""
@@ -128,7 +129,11 @@ def test_tables(found: TestDocument) -> Iterator[Table]:
     for device in found.devices:
         rows = [row for row in found.rows if row.device == device.serial]
         if rows:
-            yield name_of(device), ("model", "provider", "result", "largest error", "nodes"), [test_cells(row) for row in rows]
+            yield (
+                name_of(device),
+                ("model", "provider", "result", "largest error", "nodes"),
+                [test_cells(row) for row in rows],
+            )
 
 
 def test_cells(row: TestRow) -> list[str]:
@@ -143,7 +148,15 @@ def parity_cells(each: Parity) -> list[str]:
     """A comparison on a device, as a row."""
     place = f"{each.style} {each.sha256[:8]}"
     if each.skipped or each.refusal:
-        return [each.model, place, each.label, "refused" if each.refusal else "skipped", each.skipped or each.refusal, "", ""]
+        return [
+            each.model,
+            place,
+            each.label,
+            "refused" if each.refusal else "skipped",
+            each.skipped or each.refusal,
+            "",
+            "",
+        ]
     worst = max((output.max_rel_error for output in each.outputs), default=0.0)
     nodes = "?" if each.placed is None else f"{each.placed} of {each.node_count}"
     result = "FAILED" if each.has_failed else "passed"

@@ -1,8 +1,8 @@
 """Runs a search on a model: makes the graph of every assignment, and measures it in the form that ships."""
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -41,24 +41,75 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
     Every score is stored, so that an interrupted search resumes. Raises ModelError if no quantizer is within the
     budget, ConfigError for a metric that fails.
     """
-    with store.scratch() as scratch, ExitStack() as stack, console.step(f"search {basis.model.name}") as announce:
-        folder = _linked(basis.model, scratch / "graphs")
-        names = names_of(fit_layers(basis.draft(), recipe.exclude))
-        trial = _Trial(basis=basis, recipe=recipe, store=store, console=console, folder=folder, layers=names)
+    with console.step(f"search {basis.model.name}") as announce, _tried(basis, recipe, store, console) as tried:
+        found = Search(
+            layers=tried.trial.layers,
+            methods=recipe.methods,
+            budget=recipe.max_drop,
+            further_tries=recipe.further_tries,
+            drop=tried.drop,
+            sensitivity=tried.sensitivity,
+            announce=announce,
+        ).run()
+    return tried.trial.quantizer(found.assignment), found
+
+
+def score_whole(basis: Basis, recipe: Auto, method: str, store: Store, console: Console) -> None:
+    """Stores the score that a search asks for first: the whole model in integers, calibrated by `method`."""
+    with _tried(basis, recipe, store, console) as tried:
+        tried.drop(Assignment(method=method, integer=frozenset(tried.trial.layers)))
+
+
+def score_layers(basis: Basis, recipe: Auto, share: tuple[int, int], store: Store, console: Console) -> None:
+    """Stores a share (number, of how many) of the scores of single layers, if a search would ask for them."""
+    with _tried(basis, recipe, store, console) as tried:
+        layers = tried.trial.layers
+        drops = {method: tried.drop(Assignment(method=method, integer=frozenset(layers))) for method in recipe.methods}
+        if min(drops.values()) <= recipe.max_drop:
+            return
+        method = min(drops, key=lambda name: drops[name])
+        number, count = share
+        for name in layers[number::count]:
+            tried.sensitivity(Assignment(method=method, integer=frozenset([name])))
+
+
+def calibrate(basis: Basis, recipe: Auto, store: Store, console: Console) -> None:
+    """Stores the ranges that a search needs, for all its methods."""
+    with store.scratch() as scratch:
+        _trial(basis, recipe, store, console, scratch).measure()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """A trial with what measures its graphs."""
+
+    trial: "_Trial"
+    judge: Evaluator
+    sensitivity_evaluator: Evaluator
+    few: Samples
+
+    def drop(self, assignment: Assignment) -> float:
+        return self.trial.score(assignment, self.judge, self.trial.basis.samples).drop
+
+    def sensitivity(self, assignment: Assignment) -> float:
+        return self.trial.score(assignment, self.sensitivity_evaluator, self.few).drop
+
+
+@contextmanager
+def _tried(basis: Basis, recipe: Auto, store: Store, console: Console) -> Iterator[_Tried]:
+    with store.scratch() as scratch, ExitStack() as stack:
+        trial = _trial(basis, recipe, store, console, scratch)
         few = _first(recipe.sensitivity_samples, basis.samples)
         judge = stack.enter_context(_evaluator(basis, recipe.metric, basis.samples, scratch / "metric"))
         sensitivity_evaluator = stack.enter_context(_evaluator(basis, SQNR, few, scratch / "noise"))
         trial.measure()
-        found = Search(
-            layers=names,
-            methods=recipe.methods,
-            budget=recipe.max_drop,
-            further_tries=recipe.further_tries,
-            drop=lambda assignment: trial.score(assignment, judge, basis.samples).drop,
-            sensitivity=lambda assignment: trial.score(assignment, sensitivity_evaluator, few).drop,
-            announce=announce,
-        ).run()
-    return trial.quantizer(found.assignment), found
+        yield _Tried(trial=trial, judge=judge, sensitivity_evaluator=sensitivity_evaluator, few=few)
+
+
+def _trial(basis: Basis, recipe: Auto, store: Store, console: Console, scratch: Path) -> "_Trial":
+    folder = _linked(basis.model, scratch / "graphs")
+    names = names_of(fit_layers(basis.draft(), recipe.exclude))
+    return _Trial(basis=basis, recipe=recipe, store=store, console=console, folder=folder, layers=names)
 
 
 def _evaluator(basis: Basis, metric: str, samples: Samples, folder: Path) -> Evaluator:

@@ -81,6 +81,36 @@ def _built(
     return BuiltVariant(variant=_made(model, graph, name, recipe, {}, earlier, store, console), graph=graph)
 
 
+def calibrate(model: Model, name: str, recipe: StaticQdq | Auto, store: Store, console: Console) -> None:
+    """Stores the ranges that `build_variant` needs for the variant `name`."""
+    from packager.quantization import auto
+    from packager.quantization.ranges import ranges_for
+
+    basis = _searched(model, name, recipe, store, console)
+    if isinstance(recipe, Auto):
+        auto.calibrate(basis, recipe, store, console)
+    else:
+        ranges_for(basis, recipe.measures(basis.draft()), recipe.calibration, store, console)
+
+
+def score(model: Model, name: str, recipe: Auto, part: str | tuple[int, int], store: Store, console: Console) -> None:
+    """Stores scores that `build_variant` asks for in a search: of the whole model with the calibration method `part`,
+    or of that share of its layers."""
+    from packager.quantization import auto
+
+    basis = _searched(model, name, recipe, store, console)
+    if isinstance(part, str):
+        auto.score_whole(basis, recipe, part, store, console)
+    else:
+        auto.score_layers(basis, recipe, part, store, console)
+
+
+def _searched(model: Model, name: str, recipe: StaticQdq | Auto, store: Store, console: Console) -> "Basis":
+    return replace(
+        _basis(model, recipe.calibration, None, store, console), earlier=earlier_scales(recipe, model.name, name)
+    )
+
+
 def _say_kept(variant: Variant, console: Console) -> None:
     """Prints how many scales are those of the version before, and which are not."""
     found = variant.kept_scales

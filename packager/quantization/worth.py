@@ -28,6 +28,7 @@ LATENCY = Step(
         "packager.samples",
         "packager.samples.reading",
     ),
+    is_shared=False,
 )
 RANDOM_SAMPLES = 8
 """Number of random samples for a quantizer that needs none itself."""

@@ -23,7 +23,7 @@ from packager.xcframework.lint import Inspected, lint
 from packager.xcframework.macho import Code
 from packager.xcframework.privacy import Access, audit
 
-UNPACKED = Step(name="xcframework", caller=__name__, computed_by=("packager.xcframework.folder",))
+UNPACKED = Step(name="xcframework", caller=__name__, computed_by=("packager.xcframework.folder",), is_shared=False)
 ENTRY = "_OrtGetApiBase"
 HEADER = "onnxruntime_c_api.h"
 API_VERSION = re.compile(r"#define\s+ORT_API_VERSION\s+(\d+)")

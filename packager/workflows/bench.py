@@ -22,7 +22,6 @@ from packager.core.errors import ConfigError, GateError, ModelError, ToolError
 from packager.core.values import Model, Plan, Style, Variant, baseline
 from packager.files.store import Store
 from packager.files.store.pruning import prune
-from packager.files.user_cache import cache_folder
 from packager.pages.numbers import plural
 from packager.quantization.variants import build_variant
 from packager.quantizers import Recipe
@@ -34,6 +33,7 @@ from packager.verification.numbers import chosen, subjects
 from packager.verification.parity import Subject
 from packager.workflows.planning import load_model, plan_all
 from packager.workflows.runtimes import choose_runtimes
+from packager.workflows.shared_store import opened_store
 
 if TYPE_CHECKING:
     import numpy
@@ -76,10 +76,11 @@ def bench(config: Config, request: Request, console: Console) -> BenchDocument:
     exist, ModelError for a model that does not run, ToolError if nothing could be timed.
     """
     refuse_unknown(config, request)
-    store = Store(cache_folder() / "store")
-    with store.in_use(), store.scratch() as scratch:
+    with opened_store(config.cache, console) as store, store.in_use(), store.scratch() as scratch:
         runners, skipped = usable(config, request)
         prepared = prepare(config, request, store, console)
+        if store.remote:
+            store.remote.flush()  # nothing is sent while models are timed
         inputs = {each.name: inputs_of(each, config, console, scratch) for each in prepared.models}
         facts = machine.machine()
         if request.baseline:

@@ -11,7 +11,6 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.core.values import Plan, baseline
 from packager.files.store import Store
-from packager.files.user_cache import cache_folder
 from packager.quantization.variants import build_variant
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runnable, Runner
 from packager.verification import parity
@@ -22,6 +21,7 @@ from packager.verification.numbers import settings_for, subjects
 from packager.verification.parity import Subject
 from packager.workflows.planning import plan_all
 from packager.workflows.requested import Request
+from packager.workflows.shared_store import opened_store
 
 NO_OTHERS: Mapping[str, Runner] = {}
 SOURCE = "source"
@@ -67,9 +67,12 @@ def run(
     """
     refuse_other(request.rules.evidence)
     sides = [choice(text, config, others) for text in (first, second)]
-    store = Store(cache_folder() / "store")
-    plans = plan_all(config, request.targets[:1], store, console).plans
-    with store.scratch() as scratch, _evidence(scratch / "evidence", request.rules.evidence) as evidence:
+    with (
+        opened_store(config.cache, console) as store,
+        store.scratch() as scratch,
+        _evidence(scratch / "evidence", request.rules.evidence) as evidence,
+    ):
+        plans = plan_all(config, request.targets[:1], store, console).plans
         references = parity.References(scratch)
         return tuple(_model(each, sides, config, store, console, references, evidence) for each in plans)
 

@@ -1,6 +1,7 @@
 """One build, top to bottom, as a list of steps."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from packager.core.findings import Report
 from packager.core.values import Plan
 from packager.files.store import Store
 from packager.files.store.pruning import prune
-from packager.files.user_cache import cache_folder
 from packager.runners import RUNNERS
 from packager.runtimes.shipping import Chosen
 from packager.targets import included
@@ -31,6 +31,7 @@ from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
 from packager.workflows.scales import refuse_replaced, write_scales
+from packager.workflows.shared_store import opened_store
 from packager.workflows.terms import judge_licenses
 from packager.workflows.trusted_keys import refuse_unverified
 
@@ -51,7 +52,8 @@ def build(
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
     unchanged.
 
-    With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's.
+    With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's, with the
+    remote one of `[cache]` behind it.
     """
     refuse_unverified(config, request.targets)
     refuse_undelivered(config, request.targets)
@@ -61,7 +63,12 @@ def build(
     judge_licenses(config, request, console)
     if request.emit_spdx:
         sbom.spdx_library()
-    store = store or Store(cache_folder() / "store")
+    with nullcontext(store) if store else opened_store(config.cache, console) as own:
+        return build_in(own, config, request, console, origins)
+
+
+def build_in(store: Store, config: Config, request: Request, console: Console, origins: Origins | None) -> Release:
+    """Builds what `build` does, with results in `store`."""
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
@@ -175,8 +182,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
     judge_licenses(config, request, console)
-    store = Store(cache_folder() / "store")
-    with store.in_use():
+    with opened_store(config.cache, console) as store, store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)
         refuse_unwrappable(config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)

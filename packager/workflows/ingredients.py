@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager import models
-from packager.config import Config, ModelTable
+from packager.config import CacheTable, Config, ModelTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
 from packager.core.values import Precision
@@ -28,10 +28,11 @@ from packager.runners import RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target
 from packager.verification.partition.measured import SOURCES
 from packager.verification.partition.report import ON_ANDROID
-from packager.workflows.importing.project import framework_of, onnx_of
+from packager.workflows.importing.project import framework_of, is_imported, onnx_of
 from packager.workflows.inputs import inputs_of, module_file
 from packager.workflows.project_code import modules_of
 from packager.workflows.requested import targets_of
+from packager.workflows.shared_store import remote_of
 from packager.workflows.trust import functions_of
 
 EXTRAS = ("gpu", "images")
@@ -72,6 +73,21 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
     The environment with the ONNX Runtime that ships is made if it is missing. Raises ModelError for a model that cannot
     be read, ToolError for a damaged Python package.
     """
+    config = project.config
+    found = stated(project, targets)
+    made = {
+        PYTHON: {**found.tables[PYTHON], **_installed(config, targets)},
+        PINNED: {
+            **pinned_by(_modules(config, targets), _environments(config, targets)),
+            **_unpacked(config, targets),
+        },
+    }
+    return replace(found, tables={**found.tables, **made})
+
+
+def stated(project: Project, targets: Sequence[str]) -> Lock:
+    """All that decides what a build reads: the ingredients without what mobpack makes or fetches for itself, by
+    pins in its own code. Makes nothing."""
     config, folder = project.config, project.folder
     found = inputs_of(config, targets, project.file)
     code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]
@@ -80,13 +96,9 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
         tables={
             BUILD: {"mobpack": own_code(), **_options(project, targets)},
             MACHINE: machine(),
-            PYTHON: {**needed({*EXTRAS, *targets}), **_installed(config, targets)},
+            PYTHON: needed({*EXTRAS, *targets}),
             ENVIRONMENT: {name: _state(ENVIRONMENTS[name]()) for name in sorted(_asked(config, targets))},
             RUNTIME: {name: _runtime(table, name) for name, table in targets_of(config, targets).items()},
-            PINNED: {
-                **pinned_by(_modules(config, targets), _environments(config, targets)),
-                **_unpacked(config, targets),
-            },
             FILE: {_relative(path, folder): _file(path) for path in files},
         },
         not_locked=tuple(sorted(set(_beyond(config, targets)))),
@@ -222,11 +234,15 @@ def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
     natives = [table for table in targets_of(config, targets).values() if table.float16 == "native"]
     if any(config.quantizer_of(table.variant).NAME != NoQuantizer.NAME for table in natives):
         return True
-    return bool(natives) and any(_precision(name, table) is Precision.FLOAT16 for name, table in config.model.items())
+    return bool(natives) and any(
+        _precision(name, table, config.cache) is Precision.FLOAT16 for name, table in config.model.items()
+    )
 
 
-def _precision(name: str, table: ModelTable) -> Precision:
-    path = onnx_of(name, table, Store(cache_folder() / "store"), Console(quiet=True))
+def _precision(name: str, table: ModelTable, cache: CacheTable) -> Precision:
+    console = Console(quiet=True)
+    remote = remote_of(cache, console) if is_imported(table.path, table.importer) else None
+    path = onnx_of(name, table, Store(cache_folder() / "store", remote=remote), console)
     return models.load(path, name, encoder=table.encoder, with_past=table.with_past).traits.precision
 
 

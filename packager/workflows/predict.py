@@ -14,13 +14,13 @@ from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
 from packager.files.store import Store
-from packager.files.user_cache import cache_folder
 from packager.samples.sample import Arrays, SampleSet, arrays_of
 from packager.samples.texts import batch_of, sample_of, taken_texts
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
 from packager.workflows.generation import Prompt, generated, opened
 from packager.workflows.planning import load_model
+from packager.workflows.shared_store import opened_store
 
 if TYPE_CHECKING:
     import numpy
@@ -52,8 +52,8 @@ def predict(
     model or a model without a contract, ModelError when the model does not run.
     """
     table = config.model[_chosen(config, name)]
-    store = Store(cache_folder() / "store")
-    model = load_model(_chosen(config, name), table, store, console)
+    with opened_store(config.cache, console) as store:
+        model = load_model(_chosen(config, name), table, store, console)
     if model.contract is None:
         raise ConfigError(
             f"model.{model.name} has no contract that defines its inputs and outputs",

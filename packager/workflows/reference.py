@@ -1,5 +1,5 @@
-"""Writes docs/configuration.md and the schemas mobpack, report and bench in docs/ from the types and docstrings of the
-configuration, the report and the results of `mobpack bench`.
+"""Writes docs/configuration.md and the schemas mobpack, report, bench and fleet in docs/ from the types and docstrings
+of the configuration, the report and the results of `mobpack bench` and `mobpack fleet`.
 
 Run `python -m packager.workflows.reference` after adding a key; a test compares the files with its output.
 """
@@ -12,6 +12,8 @@ from typing import Any
 from packager.bench.document import BenchDocument
 from packager.config import FILE_NAME, Config
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
+from packager.devices.document import DeviceDocument
+from packager.fleet.document import FleetDocument
 from packager.quantizers import QUANTIZERS
 from packager.reporting import ReportDocument
 
@@ -35,6 +37,7 @@ TABLES = {
     "ParityTable": "parity",
     "CheckTable": "check",
     "RuntimeTable": "runtime",
+    "CacheTable": "cache",
     "Android": "target.android",
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
@@ -61,6 +64,20 @@ def bench_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     return {"$schema": DIALECT, **TypeAdapter(BenchDocument).json_schema()}
+
+
+def devices_schema() -> dict[str, Any]:
+    """JSON schema of what mobpack device bench writes."""
+    from pydantic import TypeAdapter
+
+    return {"$schema": DIALECT, **TypeAdapter(DeviceDocument).json_schema()}
+
+
+def fleet_schema() -> dict[str, Any]:
+    """JSON schema of what mobpack fleet writes."""
+    from pydantic import TypeAdapter
+
+    return {"$schema": DIALECT, **TypeAdapter(FleetDocument).json_schema()}
 
 
 def markdown() -> str:
@@ -100,7 +117,14 @@ def _default(entry: dict[str, Any], *, is_required: bool) -> str:
 def main() -> None:
     docs = Path(__file__).parents[2] / "docs"
     (docs / "configuration.md").write_text(markdown(), encoding="utf-8", newline="\n")
-    for name, document in (("mobpack", schema()), ("report", report_schema()), ("bench", bench_schema())):
+    schemas = {
+        "mobpack": schema(),
+        "report": report_schema(),
+        "bench": bench_schema(),
+        "devices": devices_schema(),
+        "fleet": fleet_schema(),
+    }
+    for name, document in schemas.items():
         (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="\n")
 
 

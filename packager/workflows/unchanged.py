@@ -122,15 +122,16 @@ def lock_beside(project: Path, model: Path | None) -> str:
     return sha256_of(path) if model is None and path.is_file() else ""
 
 
-def known_result(begun: Start, out: Path, evidence: Path) -> Summary | None:
+def known_result(begun: Start, out: Path, evidence: Path, now: str = "") -> Summary | None:
     """The result of the last build by the same command, if this one would read and write the same files; else None.
 
-    `out` is the folder of the release, `evidence` that of failed comparisons.
+    `out` is the folder of the release, `evidence` that of failed comparisons; `now` is `machine(begun)`, if the caller
+    knows it.
     """
     place = _place(begun.command)
     try:
         record = _from_json(json.loads(place.read_text(encoding="utf-8")))
-        if evidence.exists() or record.machine != machine(begun) or not _holds(record, out):
+        if evidence.exists() or record.machine != (now or machine(begun)) or not _holds(record, out):
             return None
         if time.time_ns() - RACY_NS > record.recorded_ns and _is_racy(record):
             _write(place, _stamped_again(record, out))  # so that nothing has to be hashed the next time

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy
 import onnx
 
-from tests.keys import Tree
+from tests.keys import Tree, asked
 from tests.onnx_text import linear, saved
 from tests.signing_cases import Key, write_key
 from tests.toolchain.kept import digest, kept
@@ -99,6 +99,7 @@ class Releases:
 
     def folders(self) -> Mapping[str, Path]:
         """Folders of a build by their version. Nobody may write to them."""
+        asked(self)
         folder = self._folder()
         return {version: folder / version for version in VERSIONS}
 

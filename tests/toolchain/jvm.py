@@ -142,16 +142,16 @@ def run(
 
     Raises AssertionError with the last of what it printed when it does not end with `exit_code`.
     """
-    command = _command(main_class, arguments, classpath, properties or {})
+    words = command(main_class, arguments, classpath, properties or {})
     with tempfile.TemporaryDirectory() as folder:  # a crash leaves hs_err_pid*.log in the working folder
         done = subprocess.run(
-            command,
+            words,
             capture_output=True,
             text=True,
             check=False,
             timeout=timeout_s,
             cwd=folder,
-            env={**os.environ, "LD_LIBRARY_PATH": str(_stand_ins()), **(variables or {})},
+            env=environment(variables),
         )
     if done.returncode != exit_code:
         raise AssertionError(
@@ -173,23 +173,29 @@ def start(
     """As `run`, for a program that reads lines and answers each with one; its standard error is appended to `log`."""
     with log.open("a", encoding="utf-8") as errors:
         return subprocess.Popen(
-            _command(main_class, arguments, classpath, properties),
+            command(main_class, arguments, classpath, properties),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
             cwd=log.parent,
-            env={**os.environ, "LD_LIBRARY_PATH": str(_stand_ins()), **variables},
+            env=environment(variables),
         )
+
+
+def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a process that opens Android's libraries, with `variables`."""
+    return {**os.environ, "LD_LIBRARY_PATH": str(_stand_ins()), **(variables or {})}
 
 
 def _stand_ins() -> Path:
     return bionic.shims(sorted(android_runtime().libraries.glob("*.so")))
 
 
-def _command(
+def command(
     main_class: str, arguments: Mapping[str, object], classpath: Sequence[Path], properties: Mapping[str, object]
 ) -> list[str]:
+    """The command that runs `main_class` on the desktop, with ONNX Runtime for Android on the class path."""
     runtime = android_runtime()
     compiler = kotlin.find_compiler()
     return [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.files.hashes import sha256_of
-from tests.keys import Tree
+from tests.keys import Tree, asked
 from tests.toolchain.kept import kept
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ class Package:
 
     def digest(self) -> str:
         """SHA-256 of the names and contents of its files."""
-        found = [f"{path.name} {sha256_of(path)}" for path in sorted(self.folder().iterdir())]
+        found = [f"{path.name} {sha256_of(path)}" for path in sorted(self._made().iterdir())]
         return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
     def archive(self) -> Path:
@@ -38,5 +38,9 @@ class Package:
 
     def folder(self) -> Path:
         """The folder with its files. Nobody may write to them."""
+        asked(self)
+        return self._made()
+
+    def _made(self) -> Path:
         tree = Tree(ROOT)
         return kept(f"package-{self.name}", self.make, tree.key(tree.program(self.maker)))

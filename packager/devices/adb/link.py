@@ -23,7 +23,7 @@ GONE = re.compile(
     r"error: closed|protocol fault|failed to read (?:command|copy response)|failed to get feature set|"
     r"couldn't read from device|Broken pipe|failed to stat remote object|unexpected EOF|connect failed"
 )
-"""What adb says of a device that has gone, also in the middle of a copy."""
+"""Complaints of adb about a device that has gone, also in the middle of a copy."""
 FULL = "No space left on device"
 ADVICE = {
     "unauthorized": "unlock the device and allow USB debugging for this computer",
@@ -91,7 +91,8 @@ class Adb:
 
     def shell(self, serial: str, script: str, *, timeout_s: float = ANSWER_S) -> Finished:
         # The exit code in the output shows that the script came to its end: adb ends with 1 for a lost device, too.
-        done = self._run(["-s", serial, "shell", "-T", f"({script}\n) </dev/null; c=$?; echo; echo {MARK}$c"], timeout_s)
+        whole = f"({script}\n) </dev/null; c=$?; echo; echo {MARK}$c"
+        done = self._run(["-s", serial, "shell", "-T", whole], timeout_s)
         output, mark, code = done.output.rpartition(f"\n{MARK}")
         if not mark:
             raise self._failure(serial, done, "running a command")
@@ -134,7 +135,7 @@ class Adb:
                 " ".join(words[len(variables) :]),
             )
         )
-        command = [self.program, "-s", serial, "shell", "-T", script]
+        command: list[str | Path] = [self.program, "-s", serial, "shell", "-T", script]
         return children.start(command, folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
 
     def reconnect(self, serial: str) -> None:

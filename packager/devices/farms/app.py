@@ -35,7 +35,11 @@ class Program:
     job: Path
     """folder with the job's files"""
     jars: tuple[Path, ...]
-    """classes: the packages under test, ONNX Runtime's, the driver's, and what these need"""
+    """classes: the package under test, ONNX Runtime's, and what these need"""
+    driver: Path
+    """classes that ask models, as devices over adb have them"""
+    onnxruntime: str
+    """Java package of ONNX Runtime's classes"""
     native: Mapping[str, tuple[Path, ...]]
     """libraries by ABI"""
 
@@ -52,28 +56,31 @@ class FarmApp:
 
 @dataclass(frozen=True, kw_only=True)
 class AppView:
-    """Of both manifests."""
+    """Manifest of the app."""
 
-    id: str
+    app_id: str
     label: str
     native_libraries: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManifestView:
-    app: AppView
+class TestView:
+    """Manifest of its instrumentation."""
+
+    app_id: str
+    label: str
 
 
 def make_app(program: Program, label: str, output: Path) -> FarmApp:
     """Writes the three files to the folder `output`, all or none. Raises ToolError if a tool is missing or fails."""
-    tools, key = android_tools(), debug_key()
-    view = ManifestView(app=AppView(id=APP_ID, label=label, native_libraries=VENDORS))
+    tools, key, output = android_tools(), debug_key(), output.absolute()
     with tempfile.TemporaryDirectory() as name, atomic_files(output) as unfinished:
         scratch = Path(name)
-        app_classes, test_classes = _classes(program, scratch / "kotlin")
-        app_dex = _dexed(tools, [*program.jars, app_classes], (), scratch / "app-dex")
-        test_dex = _dexed(tools, [test_classes], (app_classes,), scratch / "test-dex")
+        app_classes, test_classes = compiled(program, scratch / "kotlin")
+        app_dex = _dexed(tools, [*program.jars, program.driver, app_classes], (), scratch / "app-dex")
+        test_dex = _dexed(tools, [test_classes], (app_classes, program.driver), scratch / "test-dex")
         entries = {**_job(program.job), **_native(program.native)}
+        view = AppView(app_id=APP_ID, label=label, native_libraries=VENDORS)
         manifest = render(f"{TEMPLATES}/app/{MANIFEST}.j2", view)
         linked = _linked(tools, manifest, scratch / "app", is_proto=False)
         _signed(tools, key, {**linked, **app_dex, **entries}, scratch / "app.apk", unfinished / APP)
@@ -81,13 +88,13 @@ def make_app(program: Program, label: str, output: Path) -> FarmApp:
         module = _module(linked, app_dex, entries, scratch / "base.zip")
         tools.bundle([module], scratch / BUNDLE)
         _sign(tools, key, scratch / BUNDLE, unfinished / BUNDLE, "--min-sdk-version", str(MIN_SDK))
-        manifest = render(f"{TEMPLATES}/test/{MANIFEST}.j2", view)
+        manifest = render(f"{TEMPLATES}/test/{MANIFEST}.j2", TestView(app_id=APP_ID, label=label))
         linked = _linked(tools, manifest, scratch / "test", is_proto=False)
         _signed(tools, key, {**linked, **test_dex}, scratch / "test.apk", unfinished / TEST)
     return FarmApp(app=output / APP, bundle=output / BUNDLE, test=output / TEST)
 
 
-def _classes(program: Program, work: Path) -> tuple[Path, Path]:
+def compiled(program: Program, work: Path) -> tuple[Path, Path]:
     """Jars with the classes of the app and of its instrumentation."""
     folder = templates_folder() / TEMPLATES
     sources = {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "kotlin").glob("*.kt"))}
@@ -96,7 +103,14 @@ def _classes(program: Program, work: Path) -> tuple[Path, Path]:
         for path in sorted((folder / "stubs").rglob("*.java"))
     }
     work.mkdir()
-    made = kotlin.compile_kotlin({**sources, **stubs}, module_name="farm", work=work, libraries=program.jars)
+    made = kotlin.compile_kotlin(
+        {**sources, **stubs},
+        module_name="farm",
+        work=work,
+        onnxruntime=program.onnxruntime,
+        libraries=program.jars,
+        friends=program.driver,
+    )
     parts: dict[str, dict[PurePosixPath, Path]] = {"app": {}, "test": {}}
     for file in kotlin.files(made):
         part = "test" if file.name.startswith("FarmInstrumentation") else "app"

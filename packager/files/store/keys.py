@@ -25,6 +25,8 @@ class Step:
     """modules that compute it, with all that they import and start"""
     templates: tuple[str, ...] = ()
     """files and folders of templates/ that are rendered, or copied, into it"""
+    is_shared: bool = True
+    """whether other machines get the result: not if it was measured on this one, or if parts of it are executed"""
 
     @cached_property
     def code(self) -> str:

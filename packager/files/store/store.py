@@ -5,6 +5,9 @@ A key covers everything that a step's output depends on, including the code that
 result lie in `<root>/<step>/<key>/files/`, and their index beside that folder. A step writes into a scratch folder that
 is renamed into place once it is synced to the disk, so that neither a killed build nor a power cut leaves half an entry
 behind. Every read compares an entry with its index first; an entry that differs is removed and made anew.
+
+Behind it there may be a store of several machines (`remote.py`): it is asked for what is not here, and gets what was
+made here.
 """
 
 import contextlib
@@ -23,6 +26,8 @@ from packager.files import host
 from packager.files.atomic import NO_SPACE
 from packager.files.store.index import FILES, INDEX, damage_of, write_index
 from packager.files.store.keys import Step
+from packager.files.store.origin import OWN, Origin, origin_of, write_origin
+from packager.files.store.remote import Remote
 
 ABANDONED_AFTER_S = 24 * 60 * 60
 SCRATCH = "scratch"
@@ -36,8 +41,16 @@ REPAIRS = ".repairs"
 """Lock file of the store, held while a damaged entry is removed."""
 
 
+CLAIMS = ".claims"
+"""Folder of the store with a locked file for each result that is being made."""
+
+
 def _warn(text: str) -> None:
     Console().caution(text)
+
+
+def _count_nothing(name: str) -> None:
+    """Takes the name of a result that was made, where nobody counts them."""
 
 
 @dataclass(frozen=True)
@@ -45,36 +58,103 @@ class Store:
     root: Path
     warn: Callable[[str], None] = field(default=_warn, compare=False)
     """gets a sentence for each damaged entry"""
+    remote: Remote | None = field(default=None, compare=False)
+    """a store of several machines behind this one"""
+    made: Callable[[str], None] = field(default=_count_nothing, compare=False)
+    """gets `step/key` of each result that was made here, once it is stored"""
+    has_claims: bool = field(default=False, compare=False)
+    """whether a process waits for a result that another one makes already: many builds share the store"""
 
     def results(self, step: Step, inputs: object, make: Callable[[Path], None]) -> Path:
         """The folder with the files that `make` writes for `inputs` (any JSON value), made now unless a complete one
-        exists.
+        exists, here or in the remote store.
 
         Nothing may write to it.
         """
         entry = self._entry(step, inputs)
-        if self._is_whole(entry):
+        if self._is_whole(entry) or self._fetched(step, entry):
             return entry / FILES
+        with self.claimed(step, inputs):
+            if self.has_claims and self._is_whole(entry):
+                return entry / FILES
+            return self._made(step, inputs, make)
+
+    def _made(self, step: Step, inputs: object, make: Callable[[Path], None]) -> Path:
+        entry = self._entry(step, inputs)
         with self.scratch() as scratch:
             made = scratch / "entry"
             (made / FILES).mkdir(parents=True)
             make(made / FILES)
-            write_index(made)
-            entry.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                host.rename(made, entry)
-            except OSError as error:
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                    raise
-            else:
-                host.sync(entry.parent)
+            if not step.is_shared:
+                (made / OWN).touch()
+            if self._placed(made, entry):
+                if self.remote and step.is_shared:
+                    self.remote.offer(step.name, entry.name, entry / FILES)
+                self.made(f"{step.name}/{entry.name}")
                 return entry / FILES
-        return self.results(step, inputs, make)  # another build was faster: its result is as good
+        if self._is_whole(entry):  # another build was faster: its result is as good
+            return entry / FILES
+        return self._made(step, inputs, make)
+
+    @contextlib.contextmanager
+    def claimed(self, step: Step, inputs: object) -> Iterator[None]:
+        """Makes other processes that want to make the same result wait, in a store with claims. The claim ends with the
+        process that holds it."""
+        if not self.has_claims:
+            yield
+            return
+        folder = self.root / CLAIMS
+        folder.mkdir(parents=True, exist_ok=True)
+        place = folder / f"{step.name}-{step.key(inputs)}"
+        while True:
+            with place.open("a") as file:
+                host.lock(file.fileno())
+                if not _is_at(place, file.fileno()):
+                    continue  # its last holder has removed it
+                try:
+                    yield
+                finally:
+                    with contextlib.suppress(OSError):
+                        place.unlink()
+                return
 
     def find(self, step: Step, inputs: object) -> Path | None:
-        """The folder of existing results; makes none."""
+        """The folder of existing results, here or in the remote store; makes none."""
         entry = self._entry(step, inputs)
-        return entry / FILES if self._is_whole(entry) else None
+        return entry / FILES if self._is_whole(entry) or self._fetched(step, entry) else None
+
+    def has(self, step: Step, inputs: object) -> bool:
+        """Whether there are results, here or in the remote store; fetches none."""
+        entry = self._entry(step, inputs)
+        if self._is_whole(entry):
+            return True
+        return bool(self.remote and step.is_shared and self.remote.has(step.name, entry.name))
+
+    def _fetched(self, step: Step, entry: Path) -> bool:
+        """Whether the remote store had the result: it is an entry now."""
+        if not self.remote or not step.is_shared:
+            return False
+        with self.scratch() as scratch:
+            made = scratch / "entry"
+            (made / FILES).mkdir(parents=True)
+            signer = self.remote.fetch(step.name, entry.name, made / FILES)
+            if signer is None:
+                return False
+            write_origin(made, Origin(cache=self.remote.name, signer=signer))
+            return self._placed(made, entry) or self._is_whole(entry)
+
+    def _placed(self, made: Path, entry: Path) -> bool:
+        """Gives a complete folder the name of an entry. Returns False if there is one, of a build that was faster."""
+        write_index(made)
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            host.rename(made, entry)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            return False
+        host.sync(entry.parent)
+        return True
 
     def _entry(self, step: Step, inputs: object) -> Path:
         return self.root / step.name / step.key(inputs)
@@ -91,11 +171,20 @@ class Store:
             ):  # damaged; a store that belongs to another user
                 os.utime(entry / INDEX)
         if not damage_of(entry):
-            return True
+            return self._is_accepted(entry)
         damage = self.remove_if_damaged(entry)
         if damage:
             self.warn(f"stored result {_words(entry)} is damaged ({damage}): it will be made again")
         return not damage and entry.exists()  # another build may have found it too, and made it again by now
+
+    def _is_accepted(self, entry: Path) -> bool:
+        """Whether a whole entry may be used: one made here, or one from a cache that this store trusts as much as the
+        one that fetched it. Another is removed, to be made here."""
+        origin = origin_of(entry)
+        if origin is None or (self.remote and self.remote.accepts(origin)):
+            return True
+        self._move_out(entry, f"it is from {origin.cache}, which this project does not trust")
+        return False
 
     def remove_if_damaged(self, entry: Path) -> str:
         """Removes an entry if it is damaged; returns the damage in words, empty if it is undamaged or gone."""
@@ -190,6 +279,14 @@ class Store:
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_at(place: Path, descriptor: int) -> bool:
+    """Whether an open file is still the one at `place`."""
+    try:
+        return os.path.samestat(place.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _words(entry: Path) -> str:

@@ -6,14 +6,13 @@ from pathlib import Path, PurePosixPath
 
 from packager.files.zips import Content, write_zip
 from packager.render import render
+from packager.targets.android.names import ONNXRUNTIME
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.target import SBOM, PackagedRuntime
 
 ASSETS = PurePosixPath("assets")
 NO_FILES: Mapping[PurePosixPath, Path] = {}
 AAR_METADATA = PurePosixPath("META-INF/com/android/build/gradle/aar-metadata.properties")
-ONNXRUNTIME = "ai.onnxruntime"
-"""Java package of ONNX Runtime's classes, unless they were renamed."""
 RUNTIME_JAR = PurePosixPath("libs/onnxruntime.jar")
 """Place of a bundled runtime's classes: Gradle puts the jars of a library there as well."""
 

@@ -12,7 +12,7 @@ from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.files.zips import read_entry, write_zip
 from packager.processes import commands, downloads
-from packager.targets.android.aar import ONNXRUNTIME
+from packager.targets.android.names import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
 COROUTINES = ("kotlinx/coroutines/", "META-INF/kotlinx-coroutines-core.kotlin_module")

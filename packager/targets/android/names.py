@@ -1,6 +1,12 @@
-"""The package of the Kotlin classes, named after the package of models."""
+"""Java packages: of the Kotlin classes, named after the package of models, and of ONNX Runtime's classes.
+
+Imports nothing of mobpack: compiled Kotlin depends on this module, and is compiled anew after each change of it.
+"""
 
 import re
+
+ONNXRUNTIME = "ai.onnxruntime"
+"""Java package of ONNX Runtime's classes, unless they were renamed."""
 
 # Keywords and literals of Java (JLS 3.9, 3.10) and hard keywords of Kotlin: both languages use the package name.
 KEYWORDS = frozenset(

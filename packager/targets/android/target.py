@@ -24,7 +24,7 @@ from packager.targets import delivery, signed_list, tuning
 from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.files import Files
 from packager.targets.android.golden import golden_views
-from packager.targets.android.names import KEYWORDS, package_part
+from packager.targets.android.names import KEYWORDS, ONNXRUNTIME, package_part
 from packager.targets.android.readme import readme
 from packager.targets.android.runtime import (
     allowed,
@@ -182,7 +182,7 @@ class Android:
         files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
-        java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
+        java_package = runtime.java_package if runtime else ONNXRUNTIME
 
         def model_view(model: Model) -> ModelView:
             view = tensors.model_view(

@@ -60,6 +60,13 @@ class Module:
 
 def write_classes(path: Path, module: Module, store: Store) -> Path:
     """Writes the classes of `module` to the jar `path` and returns it. Raises ToolError like `compile_kotlin`."""
+    if store.find(CLASSES, module.inputs(SHARED)):
+        return _write_classes(path, module, store)
+    with store.claimed(CLASSES, ["shared", module.inputs(SHARED)]):
+        return _write_classes(path, module, store)
+
+
+def _write_classes(path: Path, module: Module, store: Store) -> Path:
     stored = {unit: store.find(CLASSES, module.inputs(unit)) for unit in module.units()}
     missing = [unit for unit, folder in stored.items() if not folder]
     folders = [folder for folder in stored.values() if folder]

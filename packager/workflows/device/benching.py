@@ -54,7 +54,7 @@ def bench(request: Request, console: Console) -> DeviceDocument:
             done, failures = on_each(devices, lambda device: _on_device(found, device, request, bar))
         entries = {device.serial: measured.device for device, measured in done}
         entries |= {device.serial: failed(device, error) for device, error in failures}
-        rows = _numbered([row for _, measured in done for row in measured.rows])
+        rows = numbered([row for _, measured in done for row in measured.rows])
         skipped = tuple(each for _, measured in done for each in measured.skipped)
         if not rows:
             raise _nothing(failures, skipped)
@@ -69,7 +69,7 @@ def bench(request: Request, console: Console) -> DeviceDocument:
             mobpack=__version__,
             is_partial=any(each.state == "failed" for each in listed),
             package=found.entry,
-            method=_method(request.method),
+            method=method_of(request.method),
             devices=listed,
             rows=rows,
             skipped=skipped,
@@ -123,7 +123,8 @@ def _on_device(found: Ready, device: Device, request: Request, bar: _Bar) -> Mea
     return replace(measured, skipped=(*measured.skipped, *lacking))
 
 
-def _numbered(rows: Sequence[DeviceRow]) -> tuple[DeviceRow, ...]:
+def numbered(rows: Sequence[DeviceRow]) -> tuple[DeviceRow, ...]:
+    """The rows of several devices, with numbers of their own."""
     return tuple(replace(each, row=replace(each.row, number=number)) for number, each in enumerate(rows, 1))
 
 
@@ -134,7 +135,8 @@ def _nothing(failures: Sequence[tuple[Device, MobpackError]], skipped: Sequence[
     return ToolError(f"nothing could be timed: {reason}", hint="do as it says, or name other providers")
 
 
-def _method(method: Method) -> MethodEntry:
+def method_of(method: Method) -> MethodEntry:
+    """The entry that says how times were taken."""
     return MethodEntry(
         threads=method.threads,
         rounds=method.rounds,

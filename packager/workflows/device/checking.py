@@ -132,7 +132,8 @@ def equipped_all(
 
 
 def judge(found: Checked) -> None:
-    """Raises ParityError for a failed comparison, ModelError for a file that a device refuses, ToolError if nothing could be compared."""
+    """Raises ParityError for a failed comparison, ModelError for a file that a device refuses, ToolError if
+    nothing ran."""
     refuse_failed(found.report)
     refused = [each for each in found.report.parities if each.refusal]
     if refused:

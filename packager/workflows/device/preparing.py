@@ -1,4 +1,4 @@
-"""What all commands for devices begin with: the devices, the package, and the program in the devices' form."""
+"""The beginning of all commands for devices: the devices, the package, and the program in the devices' form."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

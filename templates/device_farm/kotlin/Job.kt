@@ -20,7 +20,9 @@ internal class Job(private val context: Context, private val home: File) {
         val rounds = plans.first().number("rounds").toInt()
         val exchanges = (0 until rounds).flatMap { round -> plans.drop(1).flatMap { exchanges(it, round) } }
         val package_ = File(home, "package.json").readText()
-        return """{"schema-version":1,"package":$package_,"device":${device()},"exchanges":[${exchanges.joinToString(",")}]}"""
+        val threads = plans[1].number("threads").toInt()
+        val head = """"schema-version":1,"package":$package_,"device":${device()},"threads":$threads"""
+        return """{$head,"exchanges":[${exchanges.joinToString(",")}]}"""
     }
 
     private fun exchanges(plan: Request, round: Int): List<String> {
@@ -45,7 +47,7 @@ internal class Job(private val context: Context, private val home: File) {
         val timed = Driver.answer(models, Request("time", timing))
         val tested = if (round == 0) Driver.answer(models, Request("self-test", emptyMap())) else "null"
         Driver.answer(models, Request("close", emptyMap()))
-        val about = json("model" to name, "class" to plan.text("class"), "provider" to provider, "round" to round)
+        val about = json("model" to name, "provider" to provider, "round" to round)
         return """${about.dropLast(1)},"open":$opened,"time":$timed,"self-test":$tested}"""
     }
 

@@ -11,33 +11,27 @@ struct DeviceModel {
 
 /// A model that was loaded.
 struct LoadedModel {
-    /// The provider that started.
-    let provider: String
-    /// Providers that did not, with their reasons.
-    let fallbacks: [String]
-    /// Name of the file, its SHA-256, and versions.
-    let info: [String: String]
-    /// Nodes by provider; nil where ONNX Runtime cannot say.
-    let assignment: [String: Int]?
-    /// Runs every golden vector; the description of each output, and whether all are as expected.
-    let selfTest: () throws -> (passed: Bool, outputs: [String])
-    /// What the observer was told so far.
+    /// The provider that started, the file, and the version of ONNX Runtime, by the keys of the document.
+    let about: [String: Any]
+    /// Runs every golden vector, and tells of every output by the keys of the document.
+    let selfTest: () throws -> [[String: Any]]
+    /// Durations and memory, as the observer was told.
     let observed: Observed
     let close: () -> Void
 }
 
-/// Durations in seconds, memory in bytes, in the order in which they were told.
+/// Durations in nanoseconds, memory in bytes, in the order in which they were told.
 final class Observed: @unchecked Sendable {
-    private(set) var loads: [Double] = []
-    private(set) var runs: [Double] = []
-    private(set) var memory: [Int] = []
+    private(set) var loads: [Int] = []
+    private(set) var runs: [Int] = []
+    private(set) var memory: Int?
 
     func loaded(_ duration: Double, _ memoryBytes: Int?) {
-        loads.append(duration)
-        if let memoryBytes { memory.append(memoryBytes) }
+        loads.append(Int(duration * 1e9))
+        memory = memoryBytes
     }
 
     func ran(_ duration: Double) {
-        runs.append(duration)
+        runs.append(Int(duration * 1e9))
     }
 }

@@ -4,12 +4,20 @@ package android.os
 public class Build {
     public class VERSION {
         public companion object {
+            @JvmField public val RELEASE: String = "14"
+
             @JvmField public val SDK_INT: Int = Integer.getInteger("android.sdk", 34)
         }
     }
 
     public companion object {
         @JvmField public val SOC_MODEL: String = socModel()
+
+        @JvmField public val FINGERPRINT: String = "maker/phone:14/1:user/release-keys"
+
+        @JvmField public val MANUFACTURER: String = "Maker"
+
+        @JvmField public val MODEL: String = "Phone"
 
         @JvmField public val SUPPORTED_ABIS: Array<String> = arrayOf("x86_64")
 

@@ -20,6 +20,7 @@ public abstract class Context {
     public abstract fun getContentResolver(): ContentResolver
     public abstract fun getNoBackupFilesDir(): File
     public abstract fun getCacheDir(): File
+    public open fun getExternalFilesDir(type: String?): File? = null
     public abstract fun getFilesDir(): File
     public abstract fun getPackageCodePath(): String
     public abstract fun getPackageManager(): PackageManager

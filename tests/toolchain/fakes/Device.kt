@@ -28,6 +28,8 @@ public open class InstalledApp(private val apk: File, private val data: File) : 
 
     override fun getCacheDir(): File = folder("cache")
 
+    override fun getExternalFilesDir(type: String?): File = folder("external")
+
     override fun getFilesDir(): File = folder("files")
 
     override fun getPackageCodePath(): String = apk.path

@@ -83,10 +83,11 @@ def _built(package: Package, factory: pytest.TempPathFactory) -> Built:
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = shared / "react_native" / package.name
+    archive = package.archive()
 
     def make(made: Path) -> None:
         (made / "dist" / "npm").mkdir(parents=True)
-        shutil.copy(package.archive(), made / "dist" / "npm")
+        shutil.copy(archive, made / "dist" / "npm")
         unpack(Built(made).archive, made / "unpacked")
 
     make_alone(folder, make)

@@ -1,9 +1,13 @@
 package android.os;
 
 public class Build {
+    public static final String FINGERPRINT = String.valueOf("");
+    public static final String MANUFACTURER = String.valueOf("");
+    public static final String MODEL = String.valueOf("");
     public static final String SOC_MODEL = String.valueOf("");
 
     public static class VERSION {
+        public static final String RELEASE = String.valueOf("");
         public static final int SDK_INT = Integer.parseInt("0");
     }
 

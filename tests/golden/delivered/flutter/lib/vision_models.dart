@@ -21,4 +21,4 @@ export 'src/runtime/similarity.dart';
 export 'src/runtime/sound.dart' show Sound;
 export 'src/runtime/tensor.dart' show ElementType, Tensor, TensorInput, TensorSpec;
 export 'src/runtime/trust.dart' show ModelUntrustedException, TrustProblem;
-export 'src/updates.dart' if (dart.library.js_interop) 'src/runtime/updating/states.dart' hide delivery;
+export 'src/updates.dart' if (dart.library.js_interop) 'src/web/updates.dart' hide delivery;

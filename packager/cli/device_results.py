@@ -1,0 +1,112 @@
+"""`mobpack device app`, `xcode` and `read`: for devices in farms, and for those at somebody else's desk."""
+
+from pathlib import Path
+
+import click
+
+from packager.cli.device import package_option, runtime_option, show
+from packager.cli.options import MODEL, json_option, print_json
+
+
+@click.command(short_help="Make an app for device farms.")
+@package_option
+@click.option("--out", "output", type=MODEL, default=Path("mobpack-farm"), show_default=True, help="Folder for it.")
+@click.option(
+    "--abi",
+    "abis",
+    multiple=True,
+    type=click.Choice(["arm64-v8a", "armeabi-v7a", "x86_64", "x86"]),
+    help="Processor to make it for. Repeatable; default: those of phones.",
+)
+@click.option("--rounds", type=click.IntRange(1, 100), default=3, show_default=True, help="Rounds, each a load.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 600, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Longest time of a round.",
+)
+@click.option("--threads", type=click.IntRange(0), default=0, show_default=True, help="Threads of a run; 0: its own.")
+@runtime_option
+def app(
+    package: Path,
+    output: Path,
+    abis: tuple[str, ...],
+    rounds: int,
+    seconds: float,
+    threads: int,
+    runtime: Path | None,
+) -> None:
+    """Make an app that times and tests a package on its own: an .apk, the .apk of its instrumentation, and an .aab,
+    signed with a debug key. Neither an Android SDK nor Gradle is needed.
+
+    Upload them to a farm, and give what comes back to `mobpack device read`.
+    """
+    from packager.core.console import Console, size
+    from packager.runners import Pace
+    from packager.workflows.device.farming import ABIS, AppRequest
+    from packager.workflows.device.farming import app as make
+
+    console = Console()
+    request = AppRequest(
+        package=package,
+        output=output,
+        runtime=runtime,
+        abis=abis or ABIS[:2],
+        rounds=rounds,
+        threads=threads,
+        pace=Pace(seconds=seconds),
+    )
+    made, models = make(request, console)
+    for path in made.files():
+        console.result(f"{path}  {size(path.stat().st_size)}")
+    console.say(f"it runs {', '.join(models)}; docs/farms.md says how farms take it")
+
+
+@click.command("xcode", short_help="Make an Xcode project that tests a Swift package on devices.")
+@click.argument("package", type=MODEL)
+@click.option("--out", "output", type=MODEL, default=Path(), help="Folder for DeviceTests; default: this one.")
+def xcode_tests(package: Path, output: Path) -> None:
+    """Make an Xcode project whose test times and checks the Swift PACKAGE, a folder dist/swift/NAME, on an iPhone.
+
+    Its README says how to run it, on a Mac; give the results to `mobpack device read`.
+    """
+    from packager.core.console import Console
+    from packager.devices.xcode_tests import write_device_tests
+
+    folder, tests = write_device_tests(package, output)
+    Console().result(f"{folder}: tests of {', '.join(tests.classes)}; on a Mac, follow {folder / 'README.md'}")
+
+
+@click.command(short_help="Read results that came back from devices.")
+@click.argument("results", type=MODEL)
+@click.option(
+    "--fail-on", "gates", multiple=True, metavar="GATE", help="Fail with exit code 6, as in `mobpack device bench`."
+)
+@click.option("--baseline", type=MODEL, help="JSON of an earlier run to compare with.")
+@click.option("--report", "page", type=MODEL, help="Write an HTML page, and the JSON beside it.")
+@json_option
+def read(results: Path, gates: tuple[str, ...], baseline: Path | None, page: Path | None, as_json: bool) -> None:
+    """Read RESULTS that a farm or a Mac has given back: a file, an archive, a log, or a folder of all that."""
+    from packager.core.console import Console
+    from packager.core.errors import MobpackError
+    from packager.core.to_json import plain
+    from packager.devices import comparing
+    from packager.devices.gates import parse
+    from packager.workflows.device import benching, farming
+
+    console = Console(quiet=as_json)
+    before = comparing.read(baseline) if baseline else None
+    found = farming.read(results, parse(gates, has_baseline=before is not None), before, console)
+    if not as_json:
+        show(found, console)
+    if page:
+        benching.write_report(page, found)
+        console.say(f"report: {page}")
+    try:
+        benching.judge(found)
+    except MobpackError as error:
+        error.document = plain(found)
+        raise
+    if as_json:
+        print_json(plain(found))

@@ -1,0 +1,159 @@
+"""`mobpack tune`: searches for the fastest settings on connected devices."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.device import device_option, model_option, runtime_option, timeout_option
+from packager.cli.options import MODEL, json_option, print_json
+
+if TYPE_CHECKING:
+    from packager.core.console import Console
+    from packager.tuning.search import Trial
+    from packager.workflows.tune import Found
+
+
+@click.command(short_help="Find the fastest settings on devices.")
+@click.option(
+    "--package",
+    "packages",
+    multiple=True,
+    type=MODEL,
+    help="Folder of a release, or its library for Android; default: dist. Repeatable: others have other variants.",
+)
+@device_option
+@model_option
+@click.option("--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The project.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be written.")
+@click.option(
+    "--most", type=click.IntRange(1, 1000), default=40, show_default=True, help="Candidates for a model on a device."
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, 1440, min_open=True),
+    default=20.0,
+    show_default=True,
+    help="Longest search for a model on a device.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 600, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Longest time of a round.",
+)
+@click.option(
+    "--journal",
+    type=MODEL,
+    default=Path("mobpack-tune"),
+    show_default=True,
+    help="Folder for what was measured: a search that was stopped goes on from there.",
+)
+@runtime_option
+@timeout_option
+@json_option
+def tune(
+    packages: tuple[Path, ...],
+    devices: tuple[str, ...],
+    models: tuple[str, ...],
+    project: Path,
+    dry_run: bool,
+    most: int,
+    minutes: float,
+    seconds: float,
+    journal: Path,
+    runtime: Path | None,
+    timeout_s: float,
+    as_json: bool,
+) -> None:
+    """Find the provider, number of threads and options that run each model of a package the fastest on each device, and
+    write them into mobpack.toml by chip. Packages that are built with them follow them at run time.
+
+    Settings whose numbers are off, as the package's self-test judges, are left out; settings that are not faster than
+    what ships, beyond chance, change nothing.
+    """
+    from packager.core.console import Console
+    from packager.runners import Pace
+    from packager.workflows.device.preparing import Wanted
+    from packager.workflows.tune import Request, text_of, write
+    from packager.workflows.tune import tune as run
+
+    console = Console(quiet=as_json)
+    first, *others = packages or (Path("dist"),)
+    request = Request(
+        wanted=Wanted(package=first, devices=devices, models=models, runtime=runtime, timeout_s=timeout_s),
+        others=tuple(others),
+        most=most,
+        minutes=minutes,
+        pace=Pace(seconds=seconds),
+        journal=journal,
+    )
+    if not dry_run:
+        text_of(project)  # refused before the search
+    found = run(request, console)
+    if as_json:
+        print_json({"results": [_document(each) for each in found]})
+    else:
+        for each in found:
+            _show(each, console)
+    if not dry_run:
+        changed = write(project, found, console)
+        console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
+
+
+def _show(found: "Found", console: "Console") -> None:
+    outcome = found.outcome
+    rows = [[*_cells(trial), _mark(found, trial)] for trial in outcome.trials]
+    console.table(f"{found.model} on {found.device.name}", ("settings", "p50", "rounds", ""), rows)
+    if not outcome.is_complete:
+        console.caution("the time was over before the end; run again to go on, or allow more --minutes")
+    best, today = outcome.best.candidate, outcome.today.candidate
+    if best.package != today.package:
+        console.say(f"the fastest is in {best.package}: ship that variant, then tune again")
+    elif best == today:
+        console.say(f"nothing is faster than what ships, {today.name}")
+    elif outcome.ratio:
+        ratio = outcome.ratio
+        console.say(
+            f"{best.name}: {ratio.value:.2f} of the time of {today.name} "
+            f"({ratio.interval.low:.2f} to {ratio.interval.high:.2f})"
+        )
+
+
+def _cells(trial: "Trial") -> list[str]:
+    if trial.error:
+        return [trial.candidate.name, "-", trial.error]
+    if not trial.rounds:
+        return [trial.candidate.name, "-", "not measured"]
+    return [trial.candidate.name, f"{trial.median_ns / 1e6:.3g} ms", str(len(trial.rounds))]
+
+
+def _mark(found: "Found", trial: "Trial") -> str:
+    if trial is found.outcome.best:
+        return "fastest" if trial is not found.outcome.today else "ships, and stays"
+    return "ships" if trial is found.outcome.today else ""
+
+
+def _document(found: "Found") -> dict[str, object]:
+    outcome = found.outcome
+    return {
+        "device": found.device.serial,
+        "soc": found.device.soc,
+        "model": found.model,
+        "is-complete": outcome.is_complete,
+        "today": outcome.today.candidate.name,
+        "best": outcome.best.candidate.name,
+        "package": outcome.best.candidate.package,
+        "ratio": outcome.ratio.value if outcome.ratio else None,
+        "trials": [
+            {
+                "settings": trial.candidate.name,
+                "package": trial.candidate.package,
+                "p50-ms": trial.median_ns / 1e6 if trial.rounds else None,
+                "rounds": [list(times) for times in trial.rounds],
+                "error": trial.error,
+            }
+            for trial in outcome.trials
+        ],
+    }

@@ -1,0 +1,91 @@
+"""The job of a farm's app: files of a package, and a plan of rounds in the words that devices are asked with.
+
+The plan is a text. Its first line has the number of rounds; every other line is a model: its class, its sample, and the
+pace of its runs. The app goes through all of it with every provider of the package.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from packager.core import names
+from packager.core.errors import ConfigError
+from packager.core.names import kebab_case
+from packager.devices import values
+from packager.devices.document import PackageEntry
+from packager.devices.package import DevicePackage
+from packager.devices.samples import sample_of
+from packager.devices.session import PackagedModel
+from packager.files.atomic import link_or_copy
+from packager.runners import Pace
+from packager.samples.sample import arrays_of
+
+PLAN = "plan.txt"
+PACKAGE = "package.json"
+FILES = "files"
+INPUTS = "inputs"
+ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def write_job(package: DevicePackage, folder: Path, *, pace: Pace, rounds: int, threads: int) -> tuple[str, ...]:
+    """Writes the job to the empty `folder`, and returns the models in it.
+
+    Raises ConfigError if no model of the package has a sample to run on.
+    """
+    (folder / FILES).mkdir()
+    (folder / INPUTS).mkdir()
+    for sha256, path in package.assets.items():
+        link_or_copy(path, folder / FILES / sha256)
+    lines = [_line("rounds", {"rounds": str(rounds)})]
+    models = tuple(_models(package))
+    for number, model in enumerate(models):
+        sample = sample_of(package, model, None, folder)
+        place = f"{INPUTS}/{number}"
+        described = values.write(arrays_of(sample.path), folder / place)
+        sample.path.unlink()
+        words = {
+            "class": model.class_name,
+            "threads": str(threads),
+            "inputs": place,
+            "warm-up-seconds": str(pace.warm_up_seconds),
+            "seconds": str(pace.seconds),
+            "runs": str(pace.runs),
+            "least-runs": str(pace.least_runs),
+            **described,
+        }
+        lines.append(_line("model", words))
+    if not models:
+        raise ConfigError(
+            f"{package.path.name} has no samples of its models: nothing could be run",
+            hint='build it with golden = "random" in [parity], and a higher golden-max-kib',
+        )
+    (folder / PLAN).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    entry = PackageEntry(file=package.path.name, sha256=package.sha256, runtime=package.runtime.words)
+    about = {kebab_case(key): value for key, value in asdict(entry).items()}
+    (folder / PACKAGE).write_text(json.dumps(about), encoding="utf-8", newline="\n")
+    return tuple(model.name for model in models)
+
+
+def _models(package: DevicePackage) -> Iterator[PackagedModel]:
+    """Models that have samples, as far as an archive tells of them: the device says the rest."""
+    for name, golden in sorted(package.golden.items()):
+        class_name = f"{package.namespace}.{names.pascal_case(name)}"
+        if class_name in package.class_names and golden.samples:
+            yield PackagedModel(
+                class_name=class_name,
+                name=name,
+                version="",
+                inputs=(),
+                outputs=(),
+                providers=(),
+                tests_itself=True,
+            )
+
+
+def _line(verb: str, words: Mapping[str, str]) -> str:
+    return "\t".join((verb, *(f"{key}={_escaped(value)}" for key, value in words.items())))
+
+
+def _escaped(text: str) -> str:
+    return "".join(ESCAPES.get(letter, letter) for letter in text)

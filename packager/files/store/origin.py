@@ -1,0 +1,38 @@
+"""The origin of a stored result that another machine has made: the cache that it came from, and who has signed it."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from packager.files import host
+
+ORIGIN = "origin.json"
+"""File of an entry, beside its index; results that were made on this machine have none."""
+
+OWN = "own"
+"""File of an entry of a result that belongs to this machine alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    cache: str
+    """address of the store"""
+    signer: str
+    """fingerprint of the trusted key that has signed it; empty where none had to"""
+
+
+def write_origin(entry: Path, origin: Origin) -> None:
+    path = entry / ORIGIN
+    path.write_text(json.dumps(asdict(origin)), encoding="utf-8", newline="\n")
+    host.sync(path)
+
+
+def origin_of(entry: Path) -> Origin | None:
+    """The origin of an entry; None for one that was made on this machine."""
+    try:
+        document = json.loads((entry / ORIGIN).read_text(encoding="utf-8"))
+        return Origin(cache=str(document["cache"]), signer=str(document["signer"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return Origin(cache="an unknown cache", signer="")

@@ -1,0 +1,51 @@
+"""How a task ended."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    DONE = "done"
+    KNOWN = "known"
+    """its result was there already"""
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    """no worker can do it"""
+    BLOCKED = "blocked"
+    """a task before it has not succeeded"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """Why a task failed, as `mobpack build` would have said it."""
+
+    message: str
+    hint: str = ""
+    exit_code: int = 70
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    key: str
+    state: State
+    seconds: float = 0.0
+    """on the worker"""
+    worker: str = ""
+    made: tuple[str, ...] = ()
+    """`step/key` of the results that it computed; others were in the store"""
+    warnings: tuple[str, ...] = ()
+    trouble: Trouble | None = None
+    is_over_memory: bool = False
+    """whether it was ended because it took more memory than its worker has"""
+    peak_bytes: int = 0
+    """largest memory of the worker and its programs while it ran; 0 if unknown"""
+
+    @property
+    def is_good(self) -> bool:
+        return self.state in (State.DONE, State.KNOWN)
+
+
+def blocked(key: str, before: Outcome) -> Outcome:
+    """The outcome of a task that cannot begin: for the same reason as the one before it."""
+    state = State.SKIPPED if before.state is State.SKIPPED else State.BLOCKED
+    return Outcome(key=key, state=state, trouble=before.trouble, is_over_memory=before.is_over_memory)

@@ -1,0 +1,246 @@
+"""Runs a graph on a cluster: every task ends with an outcome, whatever happens to workers and scheduler."""
+
+import queue
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from packager.core.errors import ToolError
+from packager.fleet.cluster import RETURN_S, Cluster
+from packager.fleet.graph import Graph, Kind, Task
+from packager.fleet.outcome import Outcome, State, Trouble, blocked
+from packager.fleet.resources import Worker, able, largest, why_none
+
+TICK_S = 0.5
+ABSENT_S = 60
+"""Time in which nothing runs after which a run gives up."""
+GATHER_S = 5
+"""Time in which a worker hands over the few words of an outcome."""
+CRASH_HINT = "the worker's process ended each time: build that project alone to see why"
+
+Run = Callable[..., Outcome]
+"""A function of a task, more arguments, and the outcomes of the tasks before it; it runs on a worker."""
+
+
+class Progress(Protocol):
+    def ended(self, task: Task, outcome: Outcome) -> None: ...
+
+    def tick(self, running: Sequence[str]) -> None:
+        """Is called now and then, with the keys of the tasks that run."""
+        ...
+
+
+@dataclass(kw_only=True)
+class Runs:
+    """One run of a graph."""
+
+    cluster: Cluster
+    workers: Sequence[Worker]
+    run: Run
+    progress: Progress
+    arguments: Callable[[Task], tuple[Any, ...]]
+    """more arguments of `run` for a task"""
+    say: Callable[[str], None] = lambda text: None
+    refresh: Callable[[], Sequence[Worker]] = tuple
+    """the workers that are there now; none if that is not known"""
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    """of tasks that have ended, by key"""
+    restarts: int = 0
+    """how often the scheduler was lost"""
+    _futures: dict[str, Any] = field(default_factory=dict)
+    """by the key of their task"""
+    _places: dict[str, frozenset[str]] = field(default_factory=dict)
+    """addresses of the workers that a task may run on, by its key; others may run anywhere"""
+    _names: dict[str, str] = field(default_factory=dict)
+    """Dask's key of a future -> that of its task; a task that is submitted again gets another one there"""
+    _unsure: dict[str, Any] = field(default_factory=dict)
+    """futures whose results were lost with a worker, by the key of their task; Dask runs those tasks again"""
+    _ended: "queue.SimpleQueue[Any]" = field(default_factory=queue.SimpleQueue)
+
+    def all(self, graph: Graph, *, only: Worker | None = None) -> Mapping[str, Outcome]:
+        """The outcomes of all tasks of `graph`, on the worker `only` if one is named.
+
+        Raises ToolError if scheduler or workers are gone and do not come back.
+        """
+        self._skip(graph)
+        self._submit(graph, only)
+        last = time.monotonic()
+        while any(task.key not in self.outcomes for task in graph):
+            try:
+                future = self._ended.get(timeout=TICK_S)
+            except queue.Empty:
+                last = self._look(graph, last, only)
+                continue
+            self._take(graph, future, only)
+        return self.outcomes
+
+    def forget(self, key: str) -> None:
+        """Lets a task run again."""
+        self.outcomes.pop(key, None)
+        self._futures.pop(key, None)
+
+    def block(self, task: Task, before: Outcome) -> None:
+        """Ends a task because one before it has not succeeded."""
+        self._end(task, blocked(task.key, before))
+
+    def _skip(self, graph: Graph) -> None:
+        for task in graph:
+            if task.key in self.outcomes:
+                continue
+            before = [self.outcomes[key] for key in task.after if key in self.outcomes]
+            bad = next((each for each in before if not each.is_good), None)
+            if bad:
+                self._end(task, blocked(task.key, bad))
+            elif task.needs and not able(self.workers, task.needs):
+                why = why_none(self.workers, task.needs)
+                hint = "start a worker that has it, and run again"
+                trouble = Trouble(message=why, hint=hint, exit_code=ToolError.EXIT_CODE)
+                self._end(task, Outcome(key=task.key, state=State.SKIPPED, trouble=trouble))
+
+    def _submit(self, graph: Graph, only: Worker | None) -> None:
+        for number, task in enumerate(graph):
+            if task.key in self.outcomes or task.key in self._futures:
+                continue
+            before = [self._futures.get(key) or self.outcomes[key] for key in task.after]
+            future = self.cluster.client.submit(
+                self.run,
+                task,
+                *self.arguments(task),
+                *before,
+                key=f"{task.key}-{time.monotonic_ns():x}",
+                pure=False,
+                # Builds first: a project that is finished is worth more than ten that have begun.
+                priority=10 if task.work.kind is Kind.BUILD else -number / 1e6,
+                **self._where(task, only),
+            )
+            self._futures[task.key] = future
+            self._names[str(future.key)] = task.key
+            future.add_done_callback(self._ended.put)
+
+    def _where(self, task: Task, only: Worker | None) -> dict[str, Any]:
+        found = [only] if only else able(self.workers, task.needs)
+        if self.cluster.local is not None or len(found) == len(self.workers):
+            return {}  # workers of one machine are alike
+        self._places[task.key] = frozenset(each.address for each in found)
+        return {"workers": sorted(self._places[task.key]), "allow_other_workers": False}
+
+    def _take(self, graph: Graph, future: Any, only: Worker | None) -> None:
+        """Takes the result of a task that has ended."""
+        key = self._names.get(str(future.key), "")
+        if str(getattr(self._futures.get(key), "key", "")) != str(future.key) or key in self.outcomes:
+            return  # of an earlier connection
+        outcome = self._outcome(graph[key], future)
+        if outcome:
+            self._unsure.pop(key, None)
+            self._end(graph[key], outcome)
+        elif future.status != "cancelled" and self._is_connected():
+            self._unsure[key] = future
+        else:
+            self._lost(graph, only)
+
+    def _outcome(self, task: Task, future: Any) -> Outcome | None:
+        """The outcome of a task that has ended; None if it cannot be had: it was lost with its worker, which Dask
+        makes up for, or with the scheduler."""
+        try:
+            if future.status == "finished":
+                found: Outcome = future.result(timeout=GATHER_S)
+                return found
+            if future.status == "error":
+                return self._failed(task, future.exception(timeout=GATHER_S))
+        except Exception:  # of Dask: tasks raise none
+            return None
+        return None
+
+    def _is_connected(self) -> bool:
+        client = self.cluster.client
+        return client.status == "running" and not (client.scheduler_comm and client.scheduler_comm.comm.closed())
+
+    def _failed(self, task: Task, error: BaseException) -> Outcome:
+        bad = next(
+            (self.outcomes[key] for key in task.after if key in self.outcomes and not self.outcomes[key].is_good), None
+        )
+        if bad:
+            return blocked(task.key, bad)
+        if type(error).__name__ == "KilledWorker":
+            message = f"{task.words}: the worker's process ended each time that it was tried"
+            return Outcome(
+                key=task.key, state=State.FAILED, trouble=Trouble(message=message, hint=CRASH_HINT), is_over_memory=True
+            )
+        message = f"{task.words}: {type(error).__name__}: {str(error)[:300]}"
+        return Outcome(key=task.key, state=State.FAILED, trouble=Trouble(message=message))
+
+    def _end(self, task: Task, outcome: Outcome) -> None:
+        self.outcomes[task.key] = outcome
+        self.progress.ended(task, outcome)
+
+    def _lost(self, graph: Graph, only: Worker | None) -> None:
+        """Begins again what has not ended, once the scheduler is back: what was stored is found."""
+        self.restarts += 1
+        self.say(f"  the scheduler at {self.cluster.address} is gone: waiting for it, up to {RETURN_S} s")
+        if self.cluster.local is not None or not self.cluster.again():
+            raise ToolError(
+                f"the scheduler at {self.cluster.address} is gone and does not come back",
+                hint="start it and run again: what was finished is in the store",
+            )
+        self._futures.clear()
+        self._unsure.clear()
+        self._submit(graph, only)
+
+    def _move(self, graph: Graph, addresses: frozenset[str], only: Worker | None) -> None:
+        """Sends tasks to other workers whose own are gone: one that is started again has another address."""
+        left = [key for key in self._places if key not in self.outcomes and key in self._futures]
+        gone = [key for key in left if addresses and addresses.isdisjoint(self._places[key])]
+        if not gone:
+            return
+        self.workers = self.refresh() or self.workers
+        if only is not None:
+            only = next((each for each in self.workers if each.alias == only.alias), largest(self.workers))
+        for key in _after(graph, gone):
+            self._places.pop(key, None)
+            if future := self._futures.pop(key, None):
+                future.cancel()
+        self._skip(graph)
+        self._submit(graph, only)
+
+    def _look(self, graph: Graph, last: float, only: Worker | None) -> float:
+        """Looks after scheduler and workers; returns the last time at which a worker had something to do."""
+        client = self.cluster.client
+        if not self._is_connected():
+            self._lost(graph, only)
+            return time.monotonic()
+        self.cluster.keep()
+        try:
+            found = client.scheduler_info(n_workers=-1)["workers"]
+            processing = client.processing() if found else {}
+        except (OSError, TimeoutError):
+            self._lost(graph, only)
+            return time.monotonic()
+        self._move(graph, frozenset(found), only)
+        for future in [each for each in self._unsure.values() if each.status in ("finished", "error")]:
+            self._ended.put(future)
+        known = {str(future.key): key for key, future in self._futures.items()}
+        self.progress.tick([known[each] for keys in processing.values() for each in _first(keys) if each in known])
+        now = time.monotonic()
+        if any(processing.values()):
+            return now
+        if now - last > ABSENT_S:
+            raise ToolError(
+                f"nothing has run for {ABSENT_S} s: no worker is left that can do the rest",
+                hint="start workers and run again: what was finished is in the store",
+            )
+        return last
+
+
+def _after(graph: Graph, keys: Collection[str]) -> set[str]:
+    """`keys`, and those of all tasks that wait for them."""
+    found = set(keys)
+    for task in graph:
+        if not found.isdisjoint(task.after):
+            found.add(task.key)
+    return found
+
+
+def _first(keys: Sequence[Any]) -> Iterator[str]:
+    """The task that a worker with one thread runs; others wait there."""
+    yield from (str(key) for key in keys[:1])

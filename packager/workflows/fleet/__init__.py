@@ -1,0 +1,1 @@
+"""`mobpack fleet`: builds many projects on many workers."""

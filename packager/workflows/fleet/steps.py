@@ -1,0 +1,210 @@
+"""Runs one task of a fleet, on a worker. Its results go into the store; what it returns is a few words."""
+
+import contextlib
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from packager.config import Config
+from packager.core.console import Console
+from packager.core.errors import MobpackError
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.fleet.graph import Kind, Task, Work
+from packager.fleet.memory import memory_of_worker, watched
+from packager.fleet.outcome import Outcome, State, Trouble, blocked
+from packager.fleet.projects import Project
+from packager.quantization.variants import build_variant, calibrate, score
+from packager.quantizers import Auto, StaticQdq
+from packager.verification.numbers import compare_all
+from packager.verification.parity import References
+from packager.verification.partition.report import Gates
+from packager.workflows import build
+from packager.workflows.fleet.expanding import only
+from packager.workflows.fleet.marks import mark
+from packager.workflows.gates import Rules
+from packager.workflows.ingredients import Project as Described
+from packager.workflows.origins import origins_of
+from packager.workflows.planning import load_model, plan_all
+from packager.workflows.requested import Request
+from packager.workflows.runtimes import choose_runtimes
+from packager.workflows.trust import refuse_code
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the tasks of one run read and write: the same on every worker."""
+
+    out: Path
+    """folder with a folder for each project"""
+    evidence: Path
+    """folder for the evidence of failed comparisons, with a folder for each project"""
+    ledger: Path
+    """folder in which every worker lists the results that it made"""
+    store: Path | None = None
+    """folder of the store; None for that of the user of each worker"""
+    gates: Gates = field(default_factory=Gates)
+    strict: bool = False
+    has_code: bool = True
+    limit_bytes: float = 0
+    """memory of a task, with the programs that it starts; 0 for that of its worker"""
+
+
+@dataclass
+class Notebook(Console):
+    """Collects warnings and prints nothing: many tasks run at once."""
+
+    quiet: bool = True
+
+    def caution(self, text: str) -> None:
+        """Nothing is printed."""
+
+
+def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
+    """Does `task` unless one of the tasks `before` it did not succeed. Raises no error that a user can act on: the
+    outcome says it."""
+    for each in before:
+        if not each.is_good:
+            return blocked(task.key, each)
+    console, started, made = Notebook(), time.perf_counter(), _Ledger(place.ledger)
+    store = Store(place.store or cache_folder() / "store", made=made, has_claims=True)
+    trouble = None
+    with watched(place.limit_bytes or memory_of_worker()) as memory:
+        try:
+            with contextlib.chdir(task.work.project.file.parent):
+                STEPS[task.work.kind](task.work, place, store, console)
+            if marker:
+                mark(store, marker, task.words)
+        except MobpackError as error:
+            trouble = Trouble(message=error.message, hint=error.hint, exit_code=error.EXIT_CODE)
+        except Exception as error:  # a poisoned model must not take others with it
+            trouble = _internal(error)
+    return Outcome(
+        key=task.key,
+        state=State.FAILED if trouble else State.DONE,
+        seconds=time.perf_counter() - started,
+        worker=f"{platform.node()}:{os.getpid()}",
+        made=tuple(made.names),
+        warnings=tuple(console.warnings),
+        trouble=trouble,
+        is_over_memory=memory.is_over and trouble is not None,
+        peak_bytes=memory.peak_bytes,
+    )
+
+
+def _internal(error: Exception) -> Trouble:
+    first = next(iter(str(error).splitlines()), "")[:300]
+    return Trouble(
+        message=f"internal error in mobpack ({type(error).__name__}: {first})",
+        hint="build that project alone, with: mobpack build --debug",
+    )
+
+
+@dataclass
+class _Ledger:
+    """Lists results that this process makes, in a file of its own, so that the list outlives a killed worker."""
+
+    folder: Path
+    names: list[str] = field(default_factory=list)
+
+    def __call__(self, name: str) -> None:
+        self.names.append(name)
+        with contextlib.suppress(OSError), (self.folder / f"{os.getpid()}.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{name}\n")
+
+
+@lru_cache(maxsize=64)
+def _configured(project: Project, targets: tuple[str, ...], has_code: bool) -> Config:
+    config = project.config(targets)
+    if not has_code:
+        refuse_code(config)
+    return config
+
+
+def _prepare(work: Work, place: Place, store: Store, console: Console) -> None:
+    config = _config(work, place)
+    load_model(work.model, config.model[work.model], store, console)
+
+
+def _calibrate(work: Work, place: Place, store: Store, console: Console) -> None:
+    config = _config(work, place)
+    recipe = config.quantizer_of(work.variant)
+    assert isinstance(recipe, StaticQdq | Auto)
+    model = load_model(work.model, config.model[work.model], store, console)
+    calibrate(model, work.variant, recipe, store, console)
+
+
+def _score(work: Work, place: Place, store: Store, console: Console) -> None:
+    config = _config(work, place)
+    recipe = config.quantizer_of(work.variant)
+    assert isinstance(recipe, Auto)
+    model = load_model(work.model, config.model[work.model], store, console)
+    part: str | tuple[int, int] = work.share if work.share else work.method
+    score(model, work.variant, recipe, part, store, console)
+
+
+def _quantize(work: Work, place: Place, store: Store, console: Console) -> None:
+    config = _config(work, place)
+    model = load_model(work.model, config.model[work.model], store, console)
+    build_variant(model, work.variant, config.quantizer_of(work.variant), store, console)
+
+
+def _plan(work: Work, place: Place, store: Store, console: Console) -> None:
+    config = only(_config(work, place), work.model)
+    runtimes = choose_runtimes(config, (work.target,), store, console)
+    plan_all(config, (work.target,), store, console, runtimes)
+
+
+def _compare(work: Work, place: Place, store: Store, console: Console) -> None:
+    config = only(_config(work, place), work.model, work.runner)
+    runtimes = choose_runtimes(config, work.targets, store, console)
+    planned = plan_all(config, work.targets, store, console, runtimes)
+    with store.scratch() as scratch, store.scratch() as folder:
+        compare_all(planned.plans, config, References(scratch), store, console, folder, folder)
+
+
+def _build(work: Work, place: Place, store: Store, console: Console) -> None:
+    """The ordinary build: it finds what the tasks before it have made, and makes what is missing."""
+    config, project = _config(work, place), work.project
+    request = Request(
+        targets=work.targets,
+        out=place.out / project.name,
+        rules=Rules(gates=_gates(config, place.gates), strict=place.strict, evidence=place.evidence / project.name),
+        has_project=True,
+    )
+    described = Described(config=config, file=project.file, settings=project.settings, shapes=())
+    origins = origins_of(described, work.targets, console) if project.is_whole else None
+    build.build(config, request, console, origins, store)
+
+
+def _gates(config: Config, given: Gates) -> Gates:
+    """The gates of the project, with those that were given for all instead."""
+    own = config.check
+    return Gates(
+        max_partitions=own.max_partitions if given.max_partitions is None else given.max_partitions,
+        min_share=own.min_share if given.min_share is None else given.min_share,
+    )
+
+
+def _config(work: Work, place: Place) -> Config:
+    return _configured(work.project, work.targets, place.has_code)
+
+
+STEPS: Mapping[Kind, Callable[[Work, Place, Store, Console], None]] = {
+    Kind.PREPARE: _prepare,
+    Kind.CALIBRATE: _calibrate,
+    Kind.SCORE: _score,
+    Kind.QUANTIZE: _quantize,
+    Kind.PLAN: _plan,
+    Kind.COMPARE: _compare,
+    Kind.BUILD: _build,
+}
+
+
+def made_in(ledger: Path) -> list[str]:
+    """All results that the workers of a run have made, a line each."""
+    return [line for file in sorted(ledger.glob("*.txt")) for line in file.read_text(encoding="utf-8").splitlines()]

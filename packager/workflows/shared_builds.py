@@ -1,0 +1,100 @@
+"""Whole builds that several machines share: a machine that has built nothing yet gets the release of a project of which
+nothing has changed since another machine built it.
+
+The key holds all that decides the bytes of a release (`ingredients.stated`): the project's files by their paths in it,
+options, mobpack's code, Python packages, the kind of machine, and which isolated runtimes are installed; times of
+change and the project's place on the disk are not in it. Builds that depend on more are not shared, nor are
+those with a comparison that could not run, those that encrypt, and those of a model without a project.
+"""
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from packager.files.atomic import link_or_copy
+from packager.files.store import Store, key_of
+from packager.release import MANIFEST
+from packager.release.publish import staged
+from packager.workflows.build import Release
+from packager.workflows.ingredients import Project, stated
+from packager.workflows.inputs import unlisted
+from packager.workflows.requested import Request
+from packager.workflows.unchanged import Summary, lock_beside
+
+STEP = "build"
+VERSION = 1
+"""Of what is stored."""
+DIST, SUMMARY = "release", "summary.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedBuild:
+    """A build of a project, as it is known to other machines."""
+
+    key: str
+    out: Path
+
+
+def shared_build(project: Project | None, request: Request, store: Store) -> SharedBuild | None:
+    """The build that `request` asks for; None if it is not shared.
+
+    Raises ModelError for a model that cannot be read, ToolError for a damaged Python package.
+    """
+    if store.remote is None or project is None or request.model_key or request.rules.evidence.exists():
+        return None
+    if unlisted(project.config, request.targets):
+        return None
+    found = stated(project, request.targets)
+    if found.not_locked:
+        return None
+    rules = asdict(request.rules)
+    options = {
+        "targets": request.targets,
+        "emit": [request.emit_project, request.emit_ort_package, request.emit_spdx],
+        "gates": rules["gates"],
+        "strict": rules["strict"],
+        "lock": lock_beside(project.file, None),
+        "file": project.file.name,
+    }
+    return SharedBuild(key=key_of([VERSION, options, found.tables]), out=request.out)
+
+
+def fetched(build: SharedBuild, store: Store) -> Summary | None:
+    """The result of `build`, if another machine has sent it: its release is in place. None if there is none."""
+    assert store.remote
+    with store.scratch() as scratch:
+        folder = scratch / "fetched"
+        if store.remote.fetch(STEP, build.key, folder) is None:
+            return None
+        try:
+            document = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+            summary = Summary(
+                rows=tuple(tuple(map(str, row)) for row in document["rows"]),
+                lines=tuple(map(str, document["lines"])),
+                warnings=tuple(map(str, document["warnings"])),
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        if not (folder / DIST / MANIFEST).is_file():
+            return None
+        with staged(build.out) as staging:
+            shutil.copytree(folder / DIST, staging, dirs_exist_ok=True)
+    return summary
+
+
+def offer(build: SharedBuild, made: Release, summary: Summary, store: Store) -> None:
+    """Sends the release that was made, with its result in words, and waits until it is sent."""
+    if store.remote is None or any(not each.has_run for each in made.report.parities):
+        return
+    with store.scratch() as scratch:
+        for path in made.out.rglob("*"):
+            place = scratch / DIST / path.relative_to(made.out)
+            if path.is_symlink():
+                return
+            if path.is_file():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                link_or_copy(path, place)
+        (scratch / SUMMARY).write_text(json.dumps(asdict(summary)), encoding="utf-8", newline="\n")
+        store.remote.offer(STEP, build.key, scratch)
+        store.remote.flush()

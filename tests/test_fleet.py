@@ -1,0 +1,390 @@
+"""Fleets: projects, the graph of their tasks, workers that can do them, and what is told of the result."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy
+import pytest
+
+from packager.core.console import Console
+from packager.core.errors import ConfigError, ToolError
+from packager.fleet import cluster as clusters
+from packager.fleet import comparing, page, writing
+from packager.fleet.about import About, about
+from packager.fleet.cluster import Cluster, connected, refuse_other
+from packager.fleet.document import CellEntry, FleetDocument, ProjectEntry, RunEntry
+from packager.fleet.graph import Graph, Kind, Task, Work
+from packager.fleet.memory import watched
+from packager.fleet.outcome import Outcome, State
+from packager.fleet.progress import Board, Lines, LiveTable
+from packager.fleet.projects import Project, projects_of
+from packager.fleet.resources import Worker, able, largest, why_none
+from packager.fleet.running import Runs
+from packager.workflows import reference
+from packager.workflows.fleet.expanding import expanded, graph_of
+from packager.workflows.fleet.run import SHARES, repeat_alone
+from tests import fleet_tasks
+from tests.onnx_text import linear, saved
+
+pytestmark = [pytest.mark.by_content("docs/fleet.schema.json"), pytest.mark.processes]
+SCHEMA = Path(__file__).parents[1] / "docs" / "fleet.schema.json"
+VARIANTS = """
+[variant.int8]
+quantizer = "static-qdq"
+calibration = "samples.npz"
+[variant.int8-unsigned]
+quantizer = "static-qdq"
+calibration = "samples.npz"
+activations = "uint8"
+[variant.best]
+quantizer = "auto"
+calibration = "samples.npz"
+max-drop = 0.001
+methods = ["minmax", "mse"]
+"""
+
+
+def models(folder: Path, *names: str) -> None:
+    for number, name in enumerate(names):
+        saved(folder / "models" / f"{name}.onnx", linear(seed=number))
+    numpy.savez(folder / "samples.npz", x=numpy.ones((4, 1, 64), numpy.float32))
+
+
+def fleet(folder: Path, text: str) -> tuple[Project, ...]:
+    (folder / "fleet.toml").write_text(text, encoding="utf-8", newline="\n")
+    return projects_of([folder / "fleet.toml"])
+
+
+def kinds(graph: Graph) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for task in graph:
+        found[task.work.kind] = found.get(task.work.kind, 0) + 1
+    return found
+
+
+def test_models_times_variants_are_projects_that_share_what_they_have_in_common(tmp_path: Path) -> None:
+    models(tmp_path, "one", "two")
+    text = '[fleet]\nmodels = ["models/*.onnx"]\nvariants = ["source", "int8", "int8-unsigned"]\n'
+    found = fleet(tmp_path, f"{text}{VARIANTS}[target.ios]\n[target.web]\n")
+    names = [each.name for each in found]
+    assert names == ["one", "one-int8", "one-int8-unsigned", "two", "two-int8", "two-int8-unsigned"]
+    assert found[1].config().targets()["web"].variant == "int8"
+    graph = graph_of([expanded(each, ()) for each in found], SHARES)
+    # One preparation for three variants, one calibration for both with integers.
+    assert kinds(graph) == {"prepare": 2, "calibrate": 2, "quantize": 4, "plan": 12, "build": 6}
+    (prepared, *_) = (task for task in graph if task.work.kind is Kind.PREPARE)
+    assert prepared.projects == ("one", "one-int8", "one-int8-unsigned")
+    places = {task.key: place for place, task in enumerate(graph)}
+    assert all(places[key] < places[task.key] for task in graph for key in task.after)
+
+
+def test_searches_spread_their_scores_and_comparisons_their_runners(tmp_path: Path) -> None:
+    models(tmp_path, "one")
+    text = f'[fleet]\nmodels = ["models/one.onnx"]\nvariants = ["best"]\n{VARIANTS}[target.ios]\n'
+    (project,) = fleet(tmp_path, f'{text}[parity]\nrunners = ["cpu", "onnx"]\n'.replace('"onnx"', '"mnn"'))
+    graph = graph_of([expanded(project, ())], SHARES)
+    scores = [task for task in graph if task.work.kind is Kind.SCORE]
+    assert [task.work.method for task in scores] == ["minmax", "mse", *[""] * SHARES]
+    assert [task.work.share for task in scores[2:]] == [(number, SHARES) for number in range(SHARES)]
+    assert all(set(task.after) == {each.key for each in scores[:2]} for task in scores[2:])
+    assert [task.work.runner for task in graph if task.work.kind is Kind.COMPARE] == ["cpu", "mnn"]
+
+
+def test_results_that_are_known_leave_the_graph(tmp_path: Path) -> None:
+    graph = chain("a", "b", "c")
+    left = graph.without(["a", "b"])
+    assert [(task.key, task.after) for task in left] == [("c", ())]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[fleet]\nmodel = ["a"]', "unknown key 'model'"),
+        ('[fleet]\nmodels = "a"', "must be a list"),
+        ('[fleet]\nprojects = ["apps/*/mobpack.toml"]', "no such file"),
+        ("[fleet]\n", "names neither projects nor models"),
+        ('[fleet]\nprojects = ["a.toml"]\n[target.ios]', r"\[target\] has no effect"),
+        ('[fleet]\nprojects = ["a.toml", "b.toml"]', "two projects would write to the folder 'same'"),
+        ('[fleet]\nprojects = ["nameless.toml"]', "'name' is missing"),
+        ('[fleet]\nprojects = ["away.toml"]', r"'../away' is not allowed"),
+        ('[fleet]\nmodels = ["models/*.onnx"]\n[model.three.inputs.x]', "no such model"),
+        ('[fleet]\nprojects = ["a.toml"]\n[needs."*"]\nmemory = "8 apples"', "expected a size"),
+        ('[fleet]\nprojects = ["a.toml"]\n[needs."*"]\ngpu = true', "expected a number"),
+        ("[fleet\n", "not valid TOML"),
+    ],
+)
+def test_a_wrong_fleet_is_refused_in_words(tmp_path: Path, text: str, message: str) -> None:
+    models(tmp_path, "one")
+    for name, package in {"a": "same", "b": "same", "away": "../away"}.items():
+        (tmp_path / f"{name}.toml").write_text(f'[package]\nname = "{package}"\n')
+    (tmp_path / "nameless.toml").write_text("[package]\n")
+    with pytest.raises(ConfigError, match=message) as raised:
+        fleet(tmp_path, text)
+    assert raised.value.hint
+
+
+def worker(name: str, **changes: Any) -> Worker:
+    return replace(Worker(address=f"tcp://{name}:1", name=name, alias=name, about=about()), **changes)
+
+
+def test_needs_that_no_worker_has_are_told_in_words() -> None:
+    small = worker("small", memory_bytes=4e9, declared={"gpu": 1.0})
+    big = worker("big", memory_bytes=64e9, about=replace(about(), runners={"coreml": "needs macOS", "cpu": ""}))
+    both = (small, big)
+    assert able(both, {"memory": 8e9}) == (big,)
+    assert able(both, {"gpu": 1}) == (small,)
+    assert able(both, {"runner coreml": 1, "memory": 8e9}) == ()
+    assert why_none((small,), {"memory": 8e9}) == "no worker has 8.0 GB of memory, and it has 4.0 GB"
+    assert why_none((big,), {"runner coreml": 1}) == "no worker has the runner coreml: needs macOS"
+    assert largest(both) is big
+
+
+@pytest.mark.parametrize("key", ["mobpack", "code", "python"])
+def test_workers_of_another_version_are_refused(key: str) -> None:
+    other: About = replace(about(), **{key: "0.0.1"})  # type: ignore[arg-type]
+    refuse_other([worker("same")])
+    with pytest.raises(ToolError, match=r"worker odd runs .* 0\.0\.1"):
+        refuse_other([worker("same"), worker("odd", about=other)])
+
+
+def test_a_missing_extra_and_a_scheduler_that_is_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "CONNECT_S", 1)
+    with pytest.raises(ToolError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
+        connected(scheduler="tcp://127.0.0.1:9", workers=1).__enter__()
+    monkeypatch.setattr(clusters.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError) as raised:
+        connected(scheduler="", workers=1).__enter__()
+    assert raised.value.hint == "run: pip install 'mobpack[fleet]'"
+
+
+def test_programs_that_take_too_much_memory_end() -> None:
+    program = "import time; held = bytearray(400_000_000); time.sleep(60)"
+    child = subprocess.Popen([sys.executable, "-c", program])
+    with watched(300e6) as memory:
+        child.wait(timeout=50)
+    assert memory.is_over
+    assert child.returncode != 0
+    assert memory.peak_bytes > 300e6
+
+
+# On workers of this machine.
+
+NOBODY = Project(name="p", file=Path("fleet.toml"), is_whole=False, document="{}")
+
+
+def chain(*keys: str, model: str = "", kind: Kind = Kind.PREPARE, needs: Mapping[str, float] | None = None) -> Graph:
+    """Tasks, each after the one before it."""
+    graph = Graph()
+    add(graph, *keys, model=model, kind=kind, needs=needs)
+    return graph
+
+
+def add(
+    graph: Graph, *keys: str, model: str, kind: Kind = Kind.PREPARE, needs: Mapping[str, float] | None = None
+) -> None:
+    after: tuple[str, ...] = ()
+    for key in keys:
+        work = Work(kind=kind, project=replace(NOBODY, name=keys[0]), model=model)
+        graph.add(Task(key=key, work=work, after=after, projects=(keys[0],), needs=needs or {}))
+        after = (key,)
+
+
+class Silent:
+    def ended(self, task: Task, outcome: Outcome) -> None: ...
+
+    def tick(self, running: Sequence[str]) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with connected(scheduler="", workers=2) as found:
+        yield found
+
+
+def runs(cluster: Cluster, folder: Path, memory: int = 0) -> Runs:
+    workers = cluster.workers((), ())
+    return Runs(
+        cluster=cluster,
+        workers=workers,
+        run=fleet_tasks.run,
+        progress=Silent(),
+        arguments=lambda task: (str(folder), memory),
+    )
+
+
+def test_poison_ends_as_its_own_row_and_what_nobody_can_do_at_once(cluster: Cluster, tmp_path: Path) -> None:
+    graph = chain("bad", "bad-2", model="poison")
+    add(graph, "impossible", "impossible-2", model="", needs={"quantum": 1})
+    for number in range(12):
+        add(graph, f"good-{number}", f"good-{number}-2", model="slow")
+    run = runs(cluster, tmp_path)
+    began = time.monotonic()
+    run.all(graph)
+    states = {key: str(each.state) for key, each in run.outcomes.items()}
+    assert (states["bad"], states["bad-2"]) == ("failed", "blocked")
+    trouble = run.outcomes["bad"].trouble
+    assert trouble
+    assert "the worker's process ended each time" in trouble.message
+    assert (states["impossible"], states["impossible-2"]) == ("skipped", "skipped")
+    assert fleet_tasks.times(tmp_path, "impossible") == 0
+    # Those that waited on a worker which the poison ended may have been given up with it: they run again, alone.
+    repeat_alone(graph, run, lambda task: (str(tmp_path), fleet_tasks.LARGE), Console(quiet=True))
+    assert {key for key, each in run.outcomes.items() if key.startswith("good") and not each.is_good} == set()
+    assert run.outcomes["bad"].state is State.FAILED
+    assert time.monotonic() - began < 300
+
+
+def test_a_task_that_took_too_much_memory_runs_again_alone(cluster: Cluster, tmp_path: Path) -> None:
+    graph = chain("large", "after", model="large")
+    add(graph, "small", model="")
+    run = runs(cluster, tmp_path)
+    run.all(graph)
+    assert run.outcomes["large"].is_over_memory
+    assert run.outcomes["after"].state is State.BLOCKED
+    repeat_alone(graph, run, lambda task: (str(tmp_path), fleet_tasks.LARGE), Console(quiet=True))
+    assert {key: each.state for key, each in run.outcomes.items()} == dict.fromkeys(("large", "after", "small"), "done")
+    assert fleet_tasks.times(tmp_path, "large") == 2
+    assert fleet_tasks.times(tmp_path, "small") == 1
+
+
+# What is told.
+
+
+def board(tmp_path: Path) -> Board:
+    graph = chain("p", "p-2", kind=Kind.BUILD)
+    add(graph, "q", model="", kind=Kind.BUILD)
+    return Board(graph=graph, worker_count=2)
+
+
+def test_lines_and_the_table_tell_what_has_ended_and_when_the_rest_may(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = board(tmp_path)
+    lines = Lines(board=shown, console=Console(), projects=("p", "q"))
+    p, p2, q = shown.graph
+    lines.ended(p, Outcome(key="p", state=State.DONE, seconds=10))
+    assert capsys.readouterr().err == ""
+    assert shown.eta_s() == 10  # two tasks of 10 s on two workers
+    lines.ended(p2, Outcome(key="p-2", state=State.DONE, seconds=4))
+    assert "[1/2] p: built in 14 s of work; 4 s left" in capsys.readouterr().err
+    drawn: list[Any] = []
+    live = type("Live", (), {"update": lambda self, table: drawn.append(table)})()
+    table = LiveTable(board=shown, projects=("p", "q"), targets=(), live=live)
+    table.tick(["q"])
+    columns = {column.header: list(column.cells) for column in drawn[-1].columns}
+    assert columns == {"project": ["p", "q"], "package": ["[green]done[/green]", "[cyan]running[/cyan]"]}
+    table.ended(q, Outcome(key="q", state=State.SKIPPED))
+    assert "[yellow]skipped[/yellow]" in list(drawn[-1].columns[-1].cells)
+
+
+def cell(**changes: Any) -> CellEntry:
+    known = CellEntry(
+        target="ios",
+        variant="int8",
+        size_bytes=1_000_000,
+        sha256="0",
+        error=0.01,
+        distance=0.02,
+        partitions=2,
+        share=0.9,
+    )
+    return replace(known, **changes)
+
+
+def entry(name: str, *cells: CellEntry, **changes: Any) -> ProjectEntry:
+    known = ProjectEntry(
+        name=name,
+        models=(name,),
+        state="built",
+        message="",
+        hint="",
+        exit_code=0,
+        seconds=2.0,
+        report=f"{name}/report.html",
+        warnings=(),
+        cells=cells,
+    )
+    return replace(known, **changes)
+
+
+def document(*projects: ProjectEntry, **changes: Any) -> FleetDocument:
+    run = RunEntry(
+        workers=2,
+        seconds=63.0,
+        tasks=9,
+        known=1,
+        made=30,
+        repeated=0,
+        shared=2,
+        alone=1,
+        scheduler_restarts=1,
+        seconds_by_kind={"plan": 0.5},
+    )
+    found = FleetDocument(
+        schema_version=1,
+        mobpack="1.0",
+        exit_code=0,
+        run=run,
+        targets=("ios",),
+        failed_gates=(),
+        changes=(),
+        projects=projects,
+    )
+    return replace(found, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "text", "is_regression"),
+    [
+        ({"size_bytes": 1_200_000}, "1.0 MB became 1.2 MB (+20.0%)", True),
+        ({"size_bytes": 800_000}, "1.0 MB became 800.0 kB (-20.0%)", False),
+        ({"error": 0.02}, "error: 0.01 became 0.02", True),
+        ({"distance": 0.01}, "distance from the model: 0.02 became 0.01", False),
+        ({"partitions": 3}, "2 partitions became 3", True),
+        ({"share": 0.95}, "the provider's share of the arithmetic: 90.0% became 95.0%", False),
+        ({"size_bytes": 1_000_100, "error": 0.0101}, "", False),
+    ],
+)
+def test_changes_since_the_last_run_are_told_and_judged(changed: Any, text: str, is_regression: bool) -> None:
+    found = comparing.changes(document(entry("a", cell())), [entry("a", cell(**changed))])
+    assert [(each.text, each.is_regression) for each in found] == ([(text, is_regression)] if text else [])
+
+
+def test_regressions_come_first_and_a_first_run_has_no_changes() -> None:
+    broken = entry("b", state="failed", message="not a model", exit_code=3)
+    now = [entry("a", cell(size_bytes=900_000)), broken, entry("new")]
+    found = comparing.changes(document(entry("a", cell()), entry("b", cell()), entry("gone")), now)
+    assert [(each.project, each.is_regression) for each in found] == [
+        ("b", True),
+        ("a", False),
+        ("new", False),
+        ("gone", False),
+    ]
+    assert comparing.changes(None, now) == ()
+
+
+def test_the_report_is_read_again_as_it_was_written(tmp_path: Path) -> None:
+    found = document(entry("a", cell(error=None)), entry('<b>"&', state="skipped", message="no <gpu>"))
+    writing.write(tmp_path / "fleet.html", found, page.page(found))
+    text = (tmp_path / "fleet.json").read_text(encoding="utf-8")
+    jsonschema.validate(json.loads(text), json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert writing.read(tmp_path) == found
+    html = (tmp_path / "fleet.html").read_text(encoding="utf-8")
+    assert '<a href="a/report.html">' in html
+    assert "<b>" not in html
+    assert "no &lt;gpu&gt;" in html
+    assert re.search(r"1\.0 MB</strong>\s*<span>int8</span>", html)
+    (tmp_path / "fleet.json").write_text('{"schema-version": 2}')
+    assert writing.read(tmp_path) is None
+
+
+def test_the_schema_is_that_of_the_types() -> None:
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == reference.fleet_schema()
