@@ -221,7 +221,7 @@ def test_models_behave_as_on_other_systems(said: Said, place: str, kind: str) ->
         "options": "badOptions",
         "folder": "unsupported",
         "no module": "missing",
-        "no file": "missing" if place == "browser" else "runtime",
+        "no file": "missing" if place == "browser" else "network",
         "disposed": "disposed",
     }
     assert found["fallbacks"] == ["xnnpack", "webgpu"]
