@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from packager.files.installed import templates_folder
 from packager.release.layouts import unpack
 from packager.render import write_sources
 from tests.golden.cases import FLUTTER_CASES
-from tests.test_ios_target import on_disk
+from tests.test_flutter_target import there
 from tests.toolchain import models, node, projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.dart import Dart, configured_package, dart
@@ -245,7 +244,7 @@ def test_each_system_gets_the_assets_that_are_for_it(package: Path) -> None:
 
 
 def test_a_package_without_files_for_the_web_says_so_there(tmp_path: Path) -> None:
-    case = replace(FLUTTER_CASES["cpu_alone"], android=on_disk(FLUTTER_CASES["cpu_alone"].android, tmp_path / "models"))
+    case = there(FLUTTER_CASES["cpu_alone"], tmp_path / "files")
     view = case.view()
     name, model = view.names.pub_name, view.names.models[0].class_name
     write_sources(case.sources(), tmp_path)

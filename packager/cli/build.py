@@ -271,3 +271,7 @@ def summarized(made: "Release") -> "Summary":
     )
     # Targets may ship the same graph in several formats.
     return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
+
+
+PACKAGES = ("aar", "swift-package", "npm-package", "web-package", "pub-package")
+"""kinds of artifacts that apps depend on, as opposed to sources and metadata"""

@@ -16,6 +16,7 @@ from packager.targets.target import (
     Printed,
     Target,
     Wrapper,
+    included,
 )
 from packager.targets.web import Web
 
@@ -48,4 +49,5 @@ __all__ = [
     "Printed",
     "Target",
     "Wrapper",
+    "included",
 ]

@@ -1,6 +1,6 @@
 """Interfaces of targets: a target turns compiled models into a package for one kind of app."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import Field, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
@@ -257,6 +257,8 @@ class Wrapper(Printed, Protocol):
 
     NEEDS: ClassVar[tuple[str, ...]]
     """targets that it includes"""
+    NEEDS_ALL: ClassVar[bool]
+    """whether it includes each of `NEEDS`; if not, those that the project has a table for, or all if it has none"""
     ALSO: ClassVar[tuple[str, ...]]
     """targets that it includes where the project has a table for them"""
 
@@ -267,6 +269,13 @@ class Wrapper(Printed, Protocol):
     def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> Any:
         """The values of its templates. Raises ModelError for a model that its API does not support."""
         ...
+
+
+def included(wrapper: type[Wrapper] | Wrapper, targets: Collection[str]) -> tuple[str, ...]:
+    """The targets that packages of `wrapper` include in a project with `targets`."""
+    chosen = tuple(name for name in wrapper.NEEDS if name in targets)
+    needed = wrapper.NEEDS if wrapper.NEEDS_ALL or not chosen else chosen
+    return (*needed, *(name for name in wrapper.ALSO if name in targets))
 
 
 def artifact(path: Path, *, target: str, kind: str) -> Artifact:

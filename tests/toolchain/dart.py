@@ -103,6 +103,16 @@ def configured_package(folder: Path, name: str) -> Path:
     return folder
 
 
+def flutter_sdk(folder: Path) -> Path:
+    """As much of a Flutter SDK in `folder` as pub looks at: its version, and the package of dart:ui."""
+    kept = folder / "bin" / "cache"
+    (kept / "pkg").mkdir(parents=True)
+    version = json.dumps({"frameworkVersion": "3.47.5", "flutterVersion": "3.47.5", "dartSdkVersion": "3.13.4"})
+    (kept / "flutter.version.json").write_text(version, encoding="utf-8")
+    (kept / "pkg" / "sky_engine").symlink_to(SKY_ENGINE)
+    return folder
+
+
 @cache
 def dart() -> Dart:
     """The toolchain, made on first use; skips the test if it is not available."""

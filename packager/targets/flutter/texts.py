@@ -4,7 +4,7 @@ from pathlib import Path, PurePosixPath
 
 from packager.files.installed import templates_folder
 from packager.render import render
-from packager.targets.flutter.view import NamesView
+from packager.targets.flutter.view import AppleView, NamesView
 
 ROOT = PurePosixPath("flutter")
 """below templates/"""
@@ -20,9 +20,12 @@ OF_UPDATES = frozenset({"updates.dart", "updating"})
 """names of files and folders that only packages with a channel have"""
 OF_ENCRYPTION = frozenset({"aes_gcm.dart", "decryption.dart"})
 """names of files that only packages with encrypted models have"""
-PLACES = {
-    PurePosixPath("android/AndroidManifest.xml.j2"): PurePosixPath("android/src/main/AndroidManifest.xml"),
-}
+ANDROID = PurePosixPath("android")
+DARWIN = PurePosixPath("darwin")
+MANIFEST = ANDROID / "AndroidManifest.xml.j2"
+IN_C, HEADER, PLUGIN = DARWIN / "address.c.j2", DARWIN / "address.h.j2", DARWIN / "Plugin.swift.j2"
+README = f"{ROOT}/{PARTIAL}{{}}.readme.md{TEMPLATE}"
+"""part of a provider in the README"""
 
 
 def texts(names: NamesView) -> dict[PurePosixPath, str]:
@@ -45,6 +48,9 @@ def copies(names: NamesView) -> dict[PurePosixPath, Path]:
 
 def _ships(path: PurePosixPath, names: NamesView) -> bool:
     """Whether the package has a use for a file."""
+    half = {ANDROID: names.android, DARWIN: names.apple}
+    if path.parent in half and half[path.parent] is None:
+        return False
     parts = {part.removesuffix(TEMPLATE) for part in path.parts}
     return (
         (names.trust is not None or not parts & OF_TRUST)
@@ -57,7 +63,22 @@ def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:
     """`lib/package.dart.j2` -> `lib/page_orientation.dart`"""
     if template == LIBRARY:
         return template.with_name(f"{names.pub_name}.dart")
-    return PLACES.get(template, template.with_name(template.name.removesuffix(TEMPLATE)))
+    if template == MANIFEST:
+        return ANDROID / "src" / "main" / "AndroidManifest.xml"
+    if template.parent == DARWIN and names.apple:
+        return _in_swift_package(template, names.pub_name, names.apple)
+    return template.with_name(template.name.removesuffix(TEMPLATE))
+
+
+def _in_swift_package(template: PurePosixPath, pub_name: str, apple: AppleView) -> PurePosixPath:
+    home = DARWIN / pub_name
+    sources = home / "Sources"
+    places = {
+        PLUGIN: sources / pub_name / f"{apple.plugin}.swift",
+        IN_C: sources / apple.c_module / f"{apple.c_module}.c",
+        HEADER: sources / apple.c_module / "include" / f"{apple.c_module}.h",
+    }
+    return places.get(template, home / template.name.removesuffix(TEMPLATE))
 
 
 def found() -> list[PurePosixPath]:

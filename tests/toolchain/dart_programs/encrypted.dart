@@ -5,6 +5,7 @@
 
 import 'dart:convert';
 import 'dart:io';
+import 'dart:math';
 import 'dart:typed_data';
 
 import 'package:models/models.dart';
@@ -82,7 +83,11 @@ Future<void> main(List<String> arguments) async {
   await tell('own', ModelSource.path(arguments[3]), (id) async => key);
   await tell('changed', ModelSource.path(arguments[4]), (id) async => key);
   final large = File(arguments[5]).readAsBytesSync();
-  final clock = Stopwatch()..start();
-  final plain = opened(large, key)!;
-  show('speed', {'found': plain.length / clock.elapsedMicroseconds});
+  var most = 0.0;
+  for (var time = 0; time < 3; time++) {
+    final clock = Stopwatch()..start();
+    final plain = opened(large, key)!;
+    most = max(most, plain.length / clock.elapsedMicroseconds);
+  }
+  show('speed', {'found': most});
 }

@@ -35,13 +35,26 @@ final class WeightsFile {
 /// A file of a model, and how ONNX Runtime opens it.
 final class ModelFile {
   /// For some providers.
-  const ModelFile(this.file, {required this.providers, required this.settings, required this.weights});
+  const ModelFile(
+    this.file, {
+    required this.providers,
+    required this.chips,
+    required this.isFloat16,
+    required this.settings,
+    required this.weights,
+  });
 
   /// The file.
   final PackagedFile file;
 
   /// Those that open it.
   final List<Provider> providers;
+
+  /// Chips that it was compiled for, by Android's names; empty for any.
+  final List<String> chips;
+
+  /// Whether it computes with 16-bit floats.
+  final bool isFloat16;
 
   /// Session configuration entries that it needs.
   final Map<String, String> settings;
@@ -60,6 +73,21 @@ final class ProviderSetup {
 
   /// Under ONNX Runtime's names.
   final Map<String, String> options;
+}
+
+/// A model on one platform.
+final class PlatformSetup {
+  /// All of it is generated.
+  const PlatformSetup({required this.oldestRuntime, required this.providers, required this.files});
+
+  /// The oldest ONNX Runtime that every file loads in.
+  final String oldestRuntime;
+
+  /// In the order in which they are tried, without the CPU.
+  final List<ProviderSetup> providers;
+
+  /// Best first.
+  final List<ModelFile> files;
 }
 
 /// Where the values of a golden tensor lie, little-endian; fewer bytes than its shape needs are a recipe for them.
@@ -189,11 +217,10 @@ final class ModelDescriptor {
     required this.package,
     required this.name,
     required this.version,
-    required this.oldestRuntime,
+    required this.library,
     required this.inputs,
     required this.outputs,
-    required this.providers,
-    required this.files,
+    required this.setups,
     required this.golden,
     this.guard,
     this.cipher,
@@ -209,8 +236,8 @@ final class ModelDescriptor {
   /// Of the package.
   final String version;
 
-  /// The oldest ONNX Runtime that every file loads in.
-  final String oldestRuntime;
+  /// ONNX Runtime's library on Android.
+  final String library;
 
   /// In the model's order.
   final List<TensorSpec> inputs;
@@ -218,11 +245,8 @@ final class ModelDescriptor {
   /// In the model's order.
   final List<TensorSpec> outputs;
 
-  /// In the order in which they are tried, without the CPU.
-  final List<ProviderSetup> providers;
-
-  /// Best first.
-  final List<ModelFile> files;
+  /// By platform: `android`, and `ios`, which is macOS', too.
+  final Map<String, PlatformSetup> setups;
 
   /// Samples for self-tests.
   final List<Golden> golden;
@@ -242,11 +266,13 @@ final class ModelDescriptor {
         package: package,
         name: name,
         version: version,
-        oldestRuntime: oldestRuntime,
+        library: library,
         inputs: inputs,
         outputs: outputs,
-        providers: providers,
-        files: files,
+        setups: {
+          for (final MapEntry(:key, :value) in setups.entries)
+            key: PlatformSetup(oldestRuntime: value.oldestRuntime, providers: value.providers, files: files),
+        },
         golden: golden,
         page: page,
       );

@@ -4,6 +4,7 @@ import 'dart:async';
 import 'dart:js_interop';
 import 'dart:js_interop_unsafe';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/errors.dart';
@@ -37,6 +38,13 @@ final class LoadedModel {
 
   /// The provider that runs the model.
   Provider get provider => _providerOf(_session.provider);
+
+  /// Null: browsers do not tell what each provider runs.
+  List<ProviderAssignment>? get assignment => null;
+
+  /// Throws ModelException `unsupported`: browsers write no traces.
+  Future<String> profile(List<TensorInput<Object>> inputs, int runs) async =>
+      throw const ModelException(ModelErrorCode.unsupported, 'pages have no traces of runs');
 
   /// Identifies the model.
   ModelInfo get info {
@@ -150,7 +158,7 @@ final class LoadedModel {
     _finalizer.detach(this);
     await Future.wait([..._underWay]);
     _session.dispose();
-    _options.observer?.onRelease?.call(descriptor.name);
+    _options.observer?.onRelease?.call(ReleaseEvent(descriptor.name, ReleaseReason.close));
   }
 }
 

@@ -9,6 +9,7 @@ import '../errors.dart';
 import '../files.dart';
 import '../requests.dart';
 import '../storage.dart';
+import '../system.dart';
 import 'delta.dart';
 import 'document.dart';
 import 'states.dart';
@@ -38,7 +39,7 @@ final class Gathering {
   int _total = 0;
 
   late final Map<String, PackagedFile> _packaged = {
-    for (final file in model.files)
+    for (final file in setupOf(model).files)
       for (final each in [file.file, ...file.weights.map((weights) => weights.file)]) each.sha256: each,
     for (final golden in model.golden) golden.file.sha256: golden.file,
   };

@@ -7,6 +7,7 @@ import '../descriptor.dart';
 import '../errors.dart';
 import '../files.dart';
 import '../options.dart';
+import '../system.dart';
 import '../worker.dart';
 import 'document.dart';
 import 'packaged.dart';
@@ -98,6 +99,9 @@ final class UpdatedRelease {
   ModelFile _modelFile(Provider provider, ChannelFile file) => ModelFile(
     _store.packaged(file.file, file.file.name),
     providers: [provider],
+    chips: const [],
+    // Documents do not say it: releases of a package compute as it was configured.
+    isFloat16: setupOf(_packaged.descriptor).files.any((each) => each.isFloat16 && each.providers.contains(provider)),
     settings: file.settings,
     weights: [for (final each in file.data) WeightsFile(each.name, _store.packaged(each, each.name))],
   );

@@ -11,6 +11,7 @@ import '../model.dart';
 import '../options.dart';
 import '../requests.dart';
 import '../storage.dart';
+import '../system.dart';
 import 'document.dart';
 import 'gathering.dart';
 import 'opening.dart';
@@ -169,7 +170,8 @@ final class Update {
     return null;
   }
 
-  List<Provider> _providers(PackagedModel packaged) => providersOf(packaged.descriptor, options.load.providers);
+  List<Provider> _providers(PackagedModel packaged) =>
+      providersOf(setupOf(packaged.descriptor), options.load.providers);
 
   /// Downloads a release, if this device may, and tries it.
   Future<void> _take(PackagedModel packaged, UpdatedRelease release, ChannelDocument document) async {
