@@ -434,7 +434,11 @@ DynamicLibrary _opened(String name) {
   try {
     library = DynamicLibrary.open(name);
   } on ArgumentError catch (error) {
-    throw ModelException(ModelErrorCode.unsupported, 'ONNX Runtime cannot be opened: ${error.message}');
+    throw ModelException(
+      ModelErrorCode.unsupported,
+      'ONNX Runtime cannot be opened: ${error.message}; on a desktop name it in LoadOptions(library: ...), or for the build '
+      'hook in pubspec.yaml',
+    );
   }
   if (library.providesSymbol('OrtGetApiBase')) return library;
   throw ModelException(ModelErrorCode.unsupported, '$name is not ONNX Runtime');
