@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from packager import vectors
 from packager.core.errors import ConfigError, ToolError
+from packager.environments.environment import folder_for, make_once
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.store import Step, Store
 from packager.files.zips import DAMAGE
@@ -23,7 +24,6 @@ RUNTIME_JAR = "libs/onnxruntime.jar"
 LIBRARY = "libonnxruntime.so"
 SESSION = "/OrtSession.class"
 MODEL_CLASS = re.compile(r"^[\w/]+/[A-Z]\w*\.class$")
-RUNTIME = Step(name="device-runtime", caller=__name__)
 HINT = "build one with `mobpack build -t android`, or name it: --package dist/android/NAME.aar"
 
 
@@ -142,7 +142,8 @@ def runtime_of(archive: Path | None, folder: Path, store: Store) -> Runtime:
     ConfigError for an archive without one."""
     if archive:
         return _runtime(archive, folder)
-    made = store.results(RUNTIME, downloads.pin(PINNED).sha256, _unpack_pinned)
+    made = folder_for("device-runtime", downloads.pin(PINNED).sha256)
+    make_once(made, _unpack_pinned)
     return _runtime(made / "onnxruntime.aar", folder)
 
 

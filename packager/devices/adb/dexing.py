@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ToolError
+from packager.environments.environment import folder_for, make_once
 from packager.files.hashes import known_sha256
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
@@ -32,7 +33,6 @@ DRIVER = Step(
 )
 DEXED = Step(name="device-classes", caller=__name__, computed_by=("packager.targets.android.kotlin",))
 LIBRARY = Step(name="device-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",))
-TOOL = Step(name="device-tools", caller=__name__)
 
 
 def driver(classes: Path, onnxruntime: str, store: Store) -> Path:
@@ -74,7 +74,9 @@ def dexed(jars: Sequence[Path], store: Store, *, classpath: Sequence[Path] = ())
 
 
 def _dex(jars: Sequence[Path], classpath: Sequence[Path], folder: Path, store: Store) -> None:
-    tool = store.results(TOOL, downloads.pin(TOOLS).sha256, _unpack_tool) / "bundletool.jar"
+    tools = folder_for("device-tools", downloads.pin(TOOLS).sha256)
+    make_once(tools, _unpack_tool)
+    tool = tools / "bundletool.jar"
     compiler = kotlin.find_compiler()
     with store.scratch() as scratch:
         inputs = [_only_classes(jar, scratch / f"{number}.jar") for number, jar in enumerate(jars)]
