@@ -3,6 +3,7 @@
 Apps are written for the models `given` and `typed`; the same app with another class's name meets a changed model.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,10 +12,11 @@ from pathlib import PurePosixPath
 from packager.core.contract import Contract, TensorInput
 from packager.core.findings import Report
 from packager.core.values import Dimension, ElementType, Package, Plan, Signature, Sources
-from packager.differences import kotlin, swift, typescript
+from packager.differences import dart, kotlin, swift, typescript
 from packager.differences.values import Declaration
 from packager.differences.values import Package as Described
 from packager.targets.android import Android
+from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from tests.golden.cases import (
@@ -26,6 +28,7 @@ from tests.golden.cases import (
     SCORES,
     VECTOR,
     Case,
+    Published,
     Wrapped,
     choice,
     on_ios,
@@ -42,7 +45,7 @@ MORE = specs("output", ("logits.scores", F, (5,)))
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
-    """A model that has changed, and whether apps in Kotlin and TypeScript still compile."""
+    """A model that has changed, and whether apps in each language still compile."""
 
     of: str
     """the model that it was"""
@@ -50,6 +53,7 @@ class Changed:
     kotlin: bool
     typescript: bool
     swift: bool
+    dart: bool
 
     @property
     def name(self) -> str:
@@ -73,13 +77,14 @@ def classifier(name: str, **values: object) -> Plan:
 WITH_LENGTHS = Contract(inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])), outputs=(CLASSES,))
 LABELS = CLASSES.labels
 CHANGED = (
-    Changed(of="given", plan=_tensors("unchanged", (X,), (Y,)), kotlin=True, typescript=True, swift=True),
+    Changed(of="given", plan=_tensors("unchanged", (X,), (Y,)), kotlin=True, typescript=True, swift=True, dart=True),
     Changed(
         of="given",
         plan=_tensors("output-renamed", (X,), (("scores", F, ("batch", 4)),)),
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=False,
     ),
     Changed(
         of="given",
@@ -87,6 +92,7 @@ CHANGED = (
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=False,
     ),
     Changed(
         of="given",
@@ -94,6 +100,7 @@ CHANGED = (
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=False,
     ),
     Changed(
         of="given",
@@ -101,6 +108,7 @@ CHANGED = (
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=False,
     ),
     Changed(
         of="given",
@@ -108,6 +116,7 @@ CHANGED = (
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=False,
     ),
     Changed(
         of="given",
@@ -115,6 +124,7 @@ CHANGED = (
         kotlin=True,
         typescript=True,
         swift=True,
+        dart=True,
     ),
     Changed(
         of="given",
@@ -122,6 +132,7 @@ CHANGED = (
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=True,
     ),
     Changed(
         of="typed",
@@ -129,15 +140,24 @@ CHANGED = (
         kotlin=True,
         typescript=False,
         swift=True,
+        dart=True,
     ),
-    Changed(of="typed", plan=classifier("labels-moved", labels=LABELS[::-1]), kotlin=True, typescript=True, swift=True),
-    Changed(of="typed", plan=classifier("fewer-at-once", top_k=2), kotlin=True, typescript=True, swift=True),
+    Changed(
+        of="typed",
+        plan=classifier("labels-moved", labels=LABELS[::-1]),
+        kotlin=True,
+        typescript=True,
+        swift=True,
+        dart=True,
+    ),
+    Changed(of="typed", plan=classifier("fewer-at-once", top_k=2), kotlin=True, typescript=True, swift=True, dart=True),
     Changed(
         of="typed",
         plan=typed("tensor-beside", (*PIXELS, *LENGTHS), SCORES, WITH_LENGTHS),
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=False,
     ),
     Changed(
         of="typed",
@@ -145,6 +165,7 @@ CHANGED = (
         kotlin=False,
         typescript=False,
         swift=False,
+        dart=False,
     ),
 )
 PLANS = (TENSORS, TYPED, *(each.plan for each in CHANGED))
@@ -167,6 +188,7 @@ def _on_ios(plans: tuple[Plan, ...]) -> Case:
 
 ANDROID, IOS = _on_android(PLANS), _on_ios(PLANS)
 REACT_NATIVE = Wrapped(target=ReactNative(), android=ANDROID, ios=IOS)
+FLUTTER = Published(target=Flutter(), android=ANDROID, ios=IOS)
 BEFORE = (TENSORS, TYPED, *map(_as_before, CHANGED))
 """The release before: tools that compare two packages find each change under the name of its model."""
 ANDROID_BEFORE, IOS_BEFORE = _on_android(BEFORE), _on_ios(BEFORE)
@@ -185,7 +207,7 @@ def kotlin_texts(case: Case = ANDROID) -> dict[str, str]:
 def described(language: str, model: str) -> Described:
     """The package as if `model` were its only one, under the name `Model`."""
     others = {class_name(each.model.name) for each in PLANS} - {class_name(model)}
-    found = {"Kotlin": _kotlin, "Swift": _swift, "TypeScript": _typescript}[language]()
+    found = {"Dart": _dart, "Kotlin": _kotlin, "Swift": _swift, "TypeScript": _typescript}[language]()
     own = [each for each in found if not _is_of(each, others)]
     return Described(
         target=language,
@@ -205,6 +227,11 @@ def _kotlin() -> tuple[Declaration, ...]:
 
 
 @cache
+def _dart() -> tuple[Declaration, ...]:
+    return dart.declarations(texts_of(FLUTTER.sources()), "lib/changes.dart")
+
+
+@cache
 def _swift() -> tuple[Declaration, ...]:
     return swift.declarations([text for path, text in IOS.texts().items() if "Sources/ChangesKit/" in path.as_posix()])
 
@@ -215,23 +242,23 @@ def _typescript() -> tuple[Declaration, ...]:
 
 
 def texts_of(sources: Sources) -> dict[str, str]:
-    """Every text of a package by path, and the types that are copied to it."""
+    """Every text of a package by path, and the types or sources that are copied to it."""
     copied = {
         path.as_posix(): file.read_text(encoding="utf-8")
         for path, file in sources.files.items()
-        if path.name.endswith(".d.ts")
+        if path.name.endswith((".d.ts", ".dart"))
     }
     return {**copied, **{path.as_posix(): text for path, text in sources.texts.items()}}
 
 
 def _is_of(declared: Declaration, models: set[str]) -> bool:
     first = declared.path.partition(".")[0].removeprefix("use")
-    return any(first.removesuffix(end) in models for end in ("", "Inputs", "Outputs", "Tensors", "Model"))
+    return any(first.removesuffix(end) in models for end in ("", "Inputs", "Outputs", "Tensors", "Model", "Prediction"))
 
 
 def _renamed(declared: Declaration, name: str) -> Declaration:
     def new(text: str) -> str:
-        return text.replace(name, "Model") if name in text else text
+        return re.sub(f"{name}(?!Data)", "Model", text) if name in text else text  # Dart has a class TypedData
 
     return replace(
         declared,
@@ -260,6 +287,26 @@ suspend fun useNAME(context: android.content.Context, picture: Picture): FloatBu
     println(found)
     return NAME.Output().logitsScores
 }
+""",
+}
+APPS_IN_DART: Mapping[str, str] = {
+    "given": """
+import 'dart:typed_data';
+import 'package:changes/changes.dart';
+Future<Float32List> useNAME(Float32List x) async {
+  final NAME model = await NAME.load();
+  final NAMEOutputs outputs = await model.run(NAMEInputs(x: TensorInput(x, shape: [2, 3, 8])));
+  return outputs.logits.data;
+}
+""",
+    "typed": """
+import 'dart:typed_data';
+import 'package:changes/changes.dart';
+Future<List<Classification>> useNAME(Picture picture) async {
+  final NAME model = await NAME.load();
+  return model.classify(picture, top: 2, cancellation: Cancellation());
+}
+Float32List scoresOfNAME(NAMEOutputs outputs) => outputs.logitsScores.data;
 """,
 }
 APPS_IN_SWIFT: Mapping[str, str] = {

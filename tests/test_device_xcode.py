@@ -13,7 +13,7 @@ import pytest
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.devices.document import DeviceDocument
-from packager.devices.xcode_tests import PROJECT, DeviceTests, write_device_tests
+from packager.devices.xcode_tests import PROJECT, ModelsView, write_device_tests
 from packager.files.hashes import sha256_of
 from packager.workflows.device import farming
 from tests.onnx_text import onnx_model, saved, weight
@@ -52,12 +52,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def written(built: Path) -> tuple[Path, DeviceTests]:
+def written(built: Path) -> tuple[Path, ModelsView]:
     return write_device_tests(built / "nets", built.parent / "on-devices")
 
 
 @pytest.fixture(scope="module")
-def compiled(built: Path, written: tuple[Path, DeviceTests], tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+def compiled(built: Path, written: tuple[Path, ModelsView], tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     folder = tmp_path_factory.mktemp("compiled")
     for package in (path for path in built.iterdir() if path.is_dir()):
         shutil.copytree(package, folder / package.name)
@@ -107,7 +107,7 @@ def test_a_number_that_differs_fails_and_says_so(compiled: Compiled, tmp_path: P
     assert True in [each.row.differs for each in found.rows]
 
 
-def test_the_project_refers_to_nothing_that_it_does_not_define(written: tuple[Path, DeviceTests], built: Path) -> None:
+def test_the_project_refers_to_nothing_that_it_does_not_define(written: tuple[Path, ModelsView], built: Path) -> None:
     from pbxproj import XcodeProject
 
     folder, tests = written
@@ -129,7 +129,7 @@ def test_the_project_refers_to_nothing_that_it_does_not_define(written: tuple[Pa
     assert ET.parse(scheme).getroot().find("TestAction") is not None
 
 
-def test_a_folder_is_written_again_as_a_whole(written: tuple[Path, DeviceTests], built: Path, tmp_path: Path) -> None:
+def test_a_folder_is_written_again_as_a_whole(written: tuple[Path, ModelsView], built: Path, tmp_path: Path) -> None:
     first, _ = write_device_tests(built / "nets", tmp_path)
     (first / "Tests/Old.swift").write_text("old")
     second, _ = write_device_tests(built / "nets", tmp_path)

@@ -1,5 +1,5 @@
-"""`mobpack diff` calls a change of an interface breaking where the compilers of Kotlin, Swift and TypeScript refuse
-an app that was written for the old one, and nowhere else."""
+"""`mobpack diff` calls a change of an interface breaking where the compilers of Dart, Kotlin, Swift and TypeScript
+refuse an app that was written for the old one, and nowhere else."""
 
 import os
 import re
@@ -19,10 +19,12 @@ from packager.targets.android import Android
 from packager.targets.android import kotlin as kotlin_compiler_of
 from tests.differences_cases import (
     ANDROID,
+    APPS_IN_DART,
     APPS_IN_KOTLIN,
     APPS_IN_SWIFT,
     APPS_IN_TYPESCRIPT,
     CHANGED,
+    FLUTTER,
     IOS,
     REACT_NATIVE,
     Changed,
@@ -32,6 +34,7 @@ from tests.differences_cases import (
 )
 from tests.test_react_native_typescript import code_of
 from tests.toolchain import apple, jvm, typescript
+from tests.toolchain.dart import configured_package, dart
 
 pytestmark = pytest.mark.by_content
 
@@ -54,6 +57,7 @@ def test_the_verdict_is_the_expected_one_in_every_language(changed: Changed) -> 
         ("Kotlin", changed.kotlin),
         ("TypeScript", changed.typescript),
         ("Swift", changed.swift),
+        ("Dart", changed.dart),
     ):
         assert says_breaking(language, changed) is not compiles, language
 
@@ -142,6 +146,22 @@ def test_swift_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
 
     refused = {each.name for each in CHANGED if says_breaking("Swift", each)}
     assert files_with_errors(done.output) == refused, done.output
+
+
+def test_dart_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
+    view = FLUTTER.view()
+    sources = FLUTTER.target.render(replace(view, files={}))
+    write_sources(sources, tmp_path)
+    configured_package(tmp_path, view.names.pub_name)
+    apps = {name: app(APPS_IN_DART, name, name) for name in OLD}
+    apps |= {each.name: app(APPS_IN_DART, each.of, each.name) for each in CHANGED}
+    write({f"apps/{name}.dart": text for name, text in apps.items()}, tmp_path)
+
+    done = dart().run(["dart", "analyze", "--format=machine", "lib", "apps"], cwd=tmp_path)
+
+    errors = [line for line in done.output.splitlines() if line.startswith("ERROR|")]
+    refused = {each.name for each in CHANGED if says_breaking("Dart", each)}
+    assert {Path(line.split("|")[3]).stem for line in errors} == refused, done.output
 
 
 def test_a_provider_more_is_a_minor_change() -> None:

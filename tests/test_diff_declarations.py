@@ -1,10 +1,10 @@
-"""Public declarations are read from the three languages: what is there, what is not, and what must not confuse it."""
+"""Public declarations are read from the four languages: what is there, what is not, and what must not confuse it."""
 
 import re
 
 import pytest
 
-from packager.differences import kotlin, swift, typescript
+from packager.differences import dart, kotlin, swift, typescript
 from packager.differences.values import Declaration, Level, Parameter
 from tests import declaration_changes
 from tests.declaration_changes import level
@@ -179,6 +179,88 @@ def test_typescript() -> None:
     assert found["Outer.nested.deep"].type == "readonly [1, null]"
     assert found["Outer.make"].parameters[0].type == "...readonly string[]"
     assert found["Kind"].type == "'one' | 'two'"
+
+
+DART = {
+    "lib/reader.dart": """
+/// Text { with brackets.
+library;
+export 'src/model.dart';
+export 'src/kinds.dart' show Kind, Top hide Hidden;
+""",
+    "lib/src/model.dart": """
+import 'kinds.dart';
+@Native<Pointer<Void> Function()>(symbol: 'x')
+external Pointer<Void> bundled();
+final class Model<T extends Object> extends Base implements Closing<T> {
+  const Model(this.name, {required this.code, int? size, this.top = const Top()}) : _inside = 0;
+  Model._(this._inside) : name = '${{'a': "{"}['a']} (', code = 1;
+  factory Model.made([String? text]) = Model._;
+  final String name;
+  final int code;
+  final void Function(int event)? onEvent;
+  final int _inside;
+  int open = 1 < 2 ? 3 : 4;
+  static Map<String, List<int>> get all => {'x': const []};
+  set limit(int value) {}
+  Future<R> run<R>(T input, {Cancellation? cancellation, int top = 3}) async { return _go('}'); }
+  @override
+  bool operator ==(Object other) => false;
+  void _hidden() {}
+}
+abstract interface class Closing<T> {
+  void close();
+}
+typedef Listener = void Function(Model<int> model);
+class _Hidden {}
+const int limit = 3;
+""",
+    "lib/src/kinds.dart": """
+enum Kind { one(1), two(2); const Kind(this.code); final int code; }
+class Top {}
+class Hidden {}
+""",
+}
+
+
+def test_dart() -> None:
+    found = by_path(dart.declarations(DART, "lib/reader.dart"))
+    assert set(found) == {
+        *("bundled", "limit", "Listener", "Closing", "Closing.close", "Kind", "Kind.one", "Kind.two", "Kind.code"),
+        *("Top", "Top.new", "Model", "Model.new", "Model.made", "Model.name", "Model.code", "Model.onEvent"),
+        *("Model.open", "Model.all", "Model.limit=", "Model.run", "Model.=="),
+    }
+    assert found["Model"].traits == {"is Base", "is Closing<T>"}
+    assert found["Model.new"].parameters == (
+        Parameter(label="_", type="String"),
+        Parameter(label="code", type="int"),
+        Parameter(label="size", type="int?", default="?"),
+        Parameter(label="top", type="", default="const Top()"),
+    )
+    assert (found["Model.onEvent"].kind, found["Model.onEvent"].type) == ("property", "void Function(int event)?")
+    assert found["Model.run"].type == "<R> Future<R>"
+    assert [each.label for each in found["Model.run"].parameters] == ["_", "cancellation", "top"]
+    assert {path for path, each in found.items() if "mutable" in each.traits} == {"Model.open"}
+    assert found["Model.all"].traits == {"static"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("void f(int a) {}", "void f(int b) {}", Level.NONE),
+        ("void f({int? a}) {}", "void f({int? b}) {}", Level.MAJOR),
+        ("void f({int a = 1, int b = 2}) {}", "void f({int b = 2, int aa = 0, int a = 1}) {}", Level.MINOR),
+        ("void f(int a) {}", "void f(int a, [int b = 1]) {}", Level.MINOR),
+        ("void f(int a) {}", "void f(int a, {required int b}) {}", Level.MAJOR),
+        ("int f() => 1;", "int get f => 1;", Level.MAJOR),
+        ("class A { final int x = 1; }", "class A { int get x => 1; }", Level.NONE),
+        ("class A { int x = 1; }", "class A { final int x = 1; }", Level.MAJOR),
+        ("enum A { x }", "enum A { x, y }", Level.MINOR),
+        ("class A {}", "abstract class A {}", Level.MAJOR),
+    ],
+)
+def test_changes_in_dart(old: str, new: str, expected: Level) -> None:
+    assert level("Dart", *(dart.declarations({"lib/a.dart": each}, "lib/a.dart") for each in (old, new))) is expected
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), declaration_changes.KOTLIN)

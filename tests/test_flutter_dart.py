@@ -119,21 +119,6 @@ def test_the_code_is_formatted(toolchain: Dart, package: Path) -> None:
     assert done.returncode == 0, done.output
 
 
-def test_pub_finds_all_that_the_package_needs_without_a_network(toolchain: Dart, package: Path, tmp_path: Path) -> None:
-    flutter = tmp_path / "flutter"
-    (flutter / "bin" / "cache").mkdir(parents=True)
-    version = json.dumps({"frameworkVersion": "3.47.5", "flutterVersion": "3.47.5", "dartSdkVersion": "3.13.4"})
-    (flutter / "bin" / "cache" / "flutter.version.json").write_text(version, encoding="utf-8")
-    app = shutil.copytree(package, tmp_path / "models", ignore=shutil.ignore_patterns(".dart_tool"))
-    command = ["dart", "pub", "get", "--offline"]
-    without = toolchain.run(command, cwd=app)
-    assert "models requires the Flutter SDK" in without.output
-    found = toolchain.run(command, cwd=app, mounts={str(flutter): flutter}, environment={"FLUTTER_ROOT": str(flutter)})
-    assert found.returncode == 0, found.output
-    locked = (app / "pubspec.lock").read_text(encoding="utf-8")
-    assert "packages: {}" in locked, locked
-
-
 def test_all_element_types_pass(ran: Ran) -> None:
     said = ran.said["every_type"]
 

@@ -1,6 +1,7 @@
 """Flutter: a pub package has the files of the Android package, always the same bytes, and refuses what it lacks."""
 
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -12,24 +13,26 @@ import pytest
 from packager import release
 from packager.config import Config, from_document
 from packager.core.contract import TensorOutput
-from packager.core.errors import ConfigError, ModelError, SettingError
+from packager.core.errors import ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Plan, Signature
+from packager.differences import Level, compare
 from packager.differences.reading import read
 from packager.files.installed import templates_folder
 from packager.files.store import Store
+from packager.release.contents import model_name
 from packager.render import dart_string, write_sources
+from packager.targets import included
 from packager.targets.flutter import Flutter, naming
 from packager.targets.flutter.model import refuse
-from packager.targets.target import PackagedRuntime
 from packager.workflows.requested import requested_targets
-from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
+from tests.golden.cases import CASES, CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
 from tests.test_android_view import golden_difference
 from tests.test_ios_target import on_disk
 from tests.toolchain import dart_bindings
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
-pytestmark = pytest.mark.by_content
+pytestmark = pytest.mark.by_content("README.md")
 
 CONTRACT = FLUTTER_CASES["contracts"]
 
@@ -50,7 +53,8 @@ def with_raw_output(tagger: Plan) -> Plan:
 
 def there(case: Published, folder: Path) -> Published:
     """The case with files on disk."""
-    return replace(case, android=on_disk(case.android, folder))
+    android = on_disk(case.android, folder / "android") if case.android else None
+    return replace(case, android=android, ios=on_disk(case.ios, folder / "ios") if case.ios else None)
 
 
 def packed(case: Published, store: Path) -> Path:
@@ -65,19 +69,19 @@ def inside(archive: Path) -> dict[PurePosixPath, bytes]:
         return {PurePosixPath(*PurePosixPath(name).parts[1:]): content.read(name) for name in content.namelist()}
 
 
-def configured(table: Mapping[str, object]) -> Config:
+def configured(table: Mapping[str, object], **others: Mapping[str, object]) -> Config:
     document = {
         "package": {"name": "demo"},
         "model": {"a": {"path": "a.onnx"}},
-        "target": {"flutter": dict(table)},
+        "target": {"flutter": dict(table), **{name: dict(other) for name, other in others.items()}},
     }
     return from_document(document, Path("/project"), targets=(), settings=())
 
 
-def with_plans(*plans: object, providers: tuple[str, ...] = ()) -> Published:
-    case = FLUTTER_CASES["cpu_alone"]
-    android = replace(case.android, plans=plans, target=replace(case.android.target, providers=providers))  # type: ignore[arg-type]
-    return replace(case, android=android)
+def with_plans(*plans: Plan) -> Published:
+    android = FLUTTER_CASES["cpu_alone"].android
+    assert android
+    return replace(FLUTTER_CASES["cpu_alone"], android=replace(android, plans=plans))
 
 
 @pytest.mark.parametrize("case", FLUTTER_CASES)
@@ -96,30 +100,44 @@ def test_generated_files_are_the_reviewed_ones(case: str) -> None:
 def test_the_code_of_every_contract_and_type_is_clean_for_the_strictest_analyzer(tmp_path: Path) -> None:
     toolchain = dart()
     cases = {**FLUTTER_CASES, "lists": with_plans(*LISTS, with_raw_output(TAGGER))}
+    cases["readme"] = Published(target=Flutter(), android=CASES["image_classifier"])
     for name, case in cases.items():
         write_sources(there(case, tmp_path / f"files of {name}").sources(), tmp_path / name)
         configured_package(tmp_path / name, case.view().names.pub_name)
+    write_example_of_readme(tmp_path / "readme")
     done = toolchain.run(["dart", "analyze", "--fatal-infos", "--format=machine", *cases], cwd=tmp_path)
     assert (done.returncode, PROBLEM.findall(done.output)) == (0, []), done.output
     done = toolchain.run(["dart", "format", "--output=none", "--set-exit-if-changed", *cases], cwd=tmp_path)
     assert done.returncode == 0, done.output
 
 
+def write_example_of_readme(package: Path) -> None:
+    """The Dart of README.md as a function in the package that it is for."""
+    text = (templates_folder().parent / "README.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```dart\n(.*?)```", text, re.DOTALL)
+    body = re.sub("^(?=.)", "  ", block, flags=re.MULTILINE)
+    start = "// ignore_for_file: avoid_print, public_member_api_docs\nimport 'dart:typed_data';\n\n"
+    start += "import 'vision_models.dart';\n\nFuture<void> show(Float32List pixels) async {\n"
+    (package / "lib" / "app.dart").write_text(f"{start}{body}}}\n", encoding="utf-8", newline="\n")
+
+
 def test_bindings_are_those_of_the_carried_header() -> None:
     header = (templates_folder() / dart_bindings.HEADER).read_text(encoding="utf-8")
     written = (templates_folder() / dart_bindings.PLACE).read_text(encoding="utf-8")
     assert dart_bindings.source(header) == written, "run python -m tests.toolchain.dart_bindings --write"
-    assert len(dart_bindings.functions(header)) == 414
+    assert len(dart_bindings.functions(header)) == 425
 
 
 def test_the_package_has_the_very_bytes_of_the_library_for_android(tmp_path: Path) -> None:
     case = there(FLUTTER_CASES["everything"], tmp_path / "files")
     found = inside(packed(case, tmp_path / "store"))
     models = {path.name: content for path, content in found.items() if path.parts[0] == "models"}
-    shipped = {choice.compiled.path.read_bytes() for each in case.android.plans for choice in each.choices}
+    shipped = {
+        choice.compiled.path.read_bytes() for made in case.cases for each in made.plans for choice in each.choices
+    }
     assert shipped <= set(models.values())
     listed = found[PurePosixPath("pubspec.yaml")].decode()
-    assert all(f'- "models/{name}"' in listed for name in models)
+    assert all(f'- path: "models/{name}"' in listed for name in models)
 
 
 def test_an_archive_has_the_same_bytes_again(tmp_path: Path) -> None:
@@ -138,23 +156,28 @@ def test_a_release_has_the_archive_and_its_files_in_a_folder(tmp_path: Path) -> 
     assert {PurePosixPath(path): content for path, content in files.items()} == inside(artifacts[0].path)
 
 
-def test_the_package_names_android_s_runtime_once_in_its_bill_of_materials() -> None:
+def test_the_package_names_the_runtime_of_each_platform_in_its_bill_of_materials() -> None:
     parts = CONTRACT.target.parts(CONTRACT.view())
     assert parts.package.purl == "pkg:pub/contracts@1.0.0"
     assert [each.purl.partition("@")[0] for each in parts.libraries] == [
-        "pkg:maven/com.microsoft.onnxruntime/onnxruntime-android"
+        "pkg:maven/com.microsoft.onnxruntime/onnxruntime-android",
+        "pkg:generic/onnxruntime",
     ]
 
 
-def test_flutter_brings_android() -> None:
-    assert requested_targets(configured({}), ()) == ("android", "flutter")
-
-
-@pytest.mark.parametrize("provider", ["qnn", "webgpu"])
-def test_a_provider_that_is_not_there_yet_is_refused_by_its_name(provider: str) -> None:
-    made = FLUTTER_CASES["cpu_alone"].android.plans[0]
-    with pytest.raises(ConfigError, match=f"do not start '{provider}' yet"):
-        with_plans(made, providers=(provider,)).view()
+@pytest.mark.parametrize(
+    ("tables", "brought"),
+    [
+        ((), ("android", "ios")),
+        (("android",), ("android",)),
+        (("ios",), ("ios",)),
+        (("ios", "android", "web"), ("android", "ios", "web")),
+    ],
+)
+def test_flutter_brings_the_targets_that_the_project_has(tables: tuple[str, ...], brought: tuple[str, ...]) -> None:
+    config = configured({}, **{name: {} for name in tables})
+    assert requested_targets(config, ["flutter"]) == (*brought, "flutter")
+    assert included(Flutter, config.targets()) == brought
 
 
 def test_complex_numbers_are_refused() -> None:
@@ -166,16 +189,13 @@ def test_complex_numbers_are_refused() -> None:
         ),
     )
     with pytest.raises(ModelError, match="input 'x' has a type that Dart cannot pass"):
-        refuse(made, ())
+        refuse(made)
 
 
-def test_a_runtime_of_the_project_s_own_is_refused() -> None:
-    own = PackagedRuntime(version="1.29.0", ship="inside", coordinates="", libraries={})
-    with pytest.raises(ConfigError, match="not yet on one of"):
-        Flutter().refuse(CONTRACT.android.package, {"android": own})
-
-
-@pytest.mark.parametrize(("package", "name"), [("page-orientation", "page_orientation"), ("flutter", "flutter_models")])
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [("page-orientation", "page_orientation"), ("flutter", "flutter_models"), ("vision", "vision_models")],
+)
 def test_the_name_of_a_package_is_one_that_pub_takes(package: str, name: str) -> None:
     assert naming.pub_name(package) == name
 
@@ -205,13 +225,42 @@ def test_a_string_of_dart_is_what_it_was() -> None:
     assert dart_string('a"b\\$c\n日') == '"a\\"b\\\\\\$c\\n\\u65e5"'
 
 
-def test_comparing_a_release_with_a_package_for_flutter_says_that_it_cannot(tmp_path: Path) -> None:
-    case = there(CONTRACT, tmp_path / "files")
+def shipped(case: Published, folder: Path) -> Path:
+    """A release with the package alone."""
     view = case.view()
-    artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
-    shipped = release.layout(case.target, view, artifacts, tmp_path / "dist")
-    package, plans = case.android.package, case.android.plans
-    text = release.manifest(package, plans, Report(parities=()), shipped, warnings=(), options={}, runtimes={})
-    (tmp_path / "dist" / "manifest.json").write_text(text, encoding="utf-8", newline="\n")
-    with pytest.raises(ConfigError, match="a package for Flutter, which mobpack does not compare yet"):
-        read(tmp_path / "dist")
+    artifacts = case.target.assemble(view, case.target.render(view), Store(folder / "store"))
+    dist = folder / "dist"
+    found = release.layout(case.target, view, artifacts, dist)
+    text = release.manifest(
+        case.package, case.cases[0].plans, Report(parities=()), found, warnings=(), options={}, runtimes={}
+    )
+    (dist / "manifest.json").write_text(text, encoding="utf-8", newline="\n")
+    return dist
+
+
+def test_releases_with_a_package_for_flutter_are_compared(tmp_path: Path) -> None:
+    whole = there(CONTRACT, tmp_path / "files")
+    old = read(shipped(whole, tmp_path / "old"))
+    assert old.packages["flutter"].processors == ("android", "ios", "linux", "macos", "windows")
+    assert old.packages["flutter"].depends_on == {"onnxruntime-android": "1.29.0", "onnxruntime-binary": "1.29.0"}
+    phones = replace(whole, ios=None)
+    changes = {each.change: each.level for each in compare(old, read(shipped(phones, tmp_path / "new"))).changes}
+    assert changes["no library for ios"] is Level.MAJOR
+    assert not [each for each in changes if "iOS" in each]
+    archive = read(next((tmp_path / "old").glob("dist/flutter/*.zip")))
+    assert archive.version == "1.0.0"
+    assert compare(archive, archive).verdict is Level.NONE
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("models-1.2.3/models/scorer.ort.tflite", "scorer.ort.tflite"),
+        ("models-1.2.3/web/models/scorer.ort", "web/scorer.ort"),
+        ("models-1.2.3/lib/src/models/scorer.dart", ""),
+        ("models-1.2.3/lib/models.dart", ""),
+    ],
+)
+def test_a_file_of_a_model_is_told_from_code_in_a_folder_of_the_same_name(path: str, name: str) -> None:
+    """A folder that is taken for one is signed, extracted and delivered."""
+    assert model_name("pub-package", path) == name

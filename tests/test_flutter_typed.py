@@ -22,7 +22,7 @@ from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from tests.golden.cases import Case, Published
-from tests.onnx_text import compiled, onnx_model
+from tests.onnx_text import compiled, onnx_model, saved
 from tests.test_react_native_typed import MODELS, given_texts, made, planned
 from tests.toolchain import generation_models, typed_texts
 from tests.toolchain.dart import configured_package, dart
@@ -30,7 +30,7 @@ from tests.toolchain.generation_models import PROMPT, SEEDS
 
 pytestmark = pytest.mark.by_content
 
-PROGRAM = Path(__file__).with_name("toolchain") / "dart_programs" / "typed.dart"
+PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"
 SAID = re.compile(r"^([a-z][a-z0-9 ]*) ([\[{\"\d-].*|true)$", re.MULTILINE)
 
@@ -66,13 +66,15 @@ def said(
     android = Case(package=package, target=Android(providers=()), plans=plans, report=Report(parities=()), golden={})
     write_sources(Published(target=Flutter(), android=android).sources(), folder / "package")
     configured_package(folder / "package", "typed")
-    (folder / "package" / "typed.dart").write_bytes(PROGRAM.read_bytes())
+    for program in ("typed.dart", "serving.dart"):
+        (folder / "package" / program).write_bytes((PROGRAMS / program).read_bytes())
+    own = saved(folder / "package" / "own.onnx", onnx_model(BRAIN))
     texts = folder / "package" / "texts.json"
     texts.write_text(json.dumps({**given_texts(), "prompt": PROMPT, "seeds": SEEDS}), encoding="utf-8")
     toolchain = dart()
     library = toolchain.onnxruntime()
     done = toolchain.run(
-        ["dart", "--enable-asserts", "typed.dart", library, texts],
+        ["dart", "--enable-asserts", "typed.dart", library, texts, own],
         cwd=folder / "package",
         mounts={str(library.parent): library.parent},
     )
@@ -189,3 +191,43 @@ def test_sounds_and_states_reach_the_model(said: Mapping[str, Any]) -> None:
     one, two, again = said["heard sums"]
     assert one == again == [0.75, 2, 2, 8000, 0, 0]
     assert two == [0.75, 2, 1, 44100, 0.75, 1]
+
+
+def test_a_run_that_fails_is_repeated_on_the_cpu(said: Mapping[str, Any]) -> None:
+    answers, log, provider, reasons = said["retries"]
+    assert answers == ["cpu again"] * 3 + ["cpu"]
+    assert log == ["open nnapi", "open cpu", "close nnapi", "close cpu"]
+    assert (provider, reasons) == ("cpu", ["no kernel"])
+    again = ["cpu again", "cpu again", "nnapi"]
+    assert said["three in a row"] == [again + again, "nnapi"]
+    assert said["not repeated"] == ["runtime", "runtime"]
+
+
+def test_a_hot_device_halves_the_threads(said: Mapping[str, Any]) -> None:
+    """Not while a run is under way."""
+    assert said["heat"] == [[2, 0, 2], 3]
+
+
+def test_a_model_that_was_released_is_opened_again(said: Mapping[str, Any]) -> None:
+    log, both = said["released"]
+    assert log == ["open cpu", "close cpu", "release memory", "open cpu", "close cpu", "release memory"]
+    assert both == ["cpu", "cpu"]
+    events, outputs, profiled, is_unknown, has_passed = said["events"]
+    loaded, ran = "load brain true", "run null true"
+    assert events == [loaded, ran, ran, "release memory", loaded, ran, ran, "release close"]
+    assert (outputs, profiled, is_unknown, has_passed) == (2, 3, True, False)
+
+
+def test_what_each_provider_runs_is_told(said: Mapping[str, Any]) -> None:
+    assert said["assignment"] == [["cpu", 1, 0]]
+
+
+def test_runs_are_counted(said: Mapping[str, Any]) -> None:
+    who, counts, is_sorted, is_bounded, attributes = said["metrics"]
+    assert who == ["brain", "1.0.0", "cpu", 2, 1]
+    assert counts == [4, 0, 0, 4, 4]
+    assert (is_sorted, is_bounded) == (True, True)
+    assert {"mobpack.run.duration.p99", "mobpack.provider", "process.memory.usage"} <= set(attributes)
+    p50, p90, p99, mean = said["percentiles"]
+    assert mean == 50.5
+    assert [50 <= p50 <= 55, 90 <= p90 <= 99, 99 <= p99 <= 100] == [True] * 3

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from packager.files.installed import templates_folder
 from packager.release.layouts import unpack
 from packager.render import write_sources
 from tests.golden.cases import FLUTTER_CASES
-from tests.test_ios_target import on_disk
+from tests.test_flutter_target import there
 from tests.toolchain import models, node, projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.dart import Dart, configured_package, dart
@@ -82,10 +81,17 @@ def compiled(toolchain: Dart, folder: Path, command: list[str]) -> None:
 
 
 def under_node(folder: Path, kind: str, library: str) -> str:
-    command = [node.node().program, "--no-warnings", PROGRAMS / "start_page.mjs", folder, kind, library]
+    command: list[str | Path] = [
+        node.node().program,
+        "--no-warnings",
+        PROGRAMS / "start_page.mjs",
+        folder,
+        kind,
+        library,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return str(done.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +102,7 @@ def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def said(package: Path, open_browser: Browser) -> Callable[[str, str], Mapping[str, Any]]:
-    """Answers of the program, of a kind, in a place; each is run once."""
+    """Values of the program, of a kind, in a place; each is run once."""
 
     @cache
     def found(place: str, kind: str) -> Mapping[str, Any]:
@@ -238,7 +244,7 @@ def test_each_system_gets_the_assets_that_are_for_it(package: Path) -> None:
 
 
 def test_a_package_without_files_for_the_web_says_so_there(tmp_path: Path) -> None:
-    case = replace(FLUTTER_CASES["cpu_alone"], android=on_disk(FLUTTER_CASES["cpu_alone"].android, tmp_path / "models"))
+    case = there(FLUTTER_CASES["cpu_alone"], tmp_path / "files")
     view = case.view()
     name, model = view.names.pub_name, view.names.models[0].class_name
     write_sources(case.sources(), tmp_path)
@@ -248,18 +254,26 @@ def test_a_package_without_files_for_the_web_says_so_there(tmp_path: Path) -> No
     assert under_node(tmp_path, "js", "").startswith("unsupported this package was built without files for the web")
 
 
-def test_both_halves_declare_the_same_of_a_loaded_model() -> None:
+@pytest.mark.parametrize(
+    ("name", "native", "page"),
+    [
+        ("LoadedModel", "runtime/model.dart", "web/model.dart"),
+        ("Updater", "runtime/updating/updater.dart", "web/updating/updater.dart"),
+    ],
+)
+def test_both_halves_declare_the_same(name: str, native: str, page: str) -> None:
     """All else is one file for all systems."""
-    native, web = (
-        declarations(templates_folder() / "flutter/lib/src" / half / "model.dart") for half in ("runtime", "web")
-    )
-    assert native == web
-    assert "Future<void> dispose()" in native
+    sources = templates_folder() / "flutter" / "lib" / "src"
+    found = declarations(sources / native, name)
+    assert found == declarations(sources / page, name)
+    assert len(found) >= 6
 
 
-def declarations(file: Path) -> set[str]:
-    """Members of LoadedModel that other files can use: names, types and parameters."""
+def declarations(file: Path, name: str) -> set[str]:
+    """Members of a class that other files can use: names, types and parameters."""
     text = file.read_text(encoding="utf-8")
-    (body,) = re.findall(r"^final class LoadedModel \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
-    members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>|;)", body, re.MULTILINE)
-    return {each for each in members if not re.search(r"(^| )_\w+|LoadedModel\._", each.partition("(")[0])}
+    (body,) = re.findall(rf"class {name} \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
+    members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>| =|;)", body, re.MULTILINE)
+    private = re.compile(rf"(^| )_\w+|^{name}\b")
+    inner = ", [ModelFiles? files]"  # of this package's own sources of files, which pages do not have
+    return {each.replace(inner, "") for each in members if not private.search(each.partition("(")[0])}

@@ -110,7 +110,7 @@ def test_a_file_that_is_not_the_manifests_is_refused(mobpack: Mobpack, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (["--to", "pub"], "there is nothing for pub: mobpack builds no Flutter packages", "leave it out"),
+        (["--to", "pub"], "there is nothing for pub: mobpack does not publish Flutter packages", "leave it out"),
         (["--to", "nmp"], "unknown registry 'nmp'", "did you mean 'npm'?"),
         (["--to", "npm", "--set", "npm.acess=public"], "unknown key", "did you mean 'access'?"),
         (["--to", "npm", "--set", "npm.access=open"], "npm.access: 'open' is unknown", "public, restricted"),

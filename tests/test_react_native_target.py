@@ -24,7 +24,7 @@ from packager.core.values import ElementType, Signature, Style
 from packager.files import installed
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.targets import WRAPPERS
+from packager.targets import WRAPPERS, included
 from packager.targets.android import Android
 from packager.targets.apk import without_end
 from packager.targets.ios import Ios
@@ -446,7 +446,7 @@ def test_a_name_in_the_file_is_refused_with_the_key() -> None:
 
 
 def test_what_a_target_takes_in_is_known() -> None:
-    assert {name: wrapper.NEEDS for name, wrapper in WRAPPERS.items()} == {
+    assert {name: included(wrapper, ["android"]) for name, wrapper in WRAPPERS.items()} == {
         "react_native": ("android", "ios"),
         "flutter": ("android",),
     }

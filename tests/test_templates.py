@@ -9,6 +9,8 @@ from jinja2 import Environment, meta
 
 from packager.bench import page as bench_page
 from packager.devices import page as device_page
+from packager.devices import xcode_tests
+from packager.devices.farms import app as farm_app
 from packager.differences import page as differences
 from packager.files.installed import templates_folder
 from packager.fleet import page as fleet_page
@@ -19,7 +21,7 @@ from packager.release import maven
 from packager.render import environment
 from packager.reporting import views
 from packager.runtimes import recipe
-from packager.targets import dimensions, golden, signed_list, swift_runtime
+from packager.targets import dimensions, golden, signed_list, swift_runtime, tuning
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
 from packager.targets.android import sources as android_sources
@@ -55,6 +57,11 @@ VIEWS: dict[str, type] = {
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
+    "device_farm/app/AndroidManifest.xml.j2": farm_app.AppView,
+    "device_farm/test/AndroidManifest.xml.j2": farm_app.TestView,
+    "device_xcode/DeviceTests.xcodeproj/project.pbxproj.j2": xcode_tests.ProjectView,
+    "device_xcode/README.md.j2": xcode_tests.ReadmeView,
+    "device_xcode/Tests/Models.swift.j2": xcode_tests.ModelsView,
     "ios/Module.docc.md.j2": swift.DocumentationView,
     "ios/Package.swift.j2": swift_package.ManifestView,
     "ios/README.md.j2": swift.ReadmeView,
@@ -126,6 +133,7 @@ SHARED = [
         "Sound",
         "Source",
         "Tensors",
+        "Tuning",
         "Decryption",
         *android_sources.TRUST,
         *android_sources.DELIVERY,
@@ -220,6 +228,9 @@ NESTED = (
     view.ResultView,
     view.StateView,
     signed_list.TrustView,
+    tuning.ChipView,
+    tuning.TunedOptionsView,
+    tuning.TunedView,
     view.TypedView,
     view.WeightsView,
     view.WordsView,

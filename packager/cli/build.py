@@ -254,6 +254,7 @@ def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> 
 
 def summarized(made: "Release") -> "Summary":
     from packager.core.console import size
+    from packager.targets import MODELS_IN
     from packager.workflows.unchanged import Summary
 
     compared = [parity for parity in made.report.parities if parity.has_run]
@@ -261,7 +262,7 @@ def summarized(made: "Release") -> "Summary":
     rows = (
         (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)
         for each in made.shipped
-        if each.artifact.kind in PACKAGES
+        if each.artifact.kind in MODELS_IN
     )
     lines = (
         f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
@@ -272,5 +273,5 @@ def summarized(made: "Release") -> "Summary":
     return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
 
 
-PACKAGES = ("aar", "swift-package", "npm-package", "web-package")
+PACKAGES = ("aar", "swift-package", "npm-package", "web-package", "pub-package")
 """kinds of artifacts that apps depend on, as opposed to sources and metadata"""

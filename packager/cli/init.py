@@ -148,7 +148,7 @@ def project_file(
         _line("# [target.react_native]", "an npm package: android and ios are built, too"),
         _line('# package = "@example/reader"', "on npm; from the package's name when absent"),
         "",
-        _line("# [target.flutter]", "a pub package: android is built, too: docs/flutter.md"),
+        _line("# [target.flutter]", "a pub package over android, ios or both: docs/flutter.md"),
         _line('# package = "reader"', "in pubspec.yaml; from the package's name when absent"),
         "",
         _line("# [target.web]", "an npm package for browsers and Node: docs/web.md"),

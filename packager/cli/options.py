@@ -30,8 +30,8 @@ target_option = click.option(
     "targets",
     multiple=True,
     metavar="NAME",
-    help="android, ios, web, react_native, with android and ios, or flutter, with android. Repeatable; default: those "
-    "of mobpack.toml.",
+    help="android, ios, web, react_native or flutter; the last two bring android and ios. Repeatable; default: "
+    "those of mobpack.toml.",
 )
 config_option = click.option(
     "--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file."

@@ -15,7 +15,7 @@ from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
 from packager.core.tuned import Tunable, refuse_models
 from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
-from packager.targets import WRAPPERS
+from packager.targets import WRAPPERS, included
 
 QUANTIZER = "quantizer"
 """Name of the variant that the command line describes."""
@@ -102,7 +102,7 @@ def _add_needed(document: dict[str, Any]) -> None:
     tables = document.get("target")
     for wrapper in WRAPPERS.values():
         if isinstance(tables, dict) and wrapper.NAME in tables:
-            for name in wrapper.NEEDS:
+            for name in included(wrapper, tables):
                 tables.setdefault(name, {})
 
 

@@ -22,34 +22,44 @@ SUFFIX = ".j2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeviceTests:
-    """Fields of the templates."""
-
-    package: str
-    """name of its folder"""
+class ProjectView:
     module: str
-    classes: tuple[str, ...]
     package_path: str
     """from the project's folder, with `/` between folders"""
     bundle_id: str
 
 
-def write_device_tests(package: Path, output: Path) -> tuple[Path, DeviceTests]:
+@dataclass(frozen=True, kw_only=True)
+class ReadmeView:
+    module: str
+    package_path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelsView:
+    package: str
+    """name of its folder"""
+    module: str
+    classes: tuple[str, ...]
+
+
+def write_device_tests(package: Path, output: Path) -> tuple[Path, ModelsView]:
     """Writes the project for the Swift package in the folder `package` to `output`/DeviceTests, which replaces an older
     one, and returns its folder.
 
     Raises ConfigError if `package` is none of mobpack's, ToolError if nothing can be written.
     """
     folder = output / PROJECT
-    view = _view(package, folder)
-    sources = Sources(texts=_texts(view), files={})
+    view = _view(package)
+    place = Path(os.path.relpath(package.absolute(), folder.absolute())).as_posix()
+    sources = Sources(texts=_texts(view, place), files={})
     with atomic_files(output) as unfinished:
         write_sources(sources, unfinished / PROJECT)
         shutil.rmtree(folder, ignore_errors=True)
     return folder, view
 
 
-def _view(package: Path, folder: Path) -> DeviceTests:
+def _view(package: Path) -> ModelsView:
     manifest = package / "Package.swift"
     if not manifest.is_file():
         raise ConfigError(
@@ -60,27 +70,23 @@ def _view(package: Path, folder: Path) -> DeviceTests:
     classes = sorted(name for text in _swift(package) if SESSION in text for name in MODEL.findall(text))
     if not found or not classes:
         raise ConfigError(f"{package} has no models of mobpack's", hint="give the folder dist/swift/NAME of a build")
-    place = os.path.relpath(package.absolute(), folder.absolute())
-    return DeviceTests(
-        package=package.absolute().name,
-        module=found[1],
-        classes=tuple(classes),
-        package_path=Path(place).as_posix(),
-        bundle_id=BUNDLE_ID,
-    )
+    return ModelsView(package=package.absolute().name, module=found[1], classes=tuple(classes))
 
 
 def _swift(package: Path) -> list[str]:
     return [path.read_text(encoding="utf-8") for path in sorted((package / "Sources").rglob("*.swift"))]
 
 
-def _texts(view: DeviceTests) -> dict[PurePosixPath, str]:
+def _texts(view: ModelsView, package_path: str) -> dict[PurePosixPath, str]:
+    views: dict[str, ModelsView | ProjectView | ReadmeView] = {
+        "Tests/Models.swift": view,
+        f"{PROJECT}.xcodeproj/project.pbxproj": ProjectView(
+            module=view.module, package_path=package_path, bundle_id=BUNDLE_ID
+        ),
+        "README.md": ReadmeView(module=view.module, package_path=package_path),
+    }
     root = templates_folder() / TEMPLATES
-    texts: dict[PurePosixPath, str] = {}
-    for path in sorted(each for each in root.rglob("*") if each.is_file()):
-        name = PurePosixPath(path.relative_to(root).as_posix())
-        if name.suffix == SUFFIX:
-            texts[name.with_suffix("")] = render(str(TEMPLATES / name), view)
-        else:
-            texts[name] = path.read_text(encoding="utf-8")
-    return texts
+    names = (PurePosixPath(path.relative_to(root).as_posix()) for path in sorted(root.rglob("*")) if path.is_file())
+    copied = {name: (root / name).read_text(encoding="utf-8") for name in names if name.suffix != SUFFIX}
+    printed = {PurePosixPath(name): render(str(TEMPLATES / f"{name}{SUFFIX}"), each) for name, each in views.items()}
+    return copied | printed

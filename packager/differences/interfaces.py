@@ -10,6 +10,8 @@ NEW = "code that compiles today does so tomorrow"
 ONLY_COMPILED_AGAIN = "apps compile as they are; libraries that were compiled with the old one must be compiled again"
 OTHER_DEFAULT = "calls that leave it out compile, and get another value"
 NEW_PARAMETER = "new optional parameter "
+LABELLED = ("Dart", "Swift")
+"""languages in which parameters with defaults may come before others, because calls name them"""
 GIVEN = "Inputs"
 """end of the names of TypeScript's types of what apps pass to `run`"""
 BINDING = frozenset(
@@ -175,7 +177,7 @@ def _misfit(old: Sequence[Parameter], new: Sequence[Parameter], language: str) -
         if each.default and not match.default:
             return f"parameter {_parameter(match)} must now be given"
         before = rest[: rest.index(match)]
-        if any(not other.default or language != "Swift" or other.label == "_" for other in before):
+        if any(not other.default or language not in LABELLED or other.label == "_" for other in before):
             return "parameters are in another order" if any(other in old for other in before) else _needed(before[0])
         rest = rest[rest.index(match) + 1 :]
     needed = next((each for each in rest if not each.default), None)

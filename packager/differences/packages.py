@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from packager.core.errors import ConfigError
-from packager.differences import cards, kotlin, swift, typescript
+from packager.differences import cards, dart, kotlin, swift, typescript
 from packager.differences.archives import Contents
 from packager.differences.values import Package
 
@@ -129,6 +129,50 @@ def npm(archive: Contents) -> Package:
     )
 
 
+def pub(archive: Contents) -> Package:
+    """A package for Flutter: one folder with pubspec.yaml."""
+    texts = {name.partition("/")[2]: text for name, text in archive.texts.items()}
+    pubspec = texts.get("pubspec.yaml", "")
+    _refuse_other(archive, GENERATED in pubspec)
+    name = _value(r"^name: (\w+)$", pubspec)
+    library = f"lib/{name}.dart"
+    gradle = texts.get("android/build.gradle", "")
+    swift_manifest = texts.get(f"darwin/{name}/Package.swift", "")
+    oldest = _found({"Dart": r'^  sdk: "\^([\d.]+)"', "Flutter": r'^  flutter: ">=([\d.]+)"'}, pubspec)
+    oldest |= _found({SDK: r"minSdk = (\d+)"}, gradle)
+    oldest |= _found({"iOS": r'\.iOS\("([\d.]+)"\)', "macOS": r'\.macOS\("([\d.]+)"\)'}, swift_manifest)
+    needs = _found({"onnxruntime-android": r"(?:prefer|strictly) '([^']+)'"}, gradle)
+    needs |= _found({"onnxruntime-binary": r'"onnxruntime-binary-([\d.]+)'}, swift_manifest)
+    native = [each for each in archive.names if re.search(r"/jniLibs/[^/]+/[^/]+\.so$", each)]
+    systems = re.findall(r"^  (\w+):$", pubspec.partition("\nplatforms:\n")[2].partition("\n\n")[0], re.MULTILINE)
+    return Package(
+        target="flutter",
+        kind="pub-package",
+        name=name,
+        version=_value(r"^version: (\S+)$", pubspec),
+        namespace=f"package:{name}/{name}.dart",
+        license="",
+        language="Dart",
+        declarations=dart.declarations(texts, library),
+        oldest=oldest,
+        processors=tuple(sorted({*systems, *(each.split("/")[-2] for each in native)})),
+        depends_on=needs,
+        legal={path.partition("/")[2]: digest for path, digest in archive.licenses.items()},
+        models=cards.read(archive.texts),
+        size_bytes=archive.size_bytes,
+    )
+
+
+def is_pub(archive: Contents) -> bool:
+    """Whether the archive is a package for Flutter or Dart."""
+    return any(name.count("/") == 1 and name.endswith("/pubspec.yaml") for name in archive.names)
+
+
+def _value(pattern: str, text: str) -> str:
+    found = re.search(pattern, text, re.MULTILINE)
+    return found[1] if found else ""
+
+
 def _package_json(archive: Contents, texts: Mapping[str, str]) -> dict[str, object]:
     try:
         document = json.loads(texts["package.json"])
@@ -162,7 +206,7 @@ def _number(version: str) -> str:
 
 
 def _found(patterns: Mapping[str, str], text: str) -> dict[str, str]:
-    found = {name: re.search(pattern, text) for name, pattern in patterns.items()}
+    found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in patterns.items()}
     return {name: match[1] for name, match in found.items() if match}
 
 

@@ -12,7 +12,8 @@ from packager.differences.values import Package, Release
 from packager.release import MANIFEST
 
 PLACES = (
-    "a dist folder of `mobpack build`, an .aar, an npm .tgz, a zipped Swift package, or a folder of a Maven repository"
+    "a dist folder of `mobpack build`, an .aar, an npm .tgz, a zipped Swift or pub package, or a folder of a Maven "
+    "repository"
 )
 
 
@@ -43,10 +44,7 @@ def _packages(place: Path, manifest: Manifest) -> Iterator[Package]:
         elif artifact.kind in ("npm-package", "web-package"):
             yield packages.npm(contents(path, sha256=artifact.sha256))
         elif artifact.kind == "pub-package":
-            raise ConfigError(
-                f"{path} is a package for Flutter, which mobpack does not compare yet",
-                hint="name the package of another target in both releases, such as the .aar",
-            )
+            yield packages.pub(contents(path, sha256=artifact.sha256))
 
 
 def _inside(place: Path, artifact: Artifact) -> Path:
@@ -114,7 +112,8 @@ def _alone(path: Path) -> Package:
     if path.name.endswith((".tgz", ".tar.gz")):
         return packages.npm(contents(path))
     if path.suffix == ".zip":
-        return packages.ios(contents(path))
+        archive = contents(path)
+        return packages.pub(archive) if packages.is_pub(archive) else packages.ios(archive)
     raise ConfigError(f"{path} is no package that can be compared", hint=f"name {PLACES}")
 
 

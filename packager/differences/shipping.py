@@ -14,7 +14,7 @@ def packages(old: Package, new: Package) -> Iterator[Change]:
     """Compares what two packages of one target say of themselves, but for their declarations."""
     where = new.target
     yield from _names(old, new)
-    yield from _oldest(old.oldest, new.oldest, where)
+    yield from _oldest(*_known_to_both(old, new), where)
     for name in sorted({*old.depends_on, *new.depends_on}):
         yield from _dependency(name, old.depends_on.get(name, ""), new.depends_on.get(name, ""), where)
     yield from _processors(old.processors, new.processors, where)
@@ -49,6 +49,20 @@ def _names(old: Package, new: Package) -> Iterator[Change]:
         elif come:
             change = f"new {kind} {', '.join(come)}"
             yield Change(level=Level.MINOR, where=new.target, change=change, reason="the others are as they were")
+
+
+def _known_to_both(old: Package, new: Package) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Oldest systems, without those that only one of the packages runs on."""
+    other = {*old.processors} ^ {*new.processors}
+
+    def known(package: Package) -> Mapping[str, str]:
+        return {
+            name: version
+            for name, version in package.oldest.items()
+            if not any(name.lower().startswith(each) for each in other)
+        }
+
+    return known(old), known(new)
 
 
 def _oldest(old: Mapping[str, str], new: Mapping[str, str], where: str) -> Iterator[Change]:

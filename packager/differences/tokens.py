@@ -1,4 +1,4 @@
-"""Splits Kotlin, Swift and TypeScript declarations into tokens: enough to read what generated sources make public."""
+"""Splits Dart, Kotlin, Swift and TypeScript declarations into tokens: enough to read what is public."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -102,14 +102,14 @@ class Package:
     """under which apps depend on it"""
     version: str
     namespace: str
-    """Kotlin package, Swift module, or the entries of an npm package"""
+    """Kotlin package, Swift module, library of a pub package, or the entries of an npm package"""
     license: str
     language: str
     declarations: tuple[Declaration, ...]
     oldest: Mapping[str, str] = field(default_factory=dict)
     """oldest systems and tools that it supports, by name: `Android API level` -> `24`"""
     processors: tuple[str, ...] = ()
-    """processors of native libraries in it; empty without any"""
+    """processors of native libraries in it, and systems that it runs on; empty where it does not say"""
     depends_on: Mapping[str, str] = field(default_factory=dict)
     """packages that apps get along with it -> version"""
     legal: Mapping[str, str] = field(default_factory=dict)

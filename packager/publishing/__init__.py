@@ -23,8 +23,8 @@ REGISTRIES: Mapping[str, type[Registry]] = {
         SwiftTags,
     )
 }
-WITHOUT_TARGET = {"pub": "mobpack builds no Flutter packages"}
-"""Registries for packages that no target makes."""
+WITHOUT_TARGET = {"pub": "mobpack does not publish Flutter packages: `dart pub publish` in their folder does"}
+"""Registries that mobpack publishes nothing to."""
 
 
 def registries(named: Sequence[str], settings: Sequence[str]) -> tuple[Registry, ...]:

@@ -20,7 +20,7 @@ from packager.release.publish import MANIFEST
 from packager.signing.envelope import MAX_BUNDLE_BYTES
 from packager.signing.model_signing import UNSIGNED_NAME
 from packager.signing.statements import Release
-from packager.targets import MODELS_IN
+from packager.targets import MODELS_IN, PAGES, TOP
 
 MAX_MANIFEST_BYTES = 64 << 20
 PACKAGE = Limits(entries=20_000, total_bytes=16 << 30, ratio=200)
@@ -90,7 +90,14 @@ def _listed(entry: Mapping[str, Any]) -> Listed:
 
 def model_name(kind: str, entry: str) -> str:
     """Path of a model file below the folder of models of a package of `kind`; empty for other files."""
-    return f"/{entry}".partition(MODELS_IN[kind])[2]
+    place = MODELS_IN[kind]
+    if not place.startswith(TOP):
+        return f"/{entry}".partition(place)[2]
+    below, start = entry.partition("/")[2], place.removeprefix(TOP)
+    for folder in ("", PAGES):
+        if below.startswith(f"{folder}{start}"):
+            return folder + below.removeprefix(f"{folder}{start}")
+    return ""
 
 
 @dataclass(frozen=True)

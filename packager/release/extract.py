@@ -19,6 +19,7 @@ from packager.core.to_json import plain
 from packager.files import host
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.zips import CHUNK_BYTES, Limits, opened_zip
+from packager.release.contents import model_name
 from packager.release.publish import MANIFEST
 from packager.signing.model_signing import UNSIGNED_NAME
 from packager.targets import MODELS_IN
@@ -124,8 +125,8 @@ def _archives(release: Path) -> list[Archive]:
 def _files(archive: Archive, folder: Path) -> Iterator[Extracted]:
     with _opened(archive) as entries:
         for path, size_bytes, content in entries:
-            _, place, name = f"/{path}".partition(MODELS_IN[archive.kind])
-            if place and PurePosixPath(name).name != UNSIGNED_NAME:
+            name = model_name(archive.kind, str(path))
+            if name and PurePosixPath(name).name != UNSIGNED_NAME:
                 yield Extracted(
                     package=archive.package,
                     version=archive.version,

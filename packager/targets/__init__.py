@@ -5,7 +5,9 @@ from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
+    PAGES,
     SBOM,
+    TOP,
     Built,
     DefaultProviders,
     OwnRuntime,
@@ -14,6 +16,7 @@ from packager.targets.target import (
     Printed,
     Target,
     Wrapper,
+    included,
 )
 from packager.targets.web import Web
 
@@ -33,8 +36,10 @@ MODELS_IN: dict[str, str] = {
 
 __all__ = [
     "MODELS_IN",
+    "PAGES",
     "SBOM",
     "TARGETS",
+    "TOP",
     "WRAPPERS",
     "Built",
     "DefaultProviders",
@@ -44,4 +49,5 @@ __all__ = [
     "Printed",
     "Target",
     "Wrapper",
+    "included",
 ]

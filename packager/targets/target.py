@@ -1,6 +1,6 @@
 """Interfaces of targets: a target turns compiled models into a package for one kind of app."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import Field, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
@@ -74,6 +74,10 @@ def runtime_range(oldest: str, preferred: str) -> RuntimeRange | None:
     return RuntimeRange(releases=known[minors.index(oldest) :], preferred=preferred)
 
 
+TOP = "*/"
+"""beginning of a place in an archive: in its one top-level folder, or in `PAGES` there"""
+PAGES = "web/"
+"""folder in an archive with files for pages alone, which have the same names as those for devices"""
 SBOM = PurePosixPath("sbom.cdx.json")
 """Place of the bill of materials in the sources of a package, by the name that CycloneDX recommends"""
 OwnRuntime = PackagedRuntime | PackagedFramework
@@ -197,7 +201,8 @@ class Printed(Protocol):
 
     NAME: ClassVar[str]
     MODELS_IN: ClassVar[Mapping[str, str]]
-    """kind of artifact -> the folder in it with the files of models, between slashes"""
+    """kind of artifact -> the folder in it with the files of models, between slashes; after `TOP` where it must lie in
+    the archive's one folder, because code has folders of the same name"""
     VERIFIES: ClassVar[bool]
     """whether its code verifies signed lists of files (`[package] trust`)"""
     DECRYPTS: ClassVar[bool]
@@ -252,6 +257,8 @@ class Wrapper(Printed, Protocol):
 
     NEEDS: ClassVar[tuple[str, ...]]
     """targets that it includes"""
+    NEEDS_ALL: ClassVar[bool]
+    """whether it includes each of `NEEDS`; if not, those that the project has a table for, or all if it has none"""
     ALSO: ClassVar[tuple[str, ...]]
     """targets that it includes where the project has a table for them"""
 
@@ -262,6 +269,13 @@ class Wrapper(Printed, Protocol):
     def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> Any:
         """The values of its templates. Raises ModelError for a model that its API does not support."""
         ...
+
+
+def included(wrapper: type[Wrapper] | Wrapper, targets: Collection[str]) -> tuple[str, ...]:
+    """The targets that packages of `wrapper` include in a project with `targets`."""
+    chosen = tuple(name for name in wrapper.NEEDS if name in targets)
+    needed = wrapper.NEEDS if wrapper.NEEDS_ALL or not chosen else chosen
+    return (*needed, *(name for name in wrapper.ALSO if name in targets))
 
 
 def artifact(path: Path, *, target: str, kind: str) -> Artifact:

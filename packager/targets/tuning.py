@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from packager.core.tuned import Chips
+from packager.core.tuned import Chips, Tuned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,6 @@ class TunedOptionsView:
 
 @dataclass(frozen=True, kw_only=True)
 class TunedView:
-    chip: str
     model: str
     """its name in mobpack.toml"""
     providers: tuple[str, ...]
@@ -24,19 +23,27 @@ class TunedView:
     options: tuple[TunedOptionsView, ...]
 
 
-def chips(tuned: Chips, constant: Callable[[str], str]) -> tuple[TunedView, ...]:
-    """One for each chip and model; `constant` makes a provider's constant of its name."""
+@dataclass(frozen=True, kw_only=True)
+class ChipView:
+    chip: str
+    tuned: tuple[TunedView, ...]
+
+
+def chips(tuned: Chips, constant: Callable[[str], str]) -> tuple[ChipView, ...]:
+    """The settings of each chip; `constant` makes a provider's constant of its name."""
     return tuple(
-        TunedView(
-            chip=chip,
-            model=model,
-            providers=tuple(map(constant, each.providers)),
-            threads=each.threads,
-            options=tuple(
-                TunedOptionsView(provider=constant(provider), entries=tuple(sorted(entries.items())))
-                for provider, entries in sorted(each.provider_options.items())
-            ),
-        )
+        ChipView(chip=chip, tuned=tuple(_tuned(model, each, constant) for model, each in sorted(models.items())))
         for chip, models in sorted(tuned.items())
-        for model, each in sorted(models.items())
+    )
+
+
+def _tuned(model: str, settings: Tuned, constant: Callable[[str], str]) -> TunedView:
+    return TunedView(
+        model=model,
+        providers=tuple(map(constant, settings.providers)),
+        threads=settings.threads,
+        options=tuple(
+            TunedOptionsView(provider=constant(provider), entries=tuple(sorted(entries.items())))
+            for provider, entries in sorted(settings.provider_options.items())
+        ),
     )

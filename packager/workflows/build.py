@@ -14,6 +14,7 @@ from packager.files.store import Store
 from packager.files.store.pruning import prune
 from packager.runners import RUNNERS
 from packager.runtimes.shipping import Chosen
+from packager.targets import included
 from packager.vectors import Golden
 from packager.verification import evidence
 from packager.verification.golden import golden_vectors
@@ -27,7 +28,7 @@ from packager.workflows.options import options_of
 from packager.workflows.origins import Origins, write_provenance
 from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
-from packager.workflows.requested import Request, package_of, taken_in, wrappers_of
+from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
 from packager.workflows.scales import refuse_replaced, write_scales
 from packager.workflows.shared_store import opened_store
@@ -156,7 +157,7 @@ def write_manifest(
         runtimes=runtimes_of(config, request.targets, contents.runtimes),
         own_runtimes={name: runtime.packaged for name, runtime in contents.runtimes.items()},
         takes_in={
-            name: taken_in(wrapper, request.targets) for name, wrapper in wrappers_of(config, request.targets).items()
+            name: included(wrapper, request.targets) for name, wrapper in wrappers_of(config, request.targets).items()
         },
         warnings=console.warnings,
         golden=contents.golden,

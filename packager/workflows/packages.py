@@ -17,9 +17,9 @@ from packager.quantization.variants import settings_of
 from packager.render import write_sources
 from packager.runtimes.shipping import Chosen
 from packager.sbom import Described
-from packager.targets import SBOM, Built, DefaultProviders, Printed, Target
+from packager.targets import SBOM, Built, DefaultProviders, Printed, Target, included
 from packager.vectors import Golden
-from packager.workflows.requested import Request, taken_in, targets_of, wrappers_of
+from packager.workflows.requested import Request, targets_of, wrappers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +61,8 @@ def package_all(
             built[name] = target.built(view, plans)
     for name, wrapper in wrappers_of(config, request.targets).items():
         with console.step(f"package for {name}"):
-            inside = {
-                each: replace(built[each], plans=contents.planned_for(each, name)) for each in taken_in(wrapper, built)
-            }
+            needed = included(wrapper, request.targets)
+            inside = {each: replace(built[each], plans=contents.planned_for(each, name)) for each in needed}
             view = wrapper.view(contents.package, inside, contents.report, contents.golden)
             bills = Bills(contents, [plan for each in inside.values() for plan in each.plans], config)
             shipped += package_target(wrapper, view, bills, staging, store, request)

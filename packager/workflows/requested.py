@@ -1,6 +1,6 @@
 """The package, the targets and the options that a build was asked for."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from packager.config import Config
 from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.encryption import ModelKey
-from packager.targets import WRAPPERS, Target, Wrapper
+from packager.targets import WRAPPERS, Target, Wrapper, included
 from packager.workflows.gates import Rules
 from packager.workflows.trusted_keys import trust_of
 
@@ -42,13 +42,9 @@ def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
         raise ConfigError(
             "no target to build", hint="add --target android, or a [target.android] table to mobpack.toml"
         )
-    inside = [name for each in chosen if each in WRAPPERS for name in taken_in(WRAPPERS[each], config.targets())]
-    return tuple(dict.fromkeys((*inside, *chosen)))
-
-
-def taken_in(wrapper: Wrapper | type[Wrapper], targets: Container[str]) -> tuple[str, ...]:
-    """The targets that `wrapper` includes in a build of `targets`."""
-    return (*wrapper.NEEDS, *(name for name in wrapper.ALSO if name in targets))
+    wrappers = [WRAPPERS[name] for name in chosen if name in WRAPPERS]
+    needed = [name for wrapper in wrappers for name in included(wrapper, config.targets())]
+    return tuple(dict.fromkeys((*needed, *chosen)))
 
 
 def package_of(config: Config) -> Package:

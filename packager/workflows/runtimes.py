@@ -8,8 +8,8 @@ from packager.core.console import Console
 from packager.files.store import Store
 from packager.runtimes import ios, shipping
 from packager.runtimes.shipping import Chosen
-from packager.targets import PackagedRuntime
-from packager.workflows.requested import package_of, taken_in, targets_of, wrappers_of
+from packager.targets import PackagedRuntime, included
+from packager.workflows.requested import package_of, targets_of, wrappers_of
 
 
 def choose_runtimes(config: Config, targets: Sequence[str], store: Store, console: Console) -> Mapping[str, Chosen]:
@@ -50,7 +50,7 @@ def refuse_unwrappable(
     include."""
     own = {target: chosen.packaged for target, chosen in runtimes.items()}
     for name, wrapper in wrappers_of(config, targets).items():
-        console.say(f"  {name} includes the packages for {' and '.join(taken_in(wrapper, targets))}")
+        console.say(f"  {name} includes the packages for {' and '.join(included(wrapper, targets))}")
         wrapper.refuse(package_of(config), own)
 
 

@@ -106,6 +106,15 @@ def reviewed(cases: Mapping[str, Case], case: str) -> dict[PurePosixPath, str]:
     return {path: printed[path] for path, nameless in cases[case].nameless().items() if nameless not in known}
 
 
+def built_of(case: Case) -> Built:
+    """The part that a wrapper includes of the case."""
+    if isinstance(case.target, Ios):
+        return case.target.built(
+            case.target.view(case.package, case.plans, case.report, golden=case.golden), case.plans
+        )
+    return case.target.built(case.target.view(case.package, case.plans, case.report, golden=case.golden), case.plans)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wrapped:
     """A package that contains the files for Android and iOS."""
@@ -123,16 +132,7 @@ class Wrapped:
         return {**self.android.golden, **self.ios.golden}
 
     def built(self) -> dict[str, Built]:
-        return {each.target.NAME: self._built(each) for each in (self.android, self.ios)}
-
-    def _built(self, case: Case) -> Built:
-        if isinstance(case.target, Ios):
-            return case.target.built(
-                case.target.view(case.package, case.plans, case.report, golden=case.golden), case.plans
-            )
-        return case.target.built(
-            case.target.view(case.package, case.plans, case.report, golden=case.golden), case.plans
-        )
+        return {each.target.NAME: built_of(each) for each in (self.android, self.ios)}
 
     def view(self) -> ReactNativeView:
         return self.target.view(self.package, self.built(), self.android.report, self.golden)
@@ -147,18 +147,24 @@ class Wrapped:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """A package for Flutter, which contains the files for Android."""
+    """A package for Flutter, which contains the files for Android, iOS, or both."""
 
     target: Flutter
-    android: Case
+    android: Case | None = None
+    ios: Case | None = None
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return tuple(each for each in (self.android, self.ios) if each)
+
+    @property
+    def package(self) -> Package:
+        return self.cases[0].package
 
     def view(self) -> FlutterView:
-        made, android = self.android, self.android.target
-        assert isinstance(android, Android)
-        view = android.view(made.package, made.plans, made.report, golden=made.golden)
-        return self.target.view(
-            made.package, {"android": android.built(view, made.plans)}, made.report, golden=made.golden
-        )
+        golden = {key: found for each in self.cases for key, found in each.golden.items()}
+        built = {each.target.NAME: built_of(each) for each in self.cases}
+        return self.target.view(self.package, built, self.cases[0].report, golden=golden)
 
     def sources(self) -> Sources:
         return self.target.render(self.view())
@@ -702,17 +708,14 @@ WEB_CASES = {
 }
 
 
-def for_flutter(case: Case, *, providers: tuple[str, ...] = ("nnapi", "xnnpack")) -> Case:
-    """The case with models and providers that packages for Flutter have."""
-    kept = {*providers, "cpu"}
-    plans = tuple(
-        replace(made, choices=tuple(each for each in made.choices if each.provider in kept)) for made in case.plans
-    )
-    return replace(case, target=replace(case.target, providers=providers), plans=plans)
-
-
 FLUTTER_CASES = {
-    "contracts": Published(target=Flutter(), android=for_flutter(CASES["contracts"], providers=("xnnpack",))),
-    "everything": Published(target=Flutter(package="every_thing"), android=for_flutter(EVERYTHING)),
+    "contracts": Published(target=Flutter(), android=CASES["contracts"], ios=IOS_CASES["contracts"]),
+    "everything": Published(
+        target=Flutter(package="every_thing"),
+        android=REACT_NATIVE_CASES["everything"].android,
+        ios=REACT_NATIVE_CASES["everything"].ios,
+    ),
     "cpu_alone": Published(target=Flutter(), android=REACT_NATIVE_CASES["cpu_alone"].android),
+    "delivered": Published(target=Flutter(), android=replace(TRUSTED, package=DELIVERED)),
+    "apple_alone": Published(target=Flutter(package="apple_alone"), ios=IOS_CPU_ALONE),
 }

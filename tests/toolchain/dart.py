@@ -20,6 +20,7 @@ from packager.files.user_cache import cache_folder
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, Swift
+from tests.toolchain.swift_processes import command
 
 SUITE = Suite("sid")
 LOCK = Path(__file__).with_name("dart_debs.txt")
@@ -44,6 +45,11 @@ class Dart:
 
     folder: Path
 
+    @property
+    def root(self) -> Path:
+        """The folder that its programs see as /."""
+        return Swift(self.folder).root
+
     def run(
         self,
         arguments: Sequence[str | Path],
@@ -57,6 +63,18 @@ class Dart:
         root = Swift(self.folder)
         variables = {"PATH": PROGRAMS, "PUB_CACHE": str(root.shared / "pub"), **(environment or {})}
         return root.run(arguments, cwd=cwd, mounts=mounts, environment=variables, timeout_s=timeout_s)
+
+    def command(
+        self,
+        arguments: Sequence[str | Path],
+        *,
+        cwd: Path,
+        mounts: Mapping[str, Path],
+        environment: Mapping[str, str],
+    ) -> list[str]:
+        """Command that starts a program in `cwd`, as `run` does: it ends with the process that the command makes."""
+        root = Swift(self.folder)
+        return command(arguments, cwd=cwd, mounts=mounts, environment={"PATH": PROGRAMS, **environment}, toolchain=root)
 
     def onnxruntime(self) -> Path:
         """pip's ONNX Runtime."""
@@ -82,6 +100,16 @@ def configured_package(folder: Path, name: str) -> Path:
     (folder / ".dart_tool").mkdir()
     text = json.dumps({"configVersion": 2, "packages": listed})
     (folder / ".dart_tool" / "package_config.json").write_text(text, encoding="utf-8", newline="\n")
+    return folder
+
+
+def flutter_sdk(folder: Path) -> Path:
+    """As much of a Flutter SDK in `folder` as pub looks at: its version, and the package of dart:ui."""
+    kept = folder / "bin" / "cache"
+    (kept / "pkg").mkdir(parents=True)
+    version = json.dumps({"frameworkVersion": "3.47.5", "flutterVersion": "3.47.5", "dartSdkVersion": "3.13.4"})
+    (kept / "flutter.version.json").write_text(version, encoding="utf-8")
+    (kept / "pkg" / "sky_engine").symlink_to(SKY_ENGINE)
     return folder
 
 

@@ -17,6 +17,7 @@ PLACE = Path("flutter/lib/src/runtime/onnxruntime_api.dart")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 MEMBER = re.compile(
     r"ORT_API2_STATUS\s*\(\s*(?P<status>\w+)\s*,?(?P<arguments>[^;]*)\)"
+    r"|ORT_API_T\s*\(\s*(?P<returned>[\w\s*]+?)\s*,\s*(?P<returning>\w+)\s*,?(?P<taken>[^;]*)\)"
     r"|ORT_CLASS_RELEASE\s*\(\s*(?P<released>\w+)\s*\)"
     r"|(?P<type>[\w\s*]+?)\s*\(\s*ORT_API_CALL\s*\*\s*(?P<name>\w+)\s*\)\s*\((?P<given>[^;]*?)\)",
 )
@@ -82,7 +83,21 @@ USED = (
     "AddSessionConfigEntry",
     "SessionOptionsAppendExecutionProvider",
     "AddExternalInitializersFromFilesInMemory",
+    "EnableProfiling",
+    "SessionEndProfiling",
+    "SessionGetModelMetadata",
+    "ModelMetadataLookupCustomMetadataMap",
+    "ReleaseModelMetadata",
 )
+ASSIGNMENT_VERSION = 24
+"""The first table with all functions of `ASSIGNMENT`."""
+ASSIGNMENT = (
+    "Session_GetEpGraphAssignmentInfo",
+    "EpAssignedSubgraph_GetEpName",
+    "EpAssignedSubgraph_GetNodes",
+    "EpAssignedNode_GetName",
+)
+"""Functions that only tables from that version on have: each use asks for such a table first."""
 FINALIZERS = ("ReleaseSession",)
 """Functions that run when an object of Dart is gone: their addresses are needed, too."""
 
@@ -110,6 +125,8 @@ def functions(header: str) -> tuple[Function, ...]:
             found.append(Function(f"Release{released}", place, NOTHING, (("input", POINTER),)))
         elif status := member["status"]:
             found.append(Function(status, place, POINTER, _arguments(member["arguments"])))
+        elif returning := member["returning"]:
+            found.append(Function(returning, place, _type(member["returned"]), _arguments(member["taken"])))
         else:
             found.append(Function(member["name"], place, _type(member["type"]), _arguments(member["given"])))
     return tuple(found)
@@ -141,7 +158,7 @@ def _camel(name: str) -> str:
     return words[0][:1].lower() + words[0][1:] + "".join(word[:1].upper() + word[1:] for word in words[1:])
 
 
-def source(header: str, used: Sequence[str] = USED) -> str:
+def source(header: str, used: Sequence[str] = (*USED, *ASSIGNMENT)) -> str:
     """The Dart file with the functions of `used`. Raises KeyError for a function that the header lacks."""
     known = {each.name: each for each in functions(header)}
     chosen = sorted((known[name] for name in used), key=lambda each: each.place)
@@ -157,6 +174,9 @@ import 'dart:ffi';
 /// The oldest version of the table that has all functions used here: every later ONNX Runtime gives it too.
 const int apiVersion = {API_VERSION};
 
+/// The oldest version of the table with the functions that tell which provider runs which node.
+const int assignmentVersion = {ASSIGNMENT_VERSION};
+
 /// The table of functions that `OrtApiBase.GetApi` gives.
 final class OrtApi {{
   /// The table at an address.
@@ -167,7 +187,7 @@ final class OrtApi {{
 
 
 def _member(function: Function) -> str:
-    dart_name = function.name[:1].lower() + function.name[1:]
+    dart_name = _camel(function.name)
     native = ", ".join(type_[0] for _, type_ in function.arguments)
     plain = ", ".join(f"{type_[1]} {name}" for name, type_ in function.arguments)
     return (

@@ -47,6 +47,7 @@ TARGETS: Mapping[str, str] = {
     "android": '[target.android]\ngroup = "com.example"\nproviders = ["xnnpack"]\n',
     "ios": '[target.ios]\nproviders = ["xnnpack"]\n',
     "web": '[target.web]\npackage = "@example/models"\n',
+    "flutter": '[target.android]\ngroup = "com.example"\nproviders = ["xnnpack"]\n\n[target.flutter]\n',
     "react_native": """\
 [target.android]
 group = "com.example"

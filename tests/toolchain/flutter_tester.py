@@ -99,10 +99,19 @@ class FlutterTester:
             if (folder / "models").is_dir():
                 shutil.copytree(folder / "models", app / ASSETS / "packages" / each / "models", dirs_exist_ok=True)
 
-    def compile(self, file: str, *, app: Path, mounts: Mapping[str, Path] | None = None) -> None:
-        """Compiles a file of tests of an app that `configure` has seen."""
-        command = ["dartaotruntime", COMPILER, "--sdk-root", f"{ENGINE}/flutter_patched_sdk/", "--target=flutter"]
-        command += ["--enable-asserts", "--packages", ".dart_tool/package_config.json", "--output-dill", KERNEL, file]
+    def compile(
+        self, file: str, *, app: Path, mounts: Mapping[str, Path] | None = None, defines: Sequence[str] = ()
+    ) -> None:
+        """Compiles a file of tests of an app that `configure` has seen; `defines` are `NAME=VALUE`."""
+        command: list[str | Path] = [
+            "dartaotruntime",
+            COMPILER,
+            "--sdk-root",
+            f"{ENGINE}/flutter_patched_sdk/",
+            "--target=flutter",
+        ]
+        command += ["--enable-asserts", "--packages", ".dart_tool/package_config.json", "--output-dill", KERNEL]
+        command += [*(f"-D{each}" for each in defines), file]
         done = self.run(command, cwd=app, mounts=mounts)
         said = [line for line in done.output.splitlines() if not SOURCE.match(line)]
         assert done.returncode == 0, "\n".join(said)
@@ -111,7 +120,7 @@ class FlutterTester:
         self, app: Path, *, mounts: Mapping[str, Path] | None = None, environment: Mapping[str, str] | None = None
     ) -> Tested:
         """Runs the tests that `compile` has made."""
-        engine = [ENGINE / "flutter_tester", *OPTIONS, f"--flutter-assets-dir={ASSETS}", KERNEL]
+        engine: list[str | Path] = [ENGINE / "flutter_tester", *OPTIONS, f"--flutter-assets-dir={ASSETS}", KERNEL]
         variables = {"FLUTTER_TEST": "true", **(environment or {})}
         done = self.run(engine, cwd=app, mounts=mounts, environment=variables)
         passed = PASSED.search(done.output)

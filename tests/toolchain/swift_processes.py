@@ -3,17 +3,22 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.toolchain.swift import DEVICES, _alone, _mount_all, _shell, swift
+from tests.toolchain.swift import DEVICES, Swift, _alone, _mount_all, _shell, swift
 
 
 def command(
-    arguments: Sequence[str | Path], *, cwd: Path, mounts: Mapping[str, Path], environment: Mapping[str, str]
+    arguments: Sequence[str | Path],
+    *,
+    cwd: Path,
+    mounts: Mapping[str, Path],
+    environment: Mapping[str, str],
+    toolchain: Swift | None = None,
 ) -> list[str]:
-    """Command that starts a program of the toolchain in `cwd`, as `Swift.run` does.
+    """Command that starts a program of a toolchain, by default Swift's, in `cwd`, as `Swift.run` does.
 
     The program sees that folder and `mounts`, and ends with the process that the command makes.
     """
-    toolchain = swift()
+    toolchain = toolchain or swift()
     seen = {
         str(cwd): cwd,
         str(toolchain.shared): toolchain.shared,

@@ -56,28 +56,31 @@ class FarmApp:
 
 @dataclass(frozen=True, kw_only=True)
 class AppView:
-    """Of both manifests."""
+    """Manifest of the app."""
 
-    id: str
+    app_id: str
     label: str
     native_libraries: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManifestView:
-    app: AppView
+class TestView:
+    """Manifest of its instrumentation."""
+
+    app_id: str
+    label: str
 
 
 def make_app(program: Program, label: str, output: Path) -> FarmApp:
     """Writes the three files to the folder `output`, all or none. Raises ToolError if a tool is missing or fails."""
     tools, key, output = android_tools(), debug_key(), output.absolute()
-    view = ManifestView(app=AppView(id=APP_ID, label=label, native_libraries=VENDORS))
     with tempfile.TemporaryDirectory() as name, atomic_files(output) as unfinished:
         scratch = Path(name)
         app_classes, test_classes = compiled(program, scratch / "kotlin")
         app_dex = _dexed(tools, [*program.jars, program.driver, app_classes], (), scratch / "app-dex")
         test_dex = _dexed(tools, [test_classes], (app_classes, program.driver), scratch / "test-dex")
         entries = {**_job(program.job), **_native(program.native)}
+        view = AppView(app_id=APP_ID, label=label, native_libraries=VENDORS)
         manifest = render(f"{TEMPLATES}/app/{MANIFEST}.j2", view)
         linked = _linked(tools, manifest, scratch / "app", is_proto=False)
         _signed(tools, key, {**linked, **app_dex, **entries}, scratch / "app.apk", unfinished / APP)
@@ -85,7 +88,7 @@ def make_app(program: Program, label: str, output: Path) -> FarmApp:
         module = _module(linked, app_dex, entries, scratch / "base.zip")
         tools.bundle([module], scratch / BUNDLE)
         _sign(tools, key, scratch / BUNDLE, unfinished / BUNDLE, "--min-sdk-version", str(MIN_SDK))
-        manifest = render(f"{TEMPLATES}/test/{MANIFEST}.j2", view)
+        manifest = render(f"{TEMPLATES}/test/{MANIFEST}.j2", TestView(app_id=APP_ID, label=label))
         linked = _linked(tools, manifest, scratch / "test", is_proto=False)
         _signed(tools, key, {**linked, **test_dex}, scratch / "test.apk", unfinished / TEST)
     return FarmApp(app=output / APP, bundle=output / BUNDLE, test=output / TEST)

@@ -68,7 +68,7 @@ def runtime_view(
     is_encrypted: bool,
     delivered: delivery.DeliveryView | None,
     runtime: str,
-    tuned: tuple[tuning.TunedView, ...] = (),
+    tuned: tuple[tuning.ChipView, ...] = (),
 ) -> RuntimeView:
     views = tuple(
         ProviderView(

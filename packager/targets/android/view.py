@@ -9,7 +9,7 @@ from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.signed_list import TrustView
 from packager.targets.target import PackagedRuntime, RuntimeRange
-from packager.targets.tuning import TunedView
+from packager.targets.tuning import ChipView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class RuntimeView:
     delivery: DeliveryView | None = None
     delivered_runtime: str = ""
     """ONNX Runtime of the package, as documents of channels name it"""
-    tuned: tuple[TunedView, ...] = ()
+    tuned: tuple[ChipView, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from packager.core.errors import ConfigError, ModelError
+from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
 from packager.providers import PROVIDERS
 from packager.targets import dimensions
@@ -17,6 +17,7 @@ from packager.targets.flutter.view import (
     PageView,
     ProviderView,
     SettingView,
+    SetupView,
     TensorView,
     TypedView,
     WeightsView,
@@ -25,25 +26,17 @@ from packager.targets.golden import samples_in_words
 from packager.targets.typescript.view import FileView as LaidOut
 from packager.targets.typescript.view import GoldenView as LaidOutGolden
 
-PROVIDERS_HERE = ("xnnpack", "nnapi")
-"""Providers that packages for Flutter start, besides the CPU."""
 PLAIN_LISTS = {STORAGE[each].data for each in (ElementType.STRING, ElementType.INT64, ElementType.UINT64)}
 """lists of dart:core"""
-MODULES = ("cancellation", "descriptor", "model", "options", "self_test", "tensor")
+MODULES = ("assignment", "cancellation", "descriptor", "model", "options", "self_test", "tensor")
 """files of the runtime that every model imports"""
 OPEN = "null"
 ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound": "Sound(samples, rate: 16000)"}
 """parameters in example code"""
 
 
-def refuse(plan: Plan, providers: Collection[str]) -> None:
+def refuse(plan: Plan) -> None:
     """Raises ConfigError for what packages for Flutter do not run yet, ModelError for a tensor that no list holds."""
-    for provider in providers:
-        if provider not in PROVIDERS_HERE:
-            raise ConfigError(
-                f"target.flutter: packages for Flutter do not start '{provider}' yet, which target.android has",
-                hint=f"name providers of [target.android] among {', '.join(PROVIDERS_HERE)}",
-            )
     for kind, specs in (("input", plan.model.signature.inputs), ("output", plan.model.signature.outputs)):
         for spec in specs:
             if spec.element not in STORAGE:
@@ -61,9 +54,8 @@ def model_view(
     pub_name: str,
     class_name: str,
     file: str,
-    oldest_runtime: str,
-    providers: Sequence[str],
-    files: tuple[LaidOut, ...],
+    library: str,
+    setups: tuple[SetupView, ...],
     golden: tuple[LaidOutGolden, ...],
     reshaped: Collection[str],
     page: PageView | None = None,
@@ -83,11 +75,10 @@ def model_view(
         source_sha256=model.sha256,
         package=pub_name,
         version=package.version,
-        oldest_runtime=oldest_runtime,
+        library=library,
         inputs=input_views,
         outputs=output_views,
-        providers=tuple(map(_provider, providers)),
-        files=tuple(_file(each) for each in files),
+        setups=setups,
         golden=tuple(
             GoldenView(
                 asset=AssetView(name=each.file.path, sha256=each.file.sha256, size_bytes=each.file.size_bytes),
@@ -99,9 +90,22 @@ def model_view(
         samples=samples_in_words([each.samples for each in golden]),
         page=page,
         typed=method,
+        is_signed=package.trust is not None,
+        is_encrypted=bool(package.encryption),
+        contract=package.delivery.contracts[model.name] if package.delivery else "",
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
         modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
         example=tuple(_example(class_name, method, input_views, output_views)),
+    )
+
+
+def setup_view(name: str, oldest_runtime: str, providers: Sequence[str], files: Sequence[LaidOut]) -> SetupView:
+    """View of a model on the platform `name`."""
+    return SetupView(
+        name=name,
+        oldest_runtime=oldest_runtime,
+        providers=tuple(map(_provider, providers)),
+        files=tuple(map(_file, files)),
     )
 
 
@@ -117,6 +121,7 @@ def _file(file: LaidOut) -> FileView:
     return FileView(
         asset=AssetView(name=file.path, sha256=file.sha256, size_bytes=file.size_bytes),
         providers=file.providers,
+        chips=file.chips,
         settings=tuple(SettingView(key=each.key, value=each.value) for each in file.settings),
         weights=tuple(
             WeightsView(
@@ -125,6 +130,7 @@ def _file(file: LaidOut) -> FileView:
             )
             for each in file.weights
         ),
+        is_float16=file.is_float16,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from packager.core import names
 from packager.core.errors import SettingError
+from packager.targets.apple import SYSTEM_MODULES
 
 PUB_NAME = re.compile(r"[a-z][a-z0-9_]*")
 MAX_PUB_NAME = 64
@@ -19,6 +20,9 @@ KEYWORDS = frozenset(
 """The Dart Language Specification, "Reserved Words", "Built-in identifiers" and words with a meaning in some places"""
 TAKEN_PACKAGES = frozenset({"camera", "dart", "flutter", "flutter_test", "meta", "sky_engine", "test"})
 """names of packages that apps have"""
+MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
+"""names that a Swift module of the package's cannot have on the disks of Macs, which ignore case"""
+TAKEN = KEYWORDS | TAKEN_PACKAGES | MODULES
 MEMBERS = frozenset({"assert", "final", "hashCode", "noSuchMethod", "rethrow", "runtimeType", "toString", "late"})
 """names that no member has besides those that all languages reserve"""
 LOCAL = frozenset(
@@ -31,15 +35,17 @@ LOCAL = frozenset(
 """names that parameters cannot have, because the surrounding code uses them"""
 CLASSES = frozenset(
     """
-    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Deprecated Detection Duration
-    Entity Enum Error Exception FailureEvent Fallback Finalizer Float32List Float64List FolderSource Function Future
-    Golden GoldenSample GoldenTensor Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent
-    LoadOptions LoadedModel Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelInfo
-    ModelObserver ModelSource Never Null Object OutputTest PackagedFile PathSource Pattern Picture PictureOfImage
-    PictureOrientation PicturePlane PictureTensors PixelFormat Provider ProviderSetup Ranked Reading Record RegExp
-    Region RunEvent Runes SelfTest Set Similarity Sound SoundTensors StackTrace Stopwatch Stream String StringBuffer
-    Symbol Tensor TensorInput TensorSpec TextPart Tolerance Type TypedData Uint16List Uint32List Uint64List Uint8List
-    Uri WeakReference WeightsFile YuvConversion
+    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Delivery Deprecated Detection
+    DeviceConditions Duration Durations Entity Enum Error Exception FailureEvent Fallback Finalizer Float32List
+    Float64List FolderSource Function Future Golden GoldenSample GoldenTensor GuardedFiles Int16List Int32List Int64List
+    Int8List Iterable Iterator List LoadEvent LoadOptions LoadedModel MadeSource Map MapEntry Mask ModelDescriptor
+    ModelErrorCode ModelException ModelFile ModelGuard ModelInfo ModelMetrics ModelObserver ModelSnapshot ModelSource
+    ModelUntrustedException ModelUpdater Never Null Object OutputTest PackagedFile PackagedModel PathSource Pattern
+    Picture PictureOfImage PictureOrientation PicturePlane PictureTensors PixelFormat Policies Provider
+    ProviderAssignment ProviderSetup Ranked Reading Record RegExp Region ReleaseEvent ReleaseReason RunEvent Runes
+    SelfTest Set Similarity Sound SoundTensors SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor
+    TensorInput TensorSpec TextPart Tolerance Trust TrustProblem Type TypedData Uint16List Uint32List Uint64List
+    Uint8List UpdateOptions UpdatePhase UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
     """.split()
 )
 """names that generated files use or export besides the models' own"""
@@ -50,18 +56,18 @@ BESIDE = ("", "Inputs", "Outputs", "Prediction")
 def pub_name(package: str, given: str = "") -> str:
     """Name of the package: `page-orientation` -> `page_orientation`, or `given`.
 
-    `flutter` -> `flutter_models`, because another package has the plain name. Raises SettingError for a name that pub
-    rejects.
+    `flutter` -> `flutter_models`, `vision` -> `vision_models`, because another package, or a module of Apple's, has the
+    plain name. Raises SettingError for a name that pub rejects.
     """
     if not given:
         made = package.replace("-", "_")
-        return f"{made}_models" if made in KEYWORDS | TAKEN_PACKAGES else made
+        return f"{made}_models" if made in TAKEN else made
     if not PUB_NAME.fullmatch(given) or len(given) > MAX_PUB_NAME:
         raise SettingError(
             f"package '{given}' is not allowed: pub allows at most {MAX_PUB_NAME} lower-case letters, digits and '_'",
             hint="write it as in page_orientation",
         )
-    if given in KEYWORDS | TAKEN_PACKAGES:
+    if given in TAKEN:
         raise SettingError(f"package '{given}' is already taken", hint=f"try {given}_models")
     return given
 

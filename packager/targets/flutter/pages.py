@@ -16,8 +16,6 @@ SERVED = ("lib", "models", "onnxruntime")
 """folders of the web package that pages read"""
 NOT_SERVED = (".d.ts", "lib/api.js", "lib/image.js", "lib/index.js", "lib/react.js", "lib/sound.js")
 """ends of paths that only programs in TypeScript and JavaScript read"""
-FLUTTER_SDK = "3.41.0"
-"""the oldest Flutter that gives assets to some systems only"""
 NOTHING = Sources(texts={}, files={})
 
 

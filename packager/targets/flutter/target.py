@@ -1,52 +1,66 @@
-"""The wrapper Flutter: a pub package over the files of the Android package."""
+"""The wrapper Flutter: a pub package over the files of the packages for Android and iOS."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from packager.core import components
 from packager.core.components import Component, Parts
-from packager.core.errors import ConfigError
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Sources
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
-from packager.files.zips import write_zip
+from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
-from packager.targets.flutter import naming, pages, texts
-from packager.targets.flutter.model import model_view, refuse
-from packager.targets.flutter.view import FlutterView, NamesView
+from packager.targets import included_runtime, signed_list
+from packager.targets.delivery import delivery_view
+from packager.targets.flutter import apple, naming, pages, texts
+from packager.targets.flutter.assets import declared, too_large
+from packager.targets.flutter.assets import platforms as platforms_of
+from packager.targets.flutter.model import model_view, refuse, setup_view
+from packager.targets.flutter.view import AndroidView, DeclaredAssetView, FlutterView, ModelView, NamesView, SettingView
+from packager.targets.included_runtime import LIBRARY
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.target import Built, OwnRuntime, artifact
+from packager.targets.target import TOP, Built, OwnRuntime, artifact
 from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
 from packager.vectors import NO_VECTORS, Golden
+from packager.xcframework.packaged import PackagedFramework
 
 ASSEMBLY = Step(name="flutter", caller=__name__, computed_by=("packager.files.zips",))
 MODELS = PurePosixPath("models")
 LICENSE = PurePosixPath("ios/onnxruntime/LICENSE")
 """below templates/: ONNX Runtime's licence, equal on all platforms"""
-ANDROID = "android"
+ANDROID, IOS = "android", "ios"
 WEB = "web"
 DART_SDK = "3.10.0"
 """oldest supported Dart"""
-FLUTTER_SDK = "3.38.0"
-"""the Flutter that has it"""
+FLUTTER_SDK = "3.41.0"
+"""the first Flutter with assets of single platforms, and with its own framework as a Swift package"""
+SYSTEMS = {
+    "android": "Android",
+    "ios": "iOS",
+    "linux": "Linux",
+    "macos": "macOS",
+    "windows": "Windows",
+    "web": "the web",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flutter:
     NAME: ClassVar[str] = "flutter"
-    NEEDS: ClassVar[tuple[str, ...]] = (ANDROID,)
+    NEEDS: ClassVar[tuple[str, ...]] = (ANDROID, IOS)
+    NEEDS_ALL: ClassVar[bool] = False
     ALSO: ClassVar[tuple[str, ...]] = (WEB,)
-    MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"/{MODELS}/"}
-    VERIFIES: ClassVar[bool] = False
-    DECRYPTS: ClassVar[bool] = False
-    UPDATES: ClassVar[bool] = False
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
+    VERIFIES: ClassVar[bool] = True
+    DECRYPTS: ClassVar[bool] = True
+    UPDATES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -59,24 +73,24 @@ class Flutter:
 
     def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
         npm.refuse_version(package.version)
-        if ANDROID in runtimes:
-            raise ConfigError(
-                "target.flutter: packages depend on the published ONNX Runtime, not yet on one of [runtime]",
-                hint="build Flutter without [runtime] android",
-            )
 
     def view(
         self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS
     ) -> FlutterView:
-        android = built[ANDROID]
-        for plan in android.plans:
-            refuse(plan, android.providers)
+        included = [built[name] for name in self.NEEDS if name in built]
+        for each in included:
+            for plan in each.plans:
+                refuse(plan)
         pub_name = naming.pub_name(package.name, self.package)
         layout = Layout()
-        laid_out = lay_out([Platform(name=ANDROID, variant=android.variant, plans=android.plans)], layout)[ANDROID]
-        oldest = android.runtime_range.releases[0] if android.runtime_range else android.runtime_version
-        class_names = naming.class_names(plan.model.name for plan in android.plans)
-        file_names = naming.file_names(plan.model.name for plan in android.plans)
+        laid_out = lay_out(
+            [Platform(name=each.target, variant=each.variant, plans=each.plans) for each in included], layout
+        )
+        plans = included[0].plans
+        opened = {plan.model.name: {name: files[plan.model.name] for name, files in laid_out.items()} for plan in plans}
+        tested = {name: golden_views(name, files, golden, layout) for name, files in opened.items()}
+        class_names = naming.class_names(plan.model.name for plan in plans)
+        file_names = naming.file_names(plan.model.name for plan in plans)
         page = built[WEB].page if WEB in built else None
         models = tuple(
             model_view(
@@ -85,67 +99,64 @@ class Flutter:
                 pub_name=pub_name,
                 class_name=class_names[plan.model.name],
                 file=file_names[plan.model.name],
-                oldest_runtime=oldest,
-                providers=android.providers,
-                files=laid_out[plan.model.name],
-                golden=golden_views(plan.model.name, {ANDROID: laid_out[plan.model.name]}, golden, layout),
-                reshaped=report.reshaped_outputs(plan.model.name, android.variant),
+                library=included_runtime.linked(built[ANDROID]).library if ANDROID in built else LIBRARY,
+                setups=tuple(
+                    setup_view(each.target, _oldest(each), each.providers, laid_out[each.target][plan.model.name])
+                    for each in included
+                ),
+                golden=tested[plan.model.name],
+                reshaped={name for each in included for name in report.reshaped_outputs(plan.model.name, each.variant)},
                 page=pages.page_view(page, plan.model.name),
             )
-            for plan in android.plans
+            for plan in plans
         )
         models = tuple(sorted(models, key=lambda each: each.file))
-        files = {each.content.path: each.content.file for each in layout.placed()}
         web = pages.files(page)
+        ios = built.get(IOS)
         return FlutterView(
             package=package,
-            names=NamesView(
-                pub_name=pub_name,
-                version=package.version,
-                description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
-                license=package.license,
-                home_page=package.url,
-                namespace=f"{android.namespace}.flutter",
-                runtime_version=android.runtime_version,
-                onnxruntime=android.dependency.rpartition(":")[0],
-                oldest_runtime=oldest,
-                min_sdk=int(android.oldest_system),
-                compile_sdk=downloads.pins()["android"]["compile-sdk"],
-                dart_sdk=DART_SDK,
-                flutter_sdk=pages.FLUTTER_SDK if page else FLUTTER_SDK,
-                has_telemetry=True,
-                providers_in_manifest=with_partial(android.providers, MANIFEST),
-                assets=tuple(f"{MODELS}/{name}" for name in files),
+            names=_names(
+                package,
+                pub_name,
+                built,
+                models,
+                assets=declared(MODELS, layout, laid_out, [each for found in tested.values() for each in found]),
+                excluded=too_large(layout),
                 page_assets=tuple(map(str, (*web.texts, *web.files))),
-                page_runtime=built[WEB].runtime_version if page else "",
-                has_self_test=any(model.golden for model in models),
-                models=models,
             ),
-            files=files,
             web=web,
+            files={each.content.path: each.content.file for each in layout.placed()},
             licenses={
-                f"LICENSE-{plan.model.name}.txt": plan.model.license_file
-                for plan in android.plans
-                if plan.model.license_file
+                f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
             },
+            libraries={
+                **(included_runtime.linked(built[ANDROID]).files if ANDROID in built else {}),
+                **(apple.files(pub_name, ios) if ios else {}),
+            },
+            links=apple.links(pub_name, ios) if ios else {},
+            own_texts=apple.texts(pub_name, ios) if ios else {},
+            own_ios=ios.own if ios and isinstance(ios.own, PackagedFramework) else None,
         )
 
     def render(self, view: FlutterView) -> Sources:
         """All files of the pub package."""
         return Sources(
-            texts=dict(sorted({**texts.texts(view.names), **view.web.texts}.items())),
+            texts=dict(
+                sorted({**texts.texts(view.names), **view.own_texts, **view.web.texts, **_signed_list(view)}.items())
+            ),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / LICENSE,
-                **texts.copies(),
+                **texts.copies(view.names),
+                **view.libraries,
                 **{MODELS / name: file for name, file in view.files.items()},
                 **view.web.files,
                 **{PurePosixPath(name): file for name, file in view.licenses.items()},
             },
+            links=view.links,
         )
 
     def parts(self, view: FlutterView) -> Parts:
         names = view.names
-        terms = downloads.pins()["licenses"]["onnxruntime"]
         own = Component(
             name=names.pub_name,
             version=names.version,
@@ -153,10 +164,7 @@ class Flutter:
             license=view.package.license,
             about=view.package.description,
         )
-        runtime = components.maven(
-            f"{names.onnxruntime}:{names.runtime_version}", terms, kind="aar", allowed=f"[{names.oldest_runtime},2)"
-        )
-        return Parts(package=own, libraries=(runtime, *pages.parts(names.page_runtime)))
+        return Parts(package=own, libraries=tuple(_libraries(view)))
 
     def project(self, view: FlutterView, sources: Sources, store: Store) -> Sources:
         """The package itself: apps build its sources."""
@@ -169,12 +177,107 @@ class Flutter:
             stem,
             {str(path): text for path, text in sources.texts.items()},
             {str(path): sha256_of(file) for path, file in sources.files.items()},
+            {str(path): target for path, target in sources.links.items()},
         ]
 
         def make(folder: Path) -> None:
-            content: dict[PurePosixPath, bytes | Path] = {path: text.encode() for path, text in sources.texts.items()}
+            content: dict[PurePosixPath, Content] = {path: text.encode() for path, text in sources.texts.items()}
             content |= sources.files
+            content |= {path: Link(target) for path, target in sources.links.items()}
             write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
 
         made = store.results(ASSEMBLY, inputs, make)
         return (artifact(made / f"{stem}.zip", target=self.NAME, kind="pub-package"),)
+
+
+def _list_asset(package: Package, systems: tuple[str, ...]) -> tuple[DeclaredAssetView, ...]:
+    """The entry of the signed list of files, which apps need wherever the files come from."""
+    if package.trust is None:
+        return ()
+    return (DeclaredAssetView(path=f"{MODELS}/{signed_list.NAME}", platforms=systems),)
+
+
+def _signed_list(view: FlutterView) -> dict[PurePosixPath, str]:
+    """The list of the package's files by path, unsigned; empty for a package without trusted keys."""
+    if view.package.trust is None:
+        return {}
+    digests = {name: sha256_of(file) for name, file in view.files.items()}
+    return {MODELS / signed_list.NAME: signed_list.unsigned(digests, view.package)}
+
+
+def _names(
+    package: Package,
+    pub_name: str,
+    built: Mapping[str, Built],
+    models: tuple[ModelView, ...],
+    *,
+    assets: tuple[DeclaredAssetView, ...],
+    excluded: tuple[str, ...],
+    page_assets: tuple[str, ...],
+) -> NamesView:
+    included = [name for name in (ANDROID, IOS) if name in built]
+    platforms = (*platforms_of(included), *([WEB] if page_assets else []))
+    return NamesView(
+        pub_name=pub_name,
+        version=package.version,
+        description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
+        license=package.license,
+        home_page=package.url,
+        repository=package.scm,
+        android=_android(built[ANDROID]) if ANDROID in built else None,
+        apple=apple.apple_view(pub_name, built[IOS]) if IOS in built else None,
+        has_telemetry=ANDROID in built and included_runtime.has_telemetry(built[ANDROID]),
+        providers_in_manifest=with_partial(built[ANDROID].providers, MANIFEST) if ANDROID in built else (),
+        oldest_runtime=_oldest(built[included[0]]),
+        platforms=platforms,
+        systems=_in_words([SYSTEMS[name] for name in platforms]),
+        dart_sdk=DART_SDK,
+        flutter_sdk=FLUTTER_SDK,
+        assets=(*assets, *_list_asset(package, platforms_of(included))),
+        too_large=excluded,
+        page_assets=page_assets,
+        page_runtime=built[WEB].runtime_version if page_assets else "",
+        has_self_test=any(model.golden for model in models),
+        trust=signed_list.trust_view(package),
+        delivery=delivery_view(package),
+        runtimes=tuple(SettingView(key=name, value=built[name].dependency) for name in included),
+        is_encrypted=bool(package.encryption),
+        models=models,
+    )
+
+
+def _in_words(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _oldest(built: Built) -> str:
+    """The oldest ONNX Runtime that opens the files: one of the user's own may be older than those that are tested."""
+    return included_runtime.oldest(built) or built.runtime_version
+
+
+def _android(android: Built) -> AndroidView:
+    linked = included_runtime.linked(android)
+    return AndroidView(
+        namespace=f"{android.namespace}.flutter",
+        runtime=linked.coordinates,
+        module=linked.coordinates.rpartition(":")[0],
+        runtime_version=android.runtime_version,
+        oldest_runtime=included_runtime.oldest(android),
+        min_sdk=int(android.oldest_system),
+        compile_sdk=downloads.pins()["android"]["compile-sdk"],
+        providers_in_readme=with_partial(android.providers, texts.README),
+    )
+
+
+def _libraries(view: FlutterView) -> Iterator[Component]:
+    """ONNX Runtime of each platform."""
+    terms = downloads.pins()["licenses"]["onnxruntime"]
+    android = view.names.android
+    if android and android.runtime:
+        allowed = f"[{android.oldest_runtime},2)" if android.oldest_runtime else ""
+        yield components.maven(android.runtime, terms, kind="aar", allowed=allowed)
+    elif android:
+        yield components.own_runtime(android.runtime_version, terms, platform="android")
+    if view.names.apple:
+        yield from apple.parts(view.names.apple, view.own_ios)
+    yield from pages.parts(view.names.page_runtime)

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from packager.core.values import Package, Sources
+from packager.targets.delivery import DeliveryView
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.signed_list import TrustView
+from packager.targets.swift_runtime import DependencyView
+from packager.xcframework.packaged import PackagedFramework
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +21,7 @@ class SettingView:
 @dataclass(frozen=True, kw_only=True)
 class ProviderView:
     name: str
-    """value of the enum Provider: `xnnpack`"""
+    """value of the enum Provider: `xnnpack`, `coreml`"""
     options: tuple[SettingView, ...]
 
 
@@ -59,9 +63,25 @@ class WeightsView:
 class FileView:
     asset: AssetView
     providers: tuple[str, ...]
+    chips: tuple[str, ...]
+    """chips that it is compiled for, by their Android names; empty for any"""
     settings: tuple[SettingView, ...]
     """session configuration entries"""
     weights: tuple[WeightsView, ...]
+    is_float16: bool
+    """whether it computes with 16-bit floats"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupView:
+    """A model on one platform."""
+
+    name: str
+    """`android` or `ios`"""
+    oldest_runtime: str
+    """oldest ONNX Runtime that opens its files"""
+    providers: tuple[ProviderView, ...]
+    files: tuple[FileView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,11 +213,11 @@ class ModelView:
     package: str
     """name of the pub package"""
     version: str
-    oldest_runtime: str
+    library: str
+    """ONNX Runtime's library on Android: `libonnxruntime.so`"""
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
-    providers: tuple[ProviderView, ...]
-    files: tuple[FileView, ...]
+    setups: tuple[SetupView, ...]
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
     samples: str
@@ -206,12 +226,62 @@ class ModelView:
     """None in a package without files for pages"""
     typed: TypedView | None
     """None for a model without a contract"""
+    is_signed: bool
+    """whether its package opens signed files alone"""
+    is_encrypted: bool
+    contract: str
+    """hex sha256 of the API that its code has; empty for a package without a channel"""
     has_numbers: bool
     """whether a tensor has numbers"""
     modules: tuple[str, ...]
     """files of the runtime that its file imports"""
     example: tuple[str, ...]
     """lines of Dart that load the model and run it"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredAssetView:
+    """An entry of the list of assets in pubspec.yaml."""
+
+    path: str
+    platforms: tuple[str, ...]
+    """platforms whose apps get it"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AndroidView:
+    """The half for Android."""
+
+    namespace: str
+    runtime: str
+    """Maven coordinates of ONNX Runtime; empty if its libraries are in the package"""
+    module: str
+    """the same without a version"""
+    runtime_version: str
+    oldest_runtime: str
+    """oldest version that an app may bring instead; empty if only `runtime_version` will do"""
+    min_sdk: int
+    compile_sdk: int
+    providers_in_readme: tuple[str, ...]
+    """providers that need something of the app"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppleView:
+    """The half for iOS and macOS: a Swift package."""
+
+    plugin: str
+    """class that Flutter registers: `VisionPlugin`"""
+    product: str
+    """name by which Flutter finds the library: that of the package with '-' for '_'"""
+    c_module: str
+    """target of C beside that of Swift"""
+    swift_tools: str
+    runtime: DependencyView
+    """the package of ONNX Runtime, in the folder of this one"""
+    runtime_version: str
+    min_ios: str
+    min_macos: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,30 +293,40 @@ class NamesView:
     description: str
     license: str
     home_page: str
-    namespace: str
-    """of the Android library"""
-    runtime_version: str
-    onnxruntime: str
-    """Maven coordinates of ONNX Runtime, without the version"""
+    repository: str
+    """address of its sources"""
+    android: AndroidView | None
+    apple: AppleView | None
+    has_telemetry: bool
+    """whether the manifest of Android's ONNX Runtime starts telemetry"""
+    providers_in_manifest: tuple[str, ...]
+    """Android's providers with elements of their own in the manifest"""
     oldest_runtime: str
-    """oldest version that an app may bring instead"""
-    min_sdk: int
-    compile_sdk: int
+    """oldest ONNX Runtime for desktops"""
+    platforms: tuple[str, ...]
+    """where the package runs"""
+    systems: str
+    """the same in words"""
     dart_sdk: str
     """oldest supported Dart"""
     flutter_sdk: str
     """oldest supported Flutter"""
-    has_telemetry: bool
-    """whether the manifest of Android's ONNX Runtime starts telemetry"""
-    providers_in_manifest: tuple[str, ...]
-    """providers with elements of their own in the manifest"""
-    assets: tuple[str, ...]
-    """paths of the files of models, for all systems but pages"""
+    assets: tuple[DeclaredAssetView, ...]
+    """files of models"""
+    too_large: tuple[str, ...]
+    """files that Android apps bring by themselves, because they are too large for assets"""
     page_assets: tuple[str, ...]
     """paths of the files for pages; empty without any"""
     page_runtime: str
     """version of ONNX Runtime for pages; empty without files for pages"""
     has_self_test: bool
+    trust: TrustView | None
+    """None for a package that opens its files unsigned"""
+    delivery: DeliveryView | None
+    """None for a package whose models come with the app alone"""
+    runtimes: tuple[SettingView, ...]
+    """by target, the ONNX Runtime that its files were proved with"""
+    is_encrypted: bool
     models: tuple[ModelView, ...]
 
 
@@ -262,3 +342,11 @@ class FlutterView:
     """files for pages"""
     licenses: Mapping[str, Path]
     """licence files of models by name"""
+    libraries: Mapping[PurePosixPath, Path]
+    """bundled ONNX Runtime, by path in the package"""
+    links: Mapping[PurePosixPath, str]
+    """links in it"""
+    own_ios: PackagedFramework | None
+    """ONNX Runtime of the user's own for Apple's systems"""
+    own_texts: Mapping[PurePosixPath, str]
+    """texts of the package of ONNX Runtime for Apple's systems, and the privacy manifest"""

@@ -8,7 +8,7 @@ from packager.targets.delivery import DeliveryView
 from packager.targets.ios.files import CASES
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
 from packager.targets.signed_list import TrustView
-from packager.targets.tuning import TunedView
+from packager.targets.tuning import ChipView
 
 COREML = "coreml"
 MODEL_FORMATS = {"MLProgram": ".mlProgram", "NeuralNetwork": ".neuralNetwork"}
@@ -33,7 +33,7 @@ def runtime_view(
     published_runtime: str = "",
     *,
     is_encrypted: bool = False,
-    tuned: tuple[TunedView, ...] = (),
+    tuned: tuple[ChipView, ...] = (),
 ) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(

@@ -19,9 +19,9 @@ from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
-from packager.targets import signed_list, swift_runtime, tuning
+from packager.targets import privacy, signed_list, swift_runtime, tuning
 from packager.targets.delivery import delivery_view
-from packager.targets.ios import files, package, privacy, swift, tensors, texts
+from packager.targets.ios import files, package, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView

@@ -11,7 +11,7 @@ from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.ios.typed_view import TypedView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView, FrameworkView
-from packager.targets.tuning import TunedView
+from packager.targets.tuning import ChipView
 from packager.xcframework.packaged import PackagedFramework
 
 
@@ -70,7 +70,7 @@ class RuntimeView:
     """None for a package whose models come with the app alone"""
     published_runtime: str = ""
     """ONNX Runtime of the package, as documents of channels name it; empty without `delivery`"""
-    tuned: tuple[TunedView, ...] = ()
+    tuned: tuple[ChipView, ...] = ()
 
     @property
     def uses_coreml(self) -> bool:

@@ -3,7 +3,6 @@
 import json
 import plistlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core import components
@@ -11,32 +10,18 @@ from packager.core.components import Component
 from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.processes import downloads
+from packager.targets import included_runtime
 from packager.targets.react_native.view import NamesView
-from packager.targets.target import Built, OwnRuntime, PackagedRuntime
+from packager.targets.target import Built, OwnRuntime
 from packager.targets.typescript.providers import providers_view
 from packager.targets.typescript.view import PlatformProvidersView
 from packager.xcframework.layout import PLIST, Slice, read_plist, slices
 from packager.xcframework.packaged import PackagedFramework
 
 TITLES = {"android": "Android", "ios": "iOS"}
-LIBRARY = "libonnxruntime.so"
-JAVA_LIBRARY = "4j_jni.so"
-"""suffix of the library for Java, which the package does not use"""
-LIBRARIES = PurePosixPath("android/src/main/jniLibs")
 FRAMEWORKS = PurePosixPath("ios/Frameworks")
 POD = "onnxruntime-c"
 POD_PATH = PurePosixPath(f"ios/{POD}.podspec.json")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Linked:
-    """ONNX Runtime for Android in a package."""
-
-    library: str
-    """library file that the code opens"""
-    coordinates: str
-    """Gradle coordinates; empty if it is in the package"""
-    files: Mapping[PurePosixPath, Path]
 
 
 def refuse_address(runtimes: Mapping[str, OwnRuntime]) -> None:
@@ -50,30 +35,6 @@ def refuse_address(runtimes: Mapping[str, OwnRuntime]) -> None:
         )
 
 
-def linked(android: Built) -> Linked:
-    own = android.own
-    if not isinstance(own, PackagedRuntime):
-        return Linked(library=LIBRARY, coordinates=android.dependency, files={})
-    if own.ship == "dependency":
-        return Linked(library=LIBRARY, coordinates=own.coordinates, files={})
-    # a Maven artifact would need a repository, which npm packages cannot provide
-    wanted = {path: file for path, file in own.libraries.items() if not path.name.endswith(JAVA_LIBRARY)}
-    (library,) = {path.name for path in wanted}
-    return Linked(
-        library=library,
-        coordinates="",
-        files={LIBRARIES / path.relative_to("jni"): file for path, file in wanted.items()},
-    )
-
-
-def oldest(built: Built) -> str:
-    """The oldest published ONNX Runtime that an app may bring; empty for one of the user's own, which may lack what
-    another package needs."""
-    if built.own:
-        return ""
-    return built.runtime_range.releases[0] if built.runtime_range else built.runtime_version
-
-
 def frameworks(ios: Built, package: Package, *, has_pictures: bool) -> tuple[str, ...]:
     """Apple's frameworks that the pod is linked with: for ONNX Runtime inside it, pictures, signatures and updates."""
     return (
@@ -83,15 +44,6 @@ def frameworks(ios: Built, package: Package, *, has_pictures: bool) -> tuple[str
         *(("Security",) if package.trust or package.delivery else ()),
         *(("UIKit",) if package.delivery else ()),
     )
-
-
-def documented(built: Built) -> str:
-    """The ONNX Runtime of a platform, as documents of channels name it."""
-    own = built.own
-    if own is None:
-        return built.dependency
-    where = own.coordinates if isinstance(own, PackagedRuntime) else own.url
-    return where or f"ONNX Runtime {own.version}"
 
 
 def pod(ios: Built) -> dict[PurePosixPath, str]:
@@ -140,11 +92,6 @@ def parts(names: NamesView, terms: str) -> Iterator[Component]:
         address=pinned["archive"],
         allowed=f"[{names.ios_oldest},2)" if names.ios_oldest else "",
     )
-
-
-def has_telemetry(android: Built) -> bool:
-    """Whether telemetry starts: libraries of the user's own come without the manifest that starts it."""
-    return not isinstance(android.own, PackagedRuntime) or android.own.ship == "dependency"
 
 
 def framework_path(ios: Built) -> str:
@@ -196,6 +143,6 @@ def platform_view(built: Built) -> PlatformProvidersView:
         name=built.target,
         title=TITLES[built.target],
         runtime_version=built.runtime_version,
-        oldest_runtime=oldest(built),
+        oldest_runtime=included_runtime.oldest(built),
         providers=providers_view(built.providers),
     )

@@ -14,7 +14,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
-from packager.targets import signed_list
+from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import naming, runtime, swift_package, texts
@@ -42,6 +42,7 @@ UNLICENSED = "UNLICENSED"
 class ReactNative:
     NAME: ClassVar[str] = "react_native"
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
+    NEEDS_ALL: ClassVar[bool] = True
     ALSO: ClassVar[tuple[str, ...]] = ()
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True
@@ -82,7 +83,7 @@ class ReactNative:
             npm_name=naming.npm_name(package.name, self.package),
             is_for_pages=False,
         )
-        libraries = {**runtime.linked(android).files, **runtime.framework_files(ios)}
+        libraries = {**included_runtime.linked(android).files, **runtime.framework_files(ios)}
         return ReactNativeView(
             package=package,
             names=self._names(package, android, ios, models, layout),
@@ -106,7 +107,7 @@ class ReactNative:
         module = naming.module_name(package.name, self.module)
         npm_name = naming.npm_name(package.name, self.package)
         asset_folder = f"mobpack/{module}"
-        onnxruntime = runtime.linked(android)
+        onnxruntime = included_runtime.linked(android)
         exports = typed.exports([plan.model.contract for plan in android.plans if plan.model.contract])
         has_pictures = any(each.module == "picture" for each in exports)
         return NamesView(
@@ -116,7 +117,7 @@ class ReactNative:
             license=package.license or UNLICENSED,
             trust=signed_list.trust_view(package),
             delivery=delivery_view(package),
-            runtimes={each.target: runtime.documented(each) for each in (android, ios)},
+            runtimes={each.target: included_runtime.documented(each) for each in (android, ios)},
             npm_registry=package.npm_registry,
             module=module,
             cpp_namespace=naming.cpp_namespace(module),
@@ -129,9 +130,9 @@ class ReactNative:
             android_runtime=onnxruntime.coordinates,
             android_module=onnxruntime.coordinates.rpartition(":")[0],
             android_version=android.runtime_version,
-            android_oldest=runtime.oldest(android),
+            android_oldest=included_runtime.oldest(android),
             ios_version=ios.runtime_version,
-            ios_oldest=runtime.oldest(ios),
+            ios_oldest=included_runtime.oldest(ios),
             ios_framework=runtime.framework_path(ios),
             min_ios=ios.oldest_system,
             swift=swift_package.swift_package(
@@ -146,7 +147,7 @@ class ReactNative:
             min_sdk=int(android.oldest_system),
             compile_sdk=downloads.pins()["android"]["compile-sdk"],
             react_native=downloads.pins()["react-native"]["oldest"],
-            has_telemetry=runtime.has_telemetry(android),
+            has_telemetry=included_runtime.has_telemetry(android),
             providers_in_manifest=with_partial(android.providers, MANIFEST),
             providers_of_device=with_partial(android.providers, texts.DEVICE),
             providers_in_readme=with_partial(android.providers, texts.README),

@@ -8,22 +8,20 @@ import 'chosen.dart';
 import 'models.dart';
 import 'screen.dart';
 
-void main() => runApp(const PictureApp());
+void main() => runApp(PictureApp(models: Models()));
 
 /// The app: one screen.
 class PictureApp extends StatelessWidget {
   /// With the plugins of the device.
-  const PictureApp({super.key});
+  const PictureApp({super.key, required this.models});
+
+  /// Where the model comes from.
+  final Models models;
 
   @override
   Widget build(BuildContext context) => MaterialApp(
     title: 'What is it?',
     theme: ThemeData(colorSchemeSeed: Colors.indigo),
-    home: const PictureScreen(
-      models: Models(),
-      ownPicture: ownPicture,
-      choosePicture: choosePicture,
-      openCamera: openCamera,
-    ),
+    home: PictureScreen(models: models, ownPicture: ownPicture, choosePicture: choosePicture, openCamera: openCamera),
   );
 }

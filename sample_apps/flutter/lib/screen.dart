@@ -5,8 +5,9 @@ import 'dart:async';
 import 'dart:typed_data';
 
 import 'package:flutter/material.dart';
-import 'package:vision/vision.dart' show Classification, Classifier, Picture;
+import 'package:vision_models/vision_models.dart' show Classification, Classifier, Picture;
 
+import 'channel.dart';
 import 'models.dart';
 import 'seeing.dart';
 
@@ -118,6 +119,7 @@ class _PictureScreenState extends State<PictureScreen> {
           for (final each in _seeing.classes) ClassRow(found: each),
           if (_seeing.problem.isNotEmpty) ProblemRow(problem: _seeing.problem, onRetry: () => unawaited(_start())),
           if (_seeing.model case final model?) ModelRow(model: model),
+          if (widget.models.channel.isThere) UpdateRow(channel: widget.models.channel),
         ],
       ),
     ),
@@ -230,4 +232,42 @@ class ModelRow extends StatelessWidget {
       ),
     );
   }
+}
+
+/// Looks for a newer model.
+class UpdateRow extends StatefulWidget {
+  /// In a channel.
+  const UpdateRow({super.key, required this.channel});
+
+  /// Where newer models come from.
+  final Channel channel;
+
+  @override
+  State<UpdateRow> createState() => _UpdateRowState();
+}
+
+class _UpdateRowState extends State<UpdateRow> {
+  bool _isUpdating = false;
+  String _news = '';
+
+  Future<void> _update() async {
+    setState(() => _isUpdating = true);
+    final news = await widget.channel.update();
+    if (!mounted) return;
+    setState(() {
+      _isUpdating = false;
+      _news = news;
+    });
+  }
+
+  @override
+  Widget build(BuildContext context) => Column(
+    children: [
+      TextButton(
+        onPressed: _isUpdating ? null : () => unawaited(_update()),
+        child: const Text('Look for a newer model'),
+      ),
+      Text(_news),
+    ],
+  );
 }

@@ -183,7 +183,7 @@ Future<void> fallbacks() async {
         onLoad: (event) => events.add('load ${event.info.name} ${event.provider.name}'),
         onRun: (event) => events.add('run ${event.model} ${event.error?.code.name}'),
         onFailure: (event) => events.add('failure ${event.error.code.name}'),
-        onRelease: (model) => events.add('release $model'),
+        onRelease: (event) => events.add('release ${event.model}'),
       ),
     ),
   );

@@ -148,7 +148,7 @@ Future<void> observed() async {
     onLoad: (event) => events.add('load ${event.info.name} ${event.provider.name}'),
     onRun: (event) => events.add('run ${event.model} ${event.error?.code.name}'),
     onFailure: (event) => events.add('failure ${event.model} ${event.error.code.name}'),
-    onRelease: (model) => events.add('release $model'),
+    onRelease: (event) => events.add('release ${event.model}'),
   );
   final model = await Orientation.load(options(observer: observer, providers: [Provider.xnnpack, Provider.webgpu]));
   await model.classify(picture);

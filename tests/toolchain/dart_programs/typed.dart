@@ -1,6 +1,7 @@
 // Calls the models of the package `typed` by their contracts, and prints one line of JSON for each check: `NAME {...}`.
 //
-// Arguments: ONNX Runtime's library, and a file with texts as UTF-16, for JSON has no way to write a lone surrogate.
+// Arguments: ONNX Runtime's library, a file with texts as UTF-16, for JSON has no way to write a lone surrogate, and an
+// ONNX file of the app's own.
 
 import 'dart:async';
 import 'dart:convert';
@@ -8,6 +9,8 @@ import 'dart:io';
 import 'dart:typed_data';
 
 import 'package:typed/typed.dart';
+
+import 'serving.dart' show serve;
 
 late final LoadOptions options;
 late final Map<String, Object?> given;
@@ -304,5 +307,6 @@ Future<void> main(List<String> arguments) async {
   await pictures();
   await severalResults();
   await sounds();
+  await serve(options, arguments[2]);
   say('done', true);
 }

@@ -20,8 +20,8 @@ const VERSION = 0xa0;
 /** A value in DER: its tag, its length, and what is in it (ITU-T X.690). */
 function der(tag, ...parts) {
   const content = Buffer.concat(parts.map((part) => Buffer.from(part)));
-  const long = [content.length >> 8, content.length & 255];
-  const length = content.length < 128 ? [content.length] : [0x82, ...long];
+  const long = content.length < 256 ? [0x81] : [0x82, content.length >> 8];
+  const length = content.length < 128 ? [content.length] : [...long, content.length & 255];
   return Buffer.concat([Buffer.from([tag, ...length]), content]);
 }
 

@@ -15,3 +15,10 @@ Future<ByteData?> loadAsset(String key) {
   PlatformDispatcher.instance.sendPlatformMessage('flutter/assets', ByteData.sublistView(name), loaded.complete);
   return loaded.future;
 }
+
+/// What the native half of this package answers on a channel; null where nobody listens.
+Future<ByteData?> askPlugin(String channel) {
+  final answered = Completer<ByteData?>();
+  PlatformDispatcher.instance.sendPlatformMessage(channel, null, answered.complete);
+  return answered.future;
+}

@@ -7,3 +7,6 @@ const bool isEngine = false;
 
 /// Null: there is no Flutter here.
 Future<ByteData?> loadAsset(String key) async => null;
+
+/// Null: there is no native half here.
+Future<ByteData?> askPlugin(String channel) async => null;

@@ -1,5 +1,7 @@
 // What a generated file says of its model.
 
+import 'dart:typed_data';
+
 import 'options.dart';
 import 'tensor.dart';
 
@@ -33,13 +35,26 @@ final class WeightsFile {
 /// A file of a model, and how ONNX Runtime opens it.
 final class ModelFile {
   /// For some providers.
-  const ModelFile(this.file, {required this.providers, required this.settings, required this.weights});
+  const ModelFile(
+    this.file, {
+    required this.providers,
+    required this.chips,
+    required this.isFloat16,
+    required this.settings,
+    required this.weights,
+  });
 
   /// The file.
   final PackagedFile file;
 
   /// Those that open it.
   final List<Provider> providers;
+
+  /// Chips that it was compiled for, by Android's names; empty for any.
+  final List<String> chips;
+
+  /// Whether it computes with 16-bit floats.
+  final bool isFloat16;
 
   /// Session configuration entries that it needs.
   final Map<String, String> settings;
@@ -58,6 +73,21 @@ final class ProviderSetup {
 
   /// Under ONNX Runtime's names.
   final Map<String, String> options;
+}
+
+/// A model on one platform.
+final class PlatformSetup {
+  /// All of it is generated.
+  const PlatformSetup({required this.oldestRuntime, required this.providers, required this.files});
+
+  /// The oldest ONNX Runtime that every file loads in.
+  final String oldestRuntime;
+
+  /// In the order in which they are tried, without the CPU.
+  final List<ProviderSetup> providers;
+
+  /// Best first.
+  final List<ModelFile> files;
 }
 
 /// Where the values of a golden tensor lie, little-endian; fewer bytes than its shape needs are a recipe for them.
@@ -126,6 +156,48 @@ final class Golden {
   final List<GoldenSample> samples;
 }
 
+/// Decides which files a package opens, by a list of them that is in the package under the name [list].
+abstract interface class ModelGuard {
+  /// Name of a file of the package.
+  String get list;
+
+  /// Reads the list; null where the package has none.
+  ///
+  /// Throws ModelException for one that is not to be trusted.
+  GuardedFiles read(Uint8List? text);
+}
+
+/// Reads encrypted files.
+abstract interface class ModelCipher {
+  /// The first bytes of a file that [read] needs, or all of a smaller one.
+  int get headerBytes;
+
+  /// Reads the start of a file of `size` bytes; null for one that is not encrypted.
+  ///
+  /// Throws ModelException `corrupted` for one that was cut, or is of another version.
+  SealedFile? read(Uint8List start, int size, String name);
+}
+
+/// An encrypted file.
+abstract interface class SealedFile {
+  /// Name of its key.
+  String get keyId;
+
+  /// Size of the file as it was.
+  int get plainBytes;
+
+  /// Decrypts all of it.
+  ///
+  /// Throws ModelException `key` for another key, or bytes that were changed.
+  void open(Uint8List key, Uint8List sealed, Uint8List plain);
+}
+
+/// What a list allows.
+abstract interface class GuardedFiles {
+  /// Throws ModelException unless a file may be opened: under its name, or under any for one of the app's own.
+  void require(String name, String sha256, {required bool isOwn});
+}
+
 /// A model's module for pages.
 final class PageModel {
   /// `module` is its file in the package, `name` what it exports.
@@ -145,12 +217,13 @@ final class ModelDescriptor {
     required this.package,
     required this.name,
     required this.version,
-    required this.oldestRuntime,
+    required this.library,
     required this.inputs,
     required this.outputs,
-    required this.providers,
-    required this.files,
+    required this.setups,
     required this.golden,
+    this.guard,
+    this.cipher,
     this.page,
   });
 
@@ -163,8 +236,8 @@ final class ModelDescriptor {
   /// Of the package.
   final String version;
 
-  /// The oldest ONNX Runtime that every file loads in.
-  final String oldestRuntime;
+  /// ONNX Runtime's library on Android.
+  final String library;
 
   /// In the model's order.
   final List<TensorSpec> inputs;
@@ -172,15 +245,35 @@ final class ModelDescriptor {
   /// In the model's order.
   final List<TensorSpec> outputs;
 
-  /// In the order in which they are tried, without the CPU.
-  final List<ProviderSetup> providers;
-
-  /// Best first.
-  final List<ModelFile> files;
+  /// By platform: `android`, and `ios`, which is macOS', too.
+  final Map<String, PlatformSetup> setups;
 
   /// Samples for self-tests.
   final List<Golden> golden;
 
   /// For pages; null of a package without files for them.
   final PageModel? page;
+
+  /// Decides which files are opened; null for a package that opens its files unsigned.
+  final ModelGuard? guard;
+
+  /// Reads its files; null for a package whose files are not encrypted.
+  final ModelCipher? cipher;
+
+  /// The model with other files of the same interface, which others vouch for.
+  ModelDescriptor released({required String version, required List<ModelFile> files, required List<Golden> golden}) =>
+      ModelDescriptor(
+        package: package,
+        name: name,
+        version: version,
+        library: library,
+        inputs: inputs,
+        outputs: outputs,
+        setups: {
+          for (final MapEntry(:key, :value) in setups.entries)
+            key: PlatformSetup(oldestRuntime: value.oldestRuntime, providers: value.providers, files: files),
+        },
+        golden: golden,
+        page: page,
+      );
 }

@@ -8,8 +8,17 @@ enum ModelErrorCode {
   /// A file is not the one that the package was built with, or not the one whose SHA-256 was given.
   corrupted,
 
-  /// A file is there and cannot be read.
+  /// A file is there and cannot be read, or one cannot be written.
   unreadable,
+
+  /// The device has no room for a download.
+  noSpace,
+
+  /// A download did not succeed.
+  network,
+
+  /// The model is encrypted, and the app has no key for it, or another one.
+  key,
 
   /// ONNX Runtime reports an error; the message is its own.
   runtime,
@@ -40,7 +49,7 @@ enum ModelErrorCode {
 }
 
 /// A model cannot be loaded or run. Every future of this package that fails fails with one.
-final class ModelException implements Exception {
+base class ModelException implements Exception {
   /// Made by this package: an app only catches it.
   const ModelException(this.code, this.message);
 

@@ -2,11 +2,12 @@
 
 import 'dart:convert';
 import 'dart:ffi';
+import 'dart:io';
 import 'dart:typed_data';
 
 import 'errors.dart';
 
-final DynamicLibrary _library = DynamicLibrary.process();
+final DynamicLibrary _library = Platform.isWindows ? DynamicLibrary.open('ucrtbase.dll') : DynamicLibrary.process();
 
 final Pointer<Void> Function(int count, int size) _calloc = _library
     .lookupFunction<Pointer<Void> Function(Size, Size), Pointer<Void> Function(int, int)>('calloc');
@@ -42,6 +43,18 @@ final class Arena {
     memory.asTypedList(encoded.length).setAll(0, encoded);
     return memory.cast();
   }
+
+  /// A text in UTF-16 that ends with a zero.
+  Pointer<Void> wideText(String value) {
+    final units = value.codeUnits;
+    final memory = bytes((units.length + 1) * 2);
+    memory.cast<Uint16>().asTypedList(units.length).setAll(0, units);
+    return memory.cast();
+  }
+
+  /// Pointers to paths, in the characters that the system has for them.
+  Pointer<Pointer<Void>> paths(List<String> values) =>
+      pointers([for (final value in values) Platform.isWindows ? wideText(value) : text(value)]);
 
   /// Pointers to texts.
   Pointer<Pointer<Void>> texts(List<String> values) => pointers([for (final value in values) text(value)]);

@@ -5,6 +5,7 @@ import 'dart:ffi';
 import 'dart:typed_data';
 
 import 'errors.dart';
+import 'library.dart';
 import 'mapped_file.dart';
 import 'memory.dart';
 import 'onnxruntime_api.dart';
@@ -21,6 +22,9 @@ const Map<String, int> _nnapiFlags = {'USE_FP16': 1, 'USE_NCHW': 2, 'CPU_DISABLE
 final class FedTensor {
   /// `address` is that of `sizeBytes` bytes; strings are in `texts` instead.
   const FedTensor(this.place, this.type, this.shape, this.address, this.sizeBytes, this.texts);
+
+  /// The same for another place.
+  FedTensor at(int other) => FedTensor(other, type, shape, address, sizeBytes, texts);
 
   /// Among the inputs of the session.
   final int place;
@@ -77,7 +81,13 @@ final class Weights {
 /// How a session is opened.
 final class SessionSettings {
   /// Without `provider` the CPU runs everything.
-  const SessionSettings({required this.threads, required this.entries, this.provider, this.options = const {}});
+  const SessionSettings({
+    required this.threads,
+    required this.entries,
+    this.provider,
+    this.options = const {},
+    this.profile,
+  });
 
   /// Threads of a run; 0 for as many as ONNX Runtime chooses.
   final int threads;
@@ -90,18 +100,29 @@ final class SessionSettings {
 
   /// The provider's own settings.
   final Map<String, String> options;
+
+  /// What the path of a trace of its runs begins with; null without a trace.
+  final String? profile;
+
+  /// The same with a trace.
+  SessionSettings profiled(String prefix) =>
+      SessionSettings(threads: threads, entries: entries, provider: provider, options: options, profile: prefix);
 }
 
 /// ONNX Runtime's library, opened in this isolate.
 final class OnnxRuntime {
-  OnnxRuntime._(this._library, this.api, this.version);
+  OnnxRuntime._(this._library, this.api, this.assignmentApi, this.version);
 
-  /// Opens the library that the system finds under a name, or the file at a path.
+  /// Opens a library.
   ///
   /// Throws ModelException `unsupported` where there is none, `runtimeVersion` for one that is too old.
-  factory OnnxRuntime.open(String name) {
-    final library = _opened(name);
-    final base = library.lookupFunction<Pointer<_ApiBase> Function(), Pointer<_ApiBase> Function()>('OrtGetApiBase')();
+  factory OnnxRuntime.open(RuntimeLibrary place) {
+    final name = place.name;
+    final library = name == null ? null : _opened(name);
+    final entry = library == null
+        ? Pointer<NativeFunction<Pointer<_ApiBase> Function()>>.fromAddress(place.address)
+        : library.lookup<NativeFunction<Pointer<_ApiBase> Function()>>('OrtGetApiBase');
+    final base = entry.asFunction<Pointer<_ApiBase> Function()>()();
     final version = textAt(
       base.ref.getVersionString
           .cast<NativeFunction<Pointer<Void> Function()>>()
@@ -113,13 +134,21 @@ final class OnnxRuntime {
     if (table == nullptr) {
       throw ModelException(ModelErrorCode.runtimeVersion, 'ONNX Runtime $version is older than 1.$apiVersion');
     }
-    return OnnxRuntime._(library, OrtApi(table.cast()), version);
+    final later = base.ref.getApi
+        .cast<NativeFunction<Pointer<Void> Function(Uint32)>>()
+        .asFunction<Pointer<Void> Function(int)>()(assignmentVersion);
+    final assignmentApi = later == nullptr ? null : OrtApi(later.cast());
+    return OnnxRuntime._(library, OrtApi(table.cast()), assignmentApi, version);
   }
 
-  final DynamicLibrary _library;
+  /// Null where the library was in the process already.
+  final DynamicLibrary? _library;
 
   /// Its functions.
   final OrtApi api;
+
+  /// The same with those that tell which provider runs which node; null of an older one.
+  final OrtApi? assignmentApi;
 
   /// What it says that it is: `1.2.3`.
   final String version;
@@ -157,6 +186,8 @@ final class OnnxRuntime {
         check(api.addSessionConfigEntry(options, arena.text(key), arena.text(value)));
       }
       if (weights.isNotEmpty) _addWeights(arena, options, weights);
+      final profile = settings.profile;
+      if (profile != null) check(api.enableProfiling(options, arena.text(profile)));
       final provider = settings.provider;
       if (provider != null) _append(arena, options, provider, settings.options);
       return _made((out) => api.createSessionFromArray(_environment, model.address.cast(), model.size, options, out));
@@ -168,7 +199,7 @@ final class OnnxRuntime {
   void _addWeights(Arena arena, Pointer<Void> options, List<Weights> weights) => check(
     api.addExternalInitializersFromFilesInMemory(
       options,
-      arena.texts([for (final each in weights) each.name]).cast(),
+      arena.paths([for (final each in weights) each.name]).cast(),
       arena.pointers([for (final each in weights) each.bytes.address.cast()]).cast(),
       arena.sizes([for (final each in weights) each.bytes.size]).cast(),
       weights.length,
@@ -186,10 +217,11 @@ final class OnnxRuntime {
   /// NNAPI is not among the providers that are added by name: it has a function of its own.
   void _appendNnapi(Pointer<Void> options, Map<String, String> own) {
     const name = 'OrtSessionOptionsAppendExecutionProvider_Nnapi';
-    if (!_library.providesSymbol(name)) {
+    final library = _library;
+    if (library == null || !library.providesSymbol(name)) {
       throw const ModelException(ModelErrorCode.runtime, 'this ONNX Runtime was built without NNAPI');
     }
-    final add = _library
+    final add = library
         .lookupFunction<Pointer<Void> Function(Pointer<Void>, Uint32), Pointer<Void> Function(Pointer<Void>, int)>(
           name,
         );
@@ -199,6 +231,29 @@ final class OnnxRuntime {
     }
     check(add(options, flags));
   }
+
+  /// Ends the trace of a session: the path of its file.
+  String endProfiling(Pointer<Void> session) {
+    final path = _made((out) => api.sessionEndProfiling(session, _allocator, out));
+    final text = textAt(path);
+    check(api.allocatorFree(_allocator, path));
+    return text;
+  }
+
+  /// What the model of a session says under a key; empty where it says nothing.
+  String metadata(Pointer<Void> session, String key) => withArena((arena) {
+    final metadata = _made((out) => api.sessionGetModelMetadata(session, out));
+    try {
+      final name = arena.text(key);
+      final found = _made((out) => api.modelMetadataLookupCustomMetadataMap(metadata, _allocator, name, out));
+      if (found == nullptr) return '';
+      final text = textAt(found);
+      check(api.allocatorFree(_allocator, found));
+      return text;
+    } finally {
+      api.releaseModelMetadata(metadata);
+    }
+  });
 
   /// The inputs of a session.
   List<TensorSpec> inputs(Pointer<Void> session) =>
@@ -375,9 +430,12 @@ final class _ApiBase extends Struct {
 }
 
 DynamicLibrary _opened(String name) {
+  final DynamicLibrary library;
   try {
-    return DynamicLibrary.open(name);
+    library = DynamicLibrary.open(name);
   } on ArgumentError catch (error) {
     throw ModelException(ModelErrorCode.unsupported, 'ONNX Runtime cannot be opened: ${error.message}');
   }
+  if (library.providesSymbol('OrtGetApiBase')) return library;
+  throw ModelException(ModelErrorCode.unsupported, '$name is not ONNX Runtime');
 }

@@ -6,6 +6,9 @@ import 'dart:ffi';
 /// The oldest version of the table that has all functions used here: every later ONNX Runtime gives it too.
 const int apiVersion = 18;
 
+/// The oldest version of the table with the functions that tell which provider runs which node.
+const int assignmentVersion = 24;
+
 /// The table of functions that `OrtApiBase.GetApi` gives.
 final class OrtApi {
   /// The table at an address.
@@ -47,6 +50,12 @@ final class OrtApi {
   late final Pointer<Void> Function(Pointer<Void> options) createSessionOptions =
       (_table + 10).value
           .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>)>>()
+          .asFunction();
+
+  /// `EnableProfiling`.
+  late final Pointer<Void> Function(Pointer<Void> options, Pointer<Void> profileFilePrefix) enableProfiling =
+      (_table + 14).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>)>>()
           .asFunction();
 
   /// `SetIntraOpNumThreads`.
@@ -256,6 +265,30 @@ final class OrtApi {
           .cast<NativeFunction<Void Function(Pointer<Void>)>>()
           .asFunction();
 
+  /// `SessionEndProfiling`.
+  late final Pointer<Void> Function(Pointer<Void> session, Pointer<Void> allocator, Pointer<Void> out) sessionEndProfiling =
+      (_table + 110).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>, Pointer<Void>)>>()
+          .asFunction();
+
+  /// `SessionGetModelMetadata`.
+  late final Pointer<Void> Function(Pointer<Void> session, Pointer<Void> out) sessionGetModelMetadata =
+      (_table + 111).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>)>>()
+          .asFunction();
+
+  /// `ModelMetadataLookupCustomMetadataMap`.
+  late final Pointer<Void> Function(Pointer<Void> modelMetadata, Pointer<Void> allocator, Pointer<Void> key, Pointer<Void> value) modelMetadataLookupCustomMetadataMap =
+      (_table + 116).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>, Pointer<Void>, Pointer<Void>)>>()
+          .asFunction();
+
+  /// `ReleaseModelMetadata`.
+  late final void Function(Pointer<Void> input) releaseModelMetadata =
+      (_table + 118).value
+          .cast<NativeFunction<Void Function(Pointer<Void>)>>()
+          .asFunction();
+
   /// `AddSessionConfigEntry`.
   late final Pointer<Void> Function(Pointer<Void> options, Pointer<Void> configKey, Pointer<Void> configValue) addSessionConfigEntry =
       (_table + 130).value
@@ -272,6 +305,30 @@ final class OrtApi {
   late final Pointer<Void> Function(Pointer<Void> options, Pointer<Void> externalInitializerFileNames, Pointer<Void> externalInitializerFileBufferArray, Pointer<Void> externalInitializerFileLengths, int numExternalInitializerFiles) addExternalInitializersFromFilesInMemory =
       (_table + 279).value
           .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>, Pointer<Void>, Pointer<Void>, Size)>>()
+          .asFunction();
+
+  /// `Session_GetEpGraphAssignmentInfo`.
+  late final Pointer<Void> Function(Pointer<Void> session, Pointer<Void> epSubgraphs, Pointer<Void> numEpSubgraphs) sessionGetEpGraphAssignmentInfo =
+      (_table + 407).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>, Pointer<Void>)>>()
+          .asFunction();
+
+  /// `EpAssignedSubgraph_GetEpName`.
+  late final Pointer<Void> Function(Pointer<Void> epSubgraph, Pointer<Void> out) epAssignedSubgraphGetEpName =
+      (_table + 408).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>)>>()
+          .asFunction();
+
+  /// `EpAssignedSubgraph_GetNodes`.
+  late final Pointer<Void> Function(Pointer<Void> epSubgraph, Pointer<Void> epNodes, Pointer<Void> numEpNodes) epAssignedSubgraphGetNodes =
+      (_table + 409).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>, Pointer<Void>)>>()
+          .asFunction();
+
+  /// `EpAssignedNode_GetName`.
+  late final Pointer<Void> Function(Pointer<Void> epNode, Pointer<Void> out) epAssignedNodeGetName =
+      (_table + 410).value
+          .cast<NativeFunction<Pointer<Void> Function(Pointer<Void>, Pointer<Void>)>>()
           .asFunction();
 
 }

@@ -1,20 +1,31 @@
 // Options for loading a model, and what an app is told of it.
 
+import 'dart:async';
+import 'dart:typed_data';
+
+import 'cancellation.dart';
 import 'errors.dart';
+import 'policies.dart';
 
 /// Execution providers of ONNX Runtime. [cpu] runs every model, so it is tried last.
 enum Provider {
-  /// XNNPACK's kernels for the CPU.
-  xnnpack('XNNPACK'),
+  /// Apple's CoreML: GPU and neural engine.
+  coreml('CoreML'),
+
+  /// Qualcomm's neural processor.
+  qnn('QNN'),
 
   /// Android's neural networks API.
   nnapi('NNAPI'),
 
-  /// Graphics processors, in browsers.
+  /// Graphics processors.
   webgpu('WebGPU'),
 
   /// Browsers' neural networks API.
   webnn('WebNN'),
+
+  /// XNNPACK's kernels for the CPU.
+  xnnpack('XNNPACK'),
 
   /// ONNX Runtime's own kernels.
   cpu('');
@@ -23,6 +34,24 @@ enum Provider {
 
   /// ONNX Runtime's name, by which it is added to a session; empty for the CPU, which every session has.
   final String registeredName;
+}
+
+/// The kinds of [ModelSource].
+enum SourceKind {
+  /// [ModelSource.bundled].
+  bundled,
+
+  /// [ModelSource.folder].
+  folder,
+
+  /// [ModelSource.path].
+  path,
+
+  /// [ModelSource.url].
+  url,
+
+  /// The source of a package's updater.
+  updater,
 }
 
 /// Where the files of a model come from.
@@ -38,6 +67,11 @@ sealed class ModelSource {
   /// One file of the app's own, whatever its numbers: it must have this model's inputs and outputs. `sha256`, in
   /// hexadecimal, is what it must have.
   const factory ModelSource.path(String path, {String? sha256}) = PathSource;
+
+  /// From a server: `address` is that of a folder, with `https` and a `/` at its end, in which each file lies under its
+  /// SHA-256, as `mobpack extract` lays them out. What is needed is downloaded once; a download that was interrupted goes
+  /// on where it ended.
+  const factory ModelSource.url(String address) = UrlSource;
 }
 
 /// [ModelSource.bundled].
@@ -67,6 +101,30 @@ final class PathSource extends ModelSource {
   final String? sha256;
 }
 
+/// [ModelSource.url].
+final class UrlSource extends ModelSource {
+  /// The files in a folder of a server.
+  const UrlSource(this.address);
+
+  /// Of the folder.
+  final String address;
+}
+
+/// A source that this package makes, such as that of an updater.
+abstract base class MadeSource extends ModelSource {
+  /// For classes that know how to open its models.
+  const MadeSource();
+}
+
+/// The kind of a source.
+SourceKind kindOf(ModelSource source) => switch (source) {
+  BundledSource() => SourceKind.bundled,
+  FolderSource() => SourceKind.folder,
+  PathSource() => SourceKind.path,
+  UrlSource() => SourceKind.url,
+  MadeSource() => SourceKind.updater,
+};
+
 /// Options for loading and running a model. Omitted options have the package's defaults.
 final class LoadOptions {
   /// All of them are optional.
@@ -78,8 +136,13 @@ final class LoadOptions {
     this.spinning = false,
     this.queue = 64,
     this.observer,
+    this.policies = const Policies(),
     this.allowOtherRuntime = false,
-    this.library = 'libonnxruntime.so',
+    this.folder,
+    this.onProgress,
+    this.cancellation,
+    this.keys,
+    this.library,
   });
 
   /// Where its files come from.
@@ -104,11 +167,46 @@ final class LoadOptions {
   /// Is told of loading, runs and disposal.
   final ModelObserver? observer;
 
+  /// What the model does by itself when a provider fails, memory is short or the device is hot.
+  final Policies policies;
+
   /// Run on a version of ONNX Runtime that is older than those that the package was tested with.
   final bool allowOtherRuntime;
 
-  /// ONNX Runtime's library: a name that the system finds, or a path.
-  final String library;
+  /// The folder for downloads; null for one of the app's that the system does not back up, or may empty.
+  final String? folder;
+
+  /// Is told how many bytes of the files that a load needs from a server are there, and how many they have.
+  final void Function(int loadedBytes, int totalBytes)? onProgress;
+
+  /// Ends the downloads of the load, which fails with `cancelled` then. What has come is kept.
+  final Cancellation? cancellation;
+
+  /// The 32 bytes of a key by its name, for packages whose models are encrypted. What it throws ends the load, with `key`.
+  final FutureOr<Uint8List> Function(String id)? keys;
+
+  /// ONNX Runtime's library: a name that the system finds, or a path. Null for that of the package: Android's and
+  /// Apple's builds bring it; on Linux and Windows it is the one of the build hook, else one beside the program, else
+  /// what the system finds under its name.
+  final String? library;
+
+  /// The same options for another source.
+  LoadOptions withSource(ModelSource source) => LoadOptions(
+    source: source,
+    providers: providers,
+    providerOptions: providerOptions,
+    threads: threads,
+    spinning: spinning,
+    queue: queue,
+    observer: observer,
+    policies: policies,
+    allowOtherRuntime: allowOtherRuntime,
+    folder: folder,
+    onProgress: onProgress,
+    cancellation: cancellation,
+    keys: keys,
+    library: library,
+  );
 
   /// Throws ModelException `badOptions`.
   void check() {
@@ -164,7 +262,7 @@ final class ModelInfo {
 /// A model was loaded.
 final class LoadEvent {
   /// Made by this package.
-  const LoadEvent(this.info, this.provider, this.fallbacks, this.duration);
+  const LoadEvent(this.info, this.provider, this.fallbacks, this.source, this.duration, {this.memoryBytes});
 
   /// Which one.
   final ModelInfo info;
@@ -175,14 +273,27 @@ final class LoadEvent {
   /// Those that did not start.
   final List<Fallback> fallbacks;
 
+  /// Where its files came from.
+  final SourceKind source;
+
   /// From the call of `load` on.
   final Duration duration;
+
+  /// Bytes of the process that are resident after loading; null where the platform does not tell.
+  final int? memoryBytes;
 }
 
 /// A run has ended. Calls that are refused before they are queued, with `badInput`, `busy` or `disposed`, are no runs.
 final class RunEvent {
   /// Made by this package.
-  const RunEvent(this.model, this.provider, this.duration, this.error);
+  const RunEvent(
+    this.model,
+    this.provider,
+    this.duration,
+    this.error, {
+    this.queued = Duration.zero,
+    this.isRetry = false,
+  });
 
   /// Name of the model.
   final String model;
@@ -190,11 +301,17 @@ final class RunEvent {
   /// The provider that ran it.
   final Provider provider;
 
-  /// From the call on, including the time that it waited for its turn.
+  /// How long it waited for its turn; zero for one that failed, whose [duration] is all its time.
+  final Duration queued;
+
+  /// From then on until its outputs were there.
   final Duration duration;
 
   /// Null of a run that succeeded.
   final ModelException? error;
+
+  /// Whether it repeated on the CPU a run that another provider had failed at.
+  final bool isRetry;
 }
 
 /// A model could not be loaded.
@@ -212,12 +329,37 @@ final class FailureEvent {
   final Duration duration;
 }
 
-/// Is told what models do: an option of `load`. Its functions are called in the isolate that loads the model.
+/// Why the memory of a model is given back.
+enum ReleaseReason {
+  /// The app disposed of it.
+  close,
+
+  /// Memory is short: the next run opens it again.
+  memory,
+
+  /// The device has become too hot, or cool again: the next run opens it with other threads.
+  thermal,
+}
+
+/// The memory of a model is given back.
+final class ReleaseEvent {
+  /// Made by this package.
+  const ReleaseEvent(this.model, this.reason);
+
+  /// Name of the model.
+  final String model;
+
+  /// Why.
+  final ReleaseReason reason;
+}
+
+/// Is told what models do: an option of `load`. Its functions are called in the isolate that loads the model; what one of
+/// them throws is logged, and ends nothing.
 final class ModelObserver {
   /// All functions are optional.
   const ModelObserver({this.onLoad, this.onRun, this.onFailure, this.onRelease});
 
-  /// A model was loaded.
+  /// A model was loaded, or opened again after it had been released.
   final void Function(LoadEvent event)? onLoad;
 
   /// A run has ended.
@@ -226,6 +368,6 @@ final class ModelObserver {
   /// A model could not be loaded.
   final void Function(FailureEvent event)? onFailure;
 
-  /// The memory of a model, by its name, is given back.
-  final void Function(String model)? onRelease;
+  /// The memory of a model is given back.
+  final void Function(ReleaseEvent event)? onRelease;
 }

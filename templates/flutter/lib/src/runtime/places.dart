@@ -55,9 +55,19 @@ String _inFolder(String folder, PackagedFile file) {
   throw ModelException(ModelErrorCode.missing, '$folder has neither ${file.name} nor ${file.sha256}');
 }
 
+/// The folder of Flutter's assets, where an app has it as files: everywhere but on Android.
+String _assetsFolder() {
+  final folder = File(Platform.resolvedExecutable).parent.path;
+  return switch (Platform.operatingSystem) {
+    'ios' => '$folder/Frameworks/App.framework/flutter_assets',
+    'macos' => '$folder/../Frameworks/App.framework/Resources/flutter_assets',
+    _ => '$folder/data/flutter_assets',
+  };
+}
+
 /// The path of a file beside the program, or in the package's folder; null where it can only be an asset.
 Future<String?> _bundled(String package, PackagedFile file) async {
-  final beside = '${File(Platform.resolvedExecutable).parent.path}/data/flutter_assets/${_key(package, file)}';
+  final beside = '${_assetsFolder()}/${_key(package, file)}';
   if (File(beside).existsSync()) return beside;
   if (isEngine) return null; // it has no packages to resolve: there are assets alone
   final library = await Isolate.resolvePackageUri(Uri.parse('package:$package/$package.dart'));

@@ -4,19 +4,30 @@ import 'dart:async';
 import 'dart:ffi';
 import 'dart:isolate';
 
+import 'assignment.dart';
 import 'errors.dart';
+import 'inspection.dart';
+import 'library.dart';
 import 'mapped_file.dart';
 import 'onnxruntime.dart';
 import 'sha256.dart';
 import 'tensor.dart';
 
+/// Makes the bytes that ONNX Runtime opens of those of a file.
+abstract interface class FileOpening {
+  /// Takes `bytes` over, unless it throws.
+  ModelBytes open(ModelBytes bytes);
+}
+
 /// Where the bytes of a file are: at a path, or in memory of the C library, which goes with the request.
 final class PlacedFile {
   /// A file on the device.
-  const PlacedFile.at(String this.path, this.name, this.sha256) : address = 0, size = 0;
+  const PlacedFile.at(String this.path, this.name, this.sha256) : address = 0, size = 0, opening = null;
 
   /// A file in memory.
-  const PlacedFile.inMemory(this.address, this.size, this.name, this.sha256) : path = null;
+  const PlacedFile.inMemory(this.address, this.size, this.name, this.sha256) : path = null, opening = null;
+
+  const PlacedFile._(this.path, this.address, this.size, this.name, this.sha256, this.opening);
 
   /// Of the file; null for one in memory.
   final String? path;
@@ -32,12 +43,23 @@ final class PlacedFile {
 
   /// What it must have; null for a file of the app's own whose SHA-256 was not given.
   final String? sha256;
+
+  /// What is done to its bytes once they were checked; null for nothing.
+  final FileOpening? opening;
+
+  /// The file, opened in another way.
+  PlacedFile openedBy(FileOpening opening) => PlacedFile._(path, address, size, name, sha256, opening);
+
+  /// Gives memory back that no worker has.
+  void forget() {
+    if (path == null) ModelBytes.taken(address, size).free();
+  }
 }
 
 /// What a worker says of a session that it has opened.
 final class OpenedSession {
   /// Its tensors, and the size of its files.
-  const OpenedSession(this.inputs, this.outputs, this.sizeBytes, this.version);
+  const OpenedSession(this.inputs, this.outputs, this.sizeBytes, this.version, this.assigned);
 
   /// In the order of places.
   final List<TensorSpec> inputs;
@@ -50,12 +72,27 @@ final class OpenedSession {
 
   /// Of ONNX Runtime.
   final String version;
+
+  /// What each provider runs; null where ONNX Runtime cannot tell.
+  final List<AssignedNodes>? assigned;
+}
+
+/// What a run gives.
+final class Ran {
+  /// Its outputs, and how long it took.
+  const Ran(this.outputs, this.duration);
+
+  /// In the order of results.
+  final List<GivenTensor> outputs;
+
+  /// Without the time that it waited for its turn.
+  final Duration duration;
 }
 
 final class _Open {
   const _Open(this.library, this.model, this.weights, this.settings);
 
-  final String library;
+  final RuntimeLibrary library;
   final PlacedFile model;
   final List<PlacedFile> weights;
   final SessionSettings settings;
@@ -66,6 +103,14 @@ final class _Run {
 
   final List<FedTensor> inputs;
   final int options;
+}
+
+final class _Profile {
+  const _Profile(this.inputs, this.runs, this.prefix);
+
+  final List<FedTensor> inputs;
+  final int runs;
+  final String prefix;
 }
 
 final class _Close {
@@ -143,15 +188,19 @@ final class Worker {
 
   /// Opens a model, verified, with `library`. Memory of the files is the worker's from here on.
   Future<OpenedSession> open(
-    String library,
+    RuntimeLibrary library,
     PlacedFile model,
     List<PlacedFile> weights,
     SessionSettings settings,
   ) async => (await _ask(_Open(library, model, weights, settings)))! as OpenedSession;
 
   /// Runs the session. Memory of the inputs must stay until the answer is here.
-  Future<List<GivenTensor>> run(List<FedTensor> inputs, int options) async =>
-      (await _ask(_Run(inputs, options)))! as List<GivenTensor>;
+  Future<Ran> run(List<FedTensor> inputs, int options) async => (await _ask(_Run(inputs, options)))! as Ran;
+
+  /// Runs a second session of the same model a number of times: the path of ONNX Runtime's trace of it, which begins with
+  /// `prefix`. Memory of the inputs must stay until the answer is here.
+  Future<String> profile(List<FedTensor> inputs, int runs, String prefix) async =>
+      (await _ask(_Profile(inputs, runs, prefix)))! as String;
 
   /// Closes the session after all runs that were asked for, and ends the isolate.
   Future<void> close() async {
@@ -186,12 +235,14 @@ final class _Session implements Finalizable {
   Pointer<Void> _session = nullptr;
   NativeFinalizer? _finalizer;
   List<ModelBytes> _files = [];
+  _Open? _opening;
   List<String> _inputs = [];
   List<String> _outputs = [];
 
   Object? serve(Object request) => switch (request) {
     _Open() => _open(request),
     _Run() => _run(request),
+    _Profile() => _profile(request),
     _ => _close(),
   };
 
@@ -203,6 +254,8 @@ final class _Session implements Finalizable {
       }
       for (final (index, each) in [request.model, ...request.weights].indexed) {
         _verify(each, files[index]);
+        final opening = each.opening;
+        if (opening != null) files[index] = opening.open(files[index]);
       }
       return _opened(request, files);
     } on Object {
@@ -215,13 +268,14 @@ final class _Session implements Finalizable {
 
   OpenedSession _opened(_Open request, List<ModelBytes> files) {
     final runtime = _runtime ??= OnnxRuntime.open(request.library);
-    final weights = [for (final (index, each) in request.weights.indexed) Weights(each.name, files[index + 1])];
-    final session = runtime.open(files.first, weights, request.settings);
+    final session = runtime.open(files.first, _weights(request, files), request.settings);
     final List<TensorSpec> inputs;
     final List<TensorSpec> outputs;
+    final List<AssignedNodes>? assigned;
     try {
       inputs = runtime.inputs(session);
       outputs = runtime.outputs(session);
+      assigned = assignedIn(runtime, session);
     } on Object {
       runtime.api.releaseSession(session);
       rethrow;
@@ -229,19 +283,45 @@ final class _Session implements Finalizable {
     _close();
     _session = session;
     _files = files;
+    _opening = request;
     _inputs = [for (final each in inputs) each.name];
     _outputs = [for (final each in outputs) each.name];
     // Where the isolate ends without a request to close.
     _finalizer = runtime.api.releaseSessionFinalizer..attach(this, session, detach: this);
-    return OpenedSession(inputs, outputs, files.fold(0, (sum, each) => sum + each.size), runtime.version);
+    final size = files.fold(0, (sum, each) => sum + each.size);
+    return OpenedSession(inputs, outputs, size, runtime.version, assigned);
   }
 
-  List<GivenTensor> _run(_Run request) {
+  List<Weights> _weights(_Open request, List<ModelBytes> files) => [
+    for (final (index, each) in request.weights.indexed) Weights(each.name, files[index + 1]),
+  ];
+
+  OnnxRuntime get _ready {
     final runtime = _runtime;
-    if (runtime == null || _session == nullptr) {
-      throw const ModelException(ModelErrorCode.disposed, 'the model was disposed of');
+    if (runtime != null && _session != nullptr) return runtime;
+    throw const ModelException(ModelErrorCode.disposed, 'the model was disposed of');
+  }
+
+  Ran _run(_Run request) {
+    final runtime = _ready;
+    final clock = Stopwatch()..start();
+    final options = Pointer<Void>.fromAddress(request.options);
+    return Ran(runtime.run(_session, _inputs, request.inputs, _outputs, options), clock.elapsed);
+  }
+
+  String _profile(_Profile request) {
+    final runtime = _ready;
+    final opening = _opening!;
+    final settings = opening.settings.profiled(request.prefix);
+    final session = runtime.open(_files.first, _weights(opening, _files), settings);
+    try {
+      for (var run = 0; run < request.runs; run++) {
+        runtime.run(session, _inputs, request.inputs, _outputs, nullptr).forEach(runtime.releaseValue);
+      }
+      return runtime.endProfiling(session);
+    } finally {
+      runtime.api.releaseSession(session);
     }
-    return runtime.run(_session, _inputs, request.inputs, _outputs, Pointer.fromAddress(request.options));
   }
 
   Object? _close() {

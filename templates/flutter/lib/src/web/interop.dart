@@ -107,6 +107,15 @@ extension type PageSelfTest._(JSObject _) implements JSObject {
   external JSArray<PageOutputTest> get outputs;
 }
 
+/// Progress of a download.
+extension type PageProgress._(JSObject _) implements JSObject {
+  /// Bytes that are there.
+  external int get loadedBytes;
+
+  /// Bytes of all files.
+  external int get totalBytes;
+}
+
 /// A tensor that a model gave.
 extension type PageTensor._(JSObject _) implements JSObject {
   /// Its values.
@@ -185,6 +194,7 @@ ModelException exceptionOf(JSAny? reason) {
 }
 
 /// `bad-input` -> [ModelErrorCode.badInput].
-final Map<String, ModelErrorCode> _codes = {for (final each in ModelErrorCode.values) _kebab(each.name): each};
+final Map<String, ModelErrorCode> _codes = {for (final each in ModelErrorCode.values) kebab(each.name): each};
 
-String _kebab(String name) => name.replaceAllMapped(RegExp('[A-Z]'), (found) => '-${found[0]!.toLowerCase()}');
+/// `badInput` -> `bad-input`
+String kebab(String name) => name.replaceAllMapped(RegExp('[A-Z]'), (found) => '-${found[0]!.toLowerCase()}');

@@ -4,14 +4,15 @@ import 'dart:async';
 import 'dart:js_interop';
 import 'dart:js_interop_unsafe';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/errors.dart';
 import '../runtime/options.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
-import 'address_page.dart' if (dart.library.ui_web) 'address_engine.dart';
 import 'interop.dart';
+import 'modules.dart';
 import 'tensors.dart';
 
 /// A model that is open in a worker of the page.
@@ -38,6 +39,13 @@ final class LoadedModel {
   /// The provider that runs the model.
   Provider get provider => _providerOf(_session.provider);
 
+  /// Null: browsers do not tell what each provider runs.
+  List<ProviderAssignment>? get assignment => null;
+
+  /// Throws ModelException `unsupported`: browsers write no traces.
+  Future<String> profile(List<TensorInput<Object>> inputs, int runs) async =>
+      throw const ModelException(ModelErrorCode.unsupported, 'pages have no traces of runs');
+
   /// Identifies the model.
   ModelInfo get info {
     final found = _session.info;
@@ -57,7 +65,8 @@ final class LoadedModel {
     try {
       options.check();
       final model = await _load(descriptor, options);
-      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, clock.elapsed));
+      final kind = kindOf(options.source);
+      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, kind, clock.elapsed));
       return model;
     } on ModelException catch (error) {
       options.observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed));
@@ -70,7 +79,10 @@ final class LoadedModel {
     final about = definition.descriptor;
     final known = about.providers;
     final wanted = {...?options.providers}..remove(Provider.cpu);
-    final session = await settled(definition.load(_given(options, wanted, known)));
+    final session = await withSignal(options.cancellation, (signal) async {
+      final given = await _given(options, wanted, known);
+      return settled(definition.load(given.._setIf(signal != null, 'signal', signal)));
+    });
     final fallbacks = [
       for (final each in wanted)
         if (!known.contains(each.name)) Fallback(each, 'the package has no file for it'),
@@ -103,16 +115,10 @@ final class LoadedModel {
     }
   }
 
-  Future<JSObject> _cancellable(JSObject inputs, Cancellation? cancellation) async {
-    if (cancellation == null) return settled(_session.run(inputs, JSObject()));
-    final controller = AbortController();
-    final forget = cancellation.listen(controller.abort);
-    try {
-      return await settled(_session.run(inputs, JSObject()..setProperty('signal'.toJS, controller.signal)));
-    } finally {
-      forget();
-    }
-  }
+  Future<JSObject> _cancellable(JSObject inputs, Cancellation? cancellation) => withSignal(
+    cancellation,
+    (signal) => settled(_session.run(inputs, JSObject().._setIf(signal != null, 'signal', signal))),
+  );
 
   /// Counts a run as under way until it has ended.
   Future<Result> _counted<Result>(Future<Result> run) async {
@@ -152,7 +158,7 @@ final class LoadedModel {
     _finalizer.detach(this);
     await Future.wait([..._underWay]);
     _session.dispose();
-    _options.observer?.onRelease?.call(descriptor.name);
+    _options.observer?.onRelease?.call(ReleaseEvent(descriptor.name, ReleaseReason.close));
   }
 }
 
@@ -189,32 +195,14 @@ Future<PageDefinition> _definition(ModelDescriptor descriptor, LoadOptions optio
       'this package was built without files for the web: add [target.web] to its mobpack.toml',
     );
   }
-  final address = _address(descriptor.package, page, options.library);
-  try {
-    final module = await settled(importModule(address.toJS));
-    return module.getProperty<PageDefinition>(page.name.toJS);
-  } on ModelException catch (error) {
-    throw ModelException(ModelErrorCode.missing, '$address: ${error.message}');
-  }
-}
-
-/// The address of a module: among the assets of the app, or in the copy of the package's folder that `library` names.
-String _address(String package, PageModel page, String library) {
-  final address = library.endsWith('/') ? '$library${page.module}' : addressOf('packages/$package/${page.module}');
-  final base = _baseAddress();
-  return base == null ? address : Uri.parse(base).resolve(address).toString();
-}
-
-/// What addresses of the page are relative to; null without a page.
-String? _baseAddress() {
-  final document = globalContext.getProperty<JSObject?>('document'.toJS);
-  return document?.getProperty<JSString?>('baseURI'.toJS)?.toDart;
+  final module = await moduleOf(descriptor.package, page.module, options.library);
+  return module.getProperty<PageDefinition>(page.name.toJS);
 }
 
 /// The options as JavaScript takes them.
 ///
 /// Throws ModelException `unsupported` for a source that pages do not have.
-JSObject _given(LoadOptions options, Set<Provider> wanted, List<String> known) {
+Future<JSObject> _given(LoadOptions options, Set<Provider> wanted, List<String> known) async {
   final asked = [
     for (final each in wanted)
       if (known.contains(each.name)) each.name.toJS,
@@ -224,31 +212,17 @@ JSObject _given(LoadOptions options, Set<Provider> wanted, List<String> known) {
     if (known.contains(key.name)) settings.setProperty(key.name.toJS, value.jsify());
   }
   return JSObject()
-    ..setProperty('source'.toJS, _source(options.source))
+    ..setProperty('source'.toJS, await sourceOf(options.source))
     ..setProperty('providerOptions'.toJS, settings)
     ..setProperty('threads'.toJS, options.threads.toJS)
     ..setProperty('spinning'.toJS, options.spinning.toJS)
     ..setProperty('queue'.toJS, options.queue.toJS)
-    .._setIf(options.providers != null, 'providers', asked.toJS);
+    .._setIf(options.providers != null, 'providers', asked.toJS)
+    .._setIf(options.onProgress != null, 'onProgress', _progress(options).toJS);
 }
 
-JSAny _source(ModelSource source) {
-  switch (source) {
-    case BundledSource():
-      return 'bundled'.toJS;
-    case PathSource(:final path, :final sha256):
-      final base = _baseAddress();
-      final address = base == null ? path : Uri.parse(base).resolve(path).toString();
-      return JSObject()
-        ..setProperty('path'.toJS, address.toJS)
-        .._setIf(sha256 != null, 'sha256', sha256?.toJS);
-    default:
-      throw const ModelException(
-        ModelErrorCode.unsupported,
-        'pages have no folders: use ModelSource.bundled() or ModelSource.path(address)',
-      );
-  }
-}
+void Function(PageProgress) _progress(LoadOptions options) =>
+    (progress) => options.onProgress?.call(progress.loadedBytes, progress.totalBytes);
 
 extension on JSObject {
   void _setIf(bool isSet, String name, JSAny? value) {

@@ -4,12 +4,16 @@
 library;
 
 export 'src/models/classifier.dart';
+export 'src/runtime/assignment.dart' show ProviderAssignment;
 export 'src/runtime/cancellation.dart';
 export 'src/runtime/entities.dart' show Entity;
 export 'src/runtime/errors.dart';
-export 'src/runtime/options.dart';
+export 'src/runtime/metrics.dart';
+export 'src/runtime/options.dart' hide MadeSource, kindOf;
 export 'src/runtime/picture.dart' hide PictureTensors;
 export 'src/runtime/planes.dart' show PicturePlane, Region;
+export 'src/runtime/policies.dart';
+export 'src/runtime/pressure.dart' show releaseUnusedModels;
 export 'src/runtime/ranking.dart' show Ranked;
 export 'src/runtime/results.dart' show Box, Classification, Detection, Mask, Reading;
 export 'src/runtime/self_test.dart' show OutputTest, SelfTest;

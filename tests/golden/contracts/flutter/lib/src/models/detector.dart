@@ -4,6 +4,7 @@
 
 import 'dart:typed_data';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
@@ -85,8 +86,12 @@ final class Detector {
   /// The provider that runs the model.
   Provider get provider => _model.provider;
 
-  /// The providers that were asked for and did not start.
+  /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
+
+  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// format.
+  List<ProviderAssignment>? get assignment => _model.assignment;
 
   /// Identifies the model.
   ModelInfo get info => _model.info;
@@ -111,6 +116,22 @@ final class Detector {
   Stream<List<Detection>> frames(Stream<Picture> source) =>
       latestOf(source, (frame, cancellation) => detect(frame, cancellation: cancellation));
 
+  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
+  ///
+  /// Throws what [run] throws.
+  Future<void> warmUp(DetectorInputs inputs, {int runs = 1}) async {
+    for (var number = 0; number < runs; number++) {
+      await run(inputs);
+    }
+  }
+
+  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
+  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
+  ///
+  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
+  Future<String> profile(DetectorInputs inputs, {int runs = 10}) async =>
+      _model.profile([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], runs);
+
   /// Compares what the model computes on this device with what it computed on the build machine.
   Future<SelfTest> selfTest() => _model.selfTest();
 
@@ -126,7 +147,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "contracts",
   name: "detector",
   version: "1.0.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("image.pixels", ElementType.uint8, [null, null, null]),
     TensorSpec("image.channels", ElementType.int64, [3]),
@@ -139,20 +160,44 @@ const ModelDescriptor _descriptor = ModelDescriptor(
     TensorSpec("found.scores", ElementType.float32, [null]),
     TensorSpec("found.classes", ElementType.int64, [null]),
   ],
-  providers: [
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.cpu],
-      settings: {
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
   ],
 );

@@ -2,6 +2,7 @@
 // sha256 of dice.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 // dart format off
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
@@ -54,8 +55,12 @@ final class Dice {
   /// The provider that runs the model.
   Provider get provider => _model.provider;
 
-  /// The providers that were asked for and did not start.
+  /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
+
+  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// format.
+  List<ProviderAssignment>? get assignment => _model.assignment;
 
   /// Identifies the model.
   ModelInfo get info => _model.info;
@@ -65,6 +70,22 @@ final class Dice {
   /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
   Future<DiceOutputs> run(DiceInputs inputs, {Cancellation? cancellation}) async =>
       DiceOutputs._(await _model.run([], cancellation));
+
+  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
+  ///
+  /// Throws what [run] throws.
+  Future<void> warmUp(DiceInputs inputs, {int runs = 1}) async {
+    for (var number = 0; number < runs; number++) {
+      await run(inputs);
+    }
+  }
+
+  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
+  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
+  ///
+  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
+  Future<String> profile(DiceInputs inputs, {int runs = 10}) async =>
+      _model.profile([], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.
   Future<SelfTest> selfTest() => _model.selfTest();
@@ -77,32 +98,79 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "every_thing",
   name: "dice",
   version: "2.1.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
   ],
   outputs: [
     TensorSpec("eyes", ElementType.string, []),
   ],
-  providers: [
-    ProviderSetup(Provider.nnapi, {
-      "CPU_DISABLED": "1",
-    }),
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("dice.onnx.tflite", "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7", 18),
-      providers: [Provider.cpu],
-      settings: {
-        "session.disable_prepacking": "1",
-      },
-      weights: [
-        WeightsFile("model-1.weights", PackagedFile("dice-model-1.weights.tflite", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", 24)),
-        WeightsFile("model-2.weights", PackagedFile("dice-model-2.weights.tflite", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", 24)),
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.qnn, {
+          "backend_path": "libQnnHtp.so",
+          "enable_htp_fp16_precision": "1",
+          "htp_graph_finalization_optimization_mode": "3",
+          "htp_performance_mode": "burst",
+        }),
+        ProviderSetup(Provider.nnapi, {
+          "CPU_DISABLED": "1",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+        ProviderSetup(Provider.webgpu, {
+          "preferredLayout": "NCHW",
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("dice.onnx.tflite", "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7", 18),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+            "session.disable_prepacking": "1",
+          },
+          weights: [
+            WeightsFile("model-1.weights", PackagedFile("dice-model-1.weights.tflite", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", 24)),
+            WeightsFile("model-2.weights", PackagedFile("dice-model-2.weights.tflite", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", 24)),
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.coreml, {
+          "AllowLowPrecisionAccumulationOnGPU": "0",
+          "EnableOnSubgraphs": "0",
+          "MLComputeUnits": "ALL",
+          "ModelFormat": "MLProgram",
+          "ProfileComputePlan": "0",
+          "RequireStaticInputShapes": "0",
+          "SpecializationStrategy": "Default",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("dice.onnx.tflite", "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7", 18),
+          providers: [Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+            "session.disable_prepacking": "1",
+          },
+          weights: [
+            WeightsFile("model-1.weights", PackagedFile("dice-model-1.weights.tflite", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", 24)),
+            WeightsFile("model-2.weights", PackagedFile("dice-model-2.weights.tflite", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", 24)),
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
     Golden(
       PackagedFile("every-thing_v2-golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", 1180),

@@ -4,6 +4,7 @@
 
 import 'dart:typed_data';
 
+import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
@@ -59,8 +60,12 @@ final class Options {
   /// The provider that runs the model.
   Provider get provider => _model.provider;
 
-  /// The providers that were asked for and did not start.
+  /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
+
+  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// format.
+  List<ProviderAssignment>? get assignment => _model.assignment;
 
   /// Identifies the model.
   ModelInfo get info => _model.info;
@@ -70,6 +75,22 @@ final class Options {
   /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
   Future<OptionsOutputs> run(OptionsInputs inputs, {Cancellation? cancellation}) async =>
       OptionsOutputs._(await _model.run([inputs.tokens], cancellation));
+
+  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
+  ///
+  /// Throws what [run] throws.
+  Future<void> warmUp(OptionsInputs inputs, {int runs = 1}) async {
+    for (var number = 0; number < runs; number++) {
+      await run(inputs);
+    }
+  }
+
+  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
+  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
+  ///
+  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
+  Future<String> profile(OptionsInputs inputs, {int runs = 10}) async =>
+      _model.profile([inputs.tokens], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.
   Future<SelfTest> selfTest() => _model.selfTest();
@@ -82,30 +103,74 @@ const ModelDescriptor _descriptor = ModelDescriptor(
   package: "every_thing",
   name: "options",
   version: "2.1.0",
-  oldestRuntime: "1.29.0",
+  library: "libonnxruntime.so",
   inputs: [
     TensorSpec("tokens", ElementType.int32, [1, 512]),
   ],
   outputs: [
     TensorSpec("embedding", ElementType.float32, [1, 384]),
   ],
-  providers: [
-    ProviderSetup(Provider.nnapi, {
-      "CPU_DISABLED": "1",
-    }),
-    ProviderSetup(Provider.xnnpack, {
-    }),
-  ],
-  files: [
-    ModelFile(
-      PackagedFile("every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-      providers: [Provider.nnapi, Provider.xnnpack, Provider.cpu],
-      settings: {
-      },
-      weights: [
+  setups: {
+    "android": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.qnn, {
+          "backend_path": "libQnnHtp.so",
+          "enable_htp_fp16_precision": "1",
+          "htp_graph_finalization_optimization_mode": "3",
+          "htp_performance_mode": "burst",
+        }),
+        ProviderSetup(Provider.nnapi, {
+          "CPU_DISABLED": "1",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+        ProviderSetup(Provider.webgpu, {
+          "preferredLayout": "NCHW",
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.qnn, Provider.nnapi, Provider.xnnpack, Provider.webgpu, Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
       ],
     ),
-  ],
+    "ios": PlatformSetup(
+      oldestRuntime: "1.29.0",
+      providers: [
+        ProviderSetup(Provider.coreml, {
+          "AllowLowPrecisionAccumulationOnGPU": "0",
+          "EnableOnSubgraphs": "0",
+          "MLComputeUnits": "ALL",
+          "ModelFormat": "MLProgram",
+          "ProfileComputePlan": "0",
+          "RequireStaticInputShapes": "0",
+          "SpecializationStrategy": "Default",
+        }),
+        ProviderSetup(Provider.xnnpack, {
+        }),
+      ],
+      files: [
+        ModelFile(
+          PackagedFile("every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+          providers: [Provider.coreml, Provider.xnnpack, Provider.cpu],
+          chips: [],
+          isFloat16: false,
+          settings: {
+          },
+          weights: [
+          ],
+        ),
+      ],
+    ),
+  },
   golden: [
   ],
 );

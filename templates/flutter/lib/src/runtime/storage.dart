@@ -1,0 +1,262 @@
+// Files that outlive the process: where they lie, and how they are written so that a kill leaves all of one or nothing.
+
+import 'dart:async';
+import 'dart:ffi';
+import 'dart:io';
+import 'dart:isolate';
+import 'dart:typed_data';
+
+import 'digest.dart';
+import 'errors.dart';
+import 'memory.dart';
+
+const int _pieceBytes = 1 << 20;
+const Duration _poll = Duration(milliseconds: 20);
+
+/// The folder of an app for files that it can get again: `given`, or one that the system gives to the app.
+///
+/// Throws ModelException `unsupported` where the system says of none.
+Directory appFolder(String? given) {
+  final path = given ?? _ownFolder();
+  if (path != null) return Directory(path);
+  throw const ModelException(
+    ModelErrorCode.unsupported,
+    'nothing says where this app keeps files: pass a folder, such as that of path_provider',
+  );
+}
+
+String? _ownFolder() {
+  final variables = Platform.environment;
+  if (Platform.isAndroid) return _androidFolder();
+  if (Platform.isIOS || Platform.isMacOS) {
+    final home = variables['HOME'];
+    return home == null ? null : '$home/Library/Caches/${_program()}/mobpack';
+  }
+  final place = Platform.isWindows
+      ? variables['LOCALAPPDATA']
+      : variables['XDG_DATA_HOME'] ?? (variables.containsKey('HOME') ? '${variables['HOME']}/.local/share' : null);
+  return place == null ? null : '$place/${_program()}/mobpack';
+}
+
+/// Apps of one user share the folders of a desktop.
+String _program() => Uri.file(Platform.resolvedExecutable).pathSegments.last;
+
+/// The folder that Android does not back up, found by the name of the process, which is that of the app.
+String? _androidFolder() {
+  try {
+    final name = File('/proc/self/cmdline').readAsStringSync().split('\u0000').first.split(':').first;
+    final user = _getuid() ~/ 100000;
+    for (final place in ['/data/user/$user/$name', '/data/data/$name']) {
+      if (Directory(place).existsSync()) return '$place/no_backup/mobpack';
+    }
+  } on FileSystemException {
+    return null;
+  }
+  return null;
+}
+
+/// Does `work` on a file or a folder: what fails there is the fault of the device's storage.
+Future<T> keeping<T>(String path, Future<T> Function() work) async {
+  try {
+    return await work();
+  } on FileSystemException catch (error) {
+    throw storageException(path, error);
+  }
+}
+
+/// The words for an error of the device's storage.
+ModelException storageException(String path, FileSystemException error) {
+  final reason = error.osError?.message ?? error.message;
+  final code = error.osError?.errorCode == _noSpace ? ModelErrorCode.noSpace : ModelErrorCode.unreadable;
+  return ModelException(code, 'cannot keep $path: $reason');
+}
+
+/// Writes a file in a way that a power cut leaves all of it, or what was there before.
+Future<void> writeDurably(File file, List<int> bytes) async {
+  await file.parent.create(recursive: true);
+  final unfinished = File('${file.path}.new');
+  final open = await unfinished.open(mode: FileMode.write);
+  try {
+    await open.writeFrom(bytes);
+    await open.flush();
+  } finally {
+    await open.close();
+  }
+  await putInPlace(unfinished, file);
+}
+
+/// Renames a file that was flushed, durably.
+Future<void> putInPlace(File unfinished, File file) async {
+  await unfinished.rename(file.path);
+  syncFolder(file.parent);
+}
+
+/// Makes what was renamed in `folder` last.
+void syncFolder(Directory folder) {
+  if (Platform.isWindows) return;
+  final descriptor = withArena((arena) => _open(arena.text(folder.path), _readOnly | _closeOnExec));
+  if (descriptor < 0) throw FileSystemException('cannot be synchronized', folder.path);
+  try {
+    if (_fsync(descriptor) != 0) throw FileSystemException('cannot be synchronized', folder.path);
+  } finally {
+    _close(descriptor);
+  }
+}
+
+/// SHA-256 of a file, in hexadecimal, made in another isolate; null for one that is not there.
+Future<String?> digestOfFile(File file) {
+  final path = file.path;
+  return Isolate.run(() => digestOfFileHere(path));
+}
+
+/// As [digestOfFile], in this isolate.
+String? digestOfFileHere(String path) {
+  final RandomAccessFile open;
+  try {
+    open = File(path).openSync();
+  } on PathNotFoundException {
+    return null;
+  }
+  final digest = Sha256();
+  final piece = Uint8List(_pieceBytes);
+  try {
+    for (var count = open.readIntoSync(piece); count > 0; count = open.readIntoSync(piece)) {
+      digest.add(piece, 0, count);
+    }
+  } finally {
+    open.closeSync();
+  }
+  return hexOf(digest.close());
+}
+
+/// Does `work` while nobody else does what is locked by the same file: in this isolate, in others, in other processes.
+Future<T> locked<T>(File lock, Future<T> Function() work, {void Function()? check}) => _alone(lock.path, () async {
+  final held = await _Lock.wait(lock, check);
+  try {
+    return await work();
+  } finally {
+    await held.release();
+  }
+});
+
+/// Does `work` while nobody else does what is locked by the same file; null if somebody does. What this isolate does is
+/// waited for.
+Future<T?> lockedOrNull<T>(File lock, Future<T> Function() work) => _alone(lock.path, () async {
+  final held = await _Lock.take(lock);
+  if (held == null) return null;
+  try {
+    return await work();
+  } finally {
+    await held.release();
+  }
+});
+
+final Map<String, Future<void>> _turns = {};
+
+/// Does `work` after all that was asked for under the same name, in this isolate.
+Future<T> alone<T>(String name, Future<T> Function() work) => _alone(name, work);
+
+Future<T> _alone<T>(String name, Future<T> Function() work) async {
+  final before = _turns[name];
+  final ended = Completer<void>();
+  _turns[name] = ended.future;
+  try {
+    await before;
+    return await work();
+  } finally {
+    if (identical(_turns[name], ended.future)) _turns.removeWhere((key, _) => key == name);
+    ended.complete();
+  }
+}
+
+/// A lock of the system, which ends with the process.
+final class _Lock {
+  const _Lock._(this._descriptor, this._file);
+
+  final int _descriptor;
+  final RandomAccessFile? _file;
+
+  static Future<_Lock> wait(File file, void Function()? check) async {
+    while (true) {
+      check?.call();
+      final held = await take(file);
+      if (held != null) return held;
+      await Future<void>.delayed(_poll);
+    }
+  }
+
+  /// Null where another one has it.
+  static Future<_Lock?> take(File file) async {
+    await file.parent.create(recursive: true);
+    final open = await file.open(mode: FileMode.append);
+    if (Platform.isWindows) {
+      try {
+        return _Lock._(-1, await open.lock());
+      } on FileSystemException {
+        await open.close();
+        return null;
+      }
+    }
+    await open.close();
+    // Those of dart:io are of the whole process, and would not keep isolates from each other.
+    final descriptor = withArena((arena) => _open(arena.text(file.path), _readOnly | _closeOnExec));
+    if (descriptor < 0) throw FileSystemException('cannot be opened', file.path);
+    if (_flock(descriptor, _exclusive | _atOnce) == 0) return _Lock._(descriptor, null);
+    _close(descriptor);
+    return null;
+  }
+
+  Future<void> release() async {
+    final file = _file;
+    if (file == null) {
+      _close(_descriptor);
+    } else {
+      await file.close();
+    }
+  }
+}
+
+/// Bytes that may still be written to `folder`; null where the system does not say.
+Future<int?> freeBytes(Directory folder) => keeping(folder.path, () async {
+  await folder.create(recursive: true);
+  return _freeBytes(folder.path);
+});
+
+int? _freeBytes(String path) => withArena((arena) {
+  if (Platform.isWindows) return null;
+  final room = arena.bytes(512);
+  if (_statvfs(arena.text(path), room.cast()) != 0) return null;
+  final values = ByteData.sublistView(room.asTypedList(512));
+  // struct statvfs: f_bsize, f_frsize, f_blocks, f_bfree, f_bavail ...; the counts of Apple's have 32 bits.
+  final isLong = sizeOf<IntPtr>() == 8;
+  final fragment = isLong ? values.getUint64(8, Endian.host) : values.getUint32(4, Endian.host);
+  final available = Platform.isIOS || Platform.isMacOS
+      ? values.getUint32(24, Endian.host)
+      : isLong
+      ? values.getUint64(32, Endian.host)
+      : values.getUint32(16, Endian.host);
+  return fragment * available;
+});
+
+const int _noSpace = 28;
+const int _readOnly = 0;
+const int _exclusive = 2;
+const int _atOnce = 4;
+final int _closeOnExec = Platform.isIOS || Platform.isMacOS ? 0x1000000 : 0x80000;
+
+final DynamicLibrary _library = DynamicLibrary.process();
+
+final int Function(Pointer<Void> path, int flags) _open = _library
+    .lookupFunction<Int Function(Pointer<Void>, Int), int Function(Pointer<Void>, int)>('open');
+
+final int Function(int descriptor) _close = _library.lookupFunction<Int Function(Int), int Function(int)>('close');
+
+final int Function(int descriptor) _fsync = _library.lookupFunction<Int Function(Int), int Function(int)>('fsync');
+
+final int Function(int descriptor, int how) _flock = _library
+    .lookupFunction<Int Function(Int, Int), int Function(int, int)>('flock');
+
+final int Function() _getuid = _library.lookupFunction<Uint32 Function(), int Function()>('getuid');
+
+final int Function(Pointer<Void> path, Pointer<Void> values) _statvfs = _library
+    .lookupFunction<Int Function(Pointer<Void>, Pointer<Void>), int Function(Pointer<Void>, Pointer<Void>)>('statvfs');

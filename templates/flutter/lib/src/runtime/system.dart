@@ -1,0 +1,75 @@
+// The system that the app runs on: the package's files for it, and what providers ask of it.
+
+import 'dart:ffi';
+import 'dart:io';
+
+import 'descriptor.dart';
+import 'errors.dart';
+import 'memory.dart';
+import 'options.dart';
+
+const int _longestProperty = 92;
+
+/// The files of a model for this system, and the providers that may run them.
+///
+/// Desktops without files of their own run those of the CPU of another platform. Throws ModelException `unsupported` for a
+/// phone that the package was not built for.
+PlatformSetup setupOf(ModelDescriptor descriptor) {
+  final name = Platform.isMacOS ? 'ios' : Platform.operatingSystem;
+  final own = descriptor.setups[name];
+  if (own != null) return own;
+  if (Platform.isAndroid || Platform.isIOS) {
+    throw ModelException(
+      ModelErrorCode.unsupported,
+      'this package was built for ${descriptor.setups.keys.join(' and ')}, not $name',
+    );
+  }
+  final other = descriptor.setups.values.first;
+  final files = other.files.where((each) => each.providers.contains(Provider.cpu)).toList();
+  return PlatformSetup(oldestRuntime: other.oldestRuntime, providers: const [], files: files);
+}
+
+/// A property of Android; empty elsewhere, and where it is not set.
+String androidProperty(String name) {
+  if (!Platform.isAndroid) return '';
+  final get = DynamicLibrary.process()
+      .lookupFunction<Int Function(Pointer<Void>, Pointer<Void>), int Function(Pointer<Void>, Pointer<Void>)>(
+        '__system_property_get',
+      );
+  return withArena((arena) {
+    final value = arena.bytes(_longestProperty).cast<Void>();
+    get(arena.text(name), value);
+    return textAt(value);
+  });
+}
+
+/// Sets a variable of the process that the app has not set itself.
+void setVariable(String name, String value) {
+  final set = DynamicLibrary.process()
+      .lookupFunction<Int Function(Pointer<Void>, Pointer<Void>, Int), int Function(Pointer<Void>, Pointer<Void>, int)>(
+        'setenv',
+      );
+  withArena((arena) => set(arena.text(name), arena.text(value), 0));
+}
+
+/// The folder of a library that is loaded; null where it lies in the app's archive.
+String? folderOfLoaded(String library) {
+  for (final line in File('/proc/self/maps').readAsLinesSync()) {
+    if (line.endsWith('/$library')) return File(line.substring(line.indexOf('/'))).parent.path;
+  }
+  return null;
+}
+
+/// A folder among the caches of the app, made now; null where there is none.
+String? cacheFolder(List<String> parts) {
+  final home = Platform.environment['HOME'];
+  if (home == null) return null;
+  final app = File(Platform.resolvedExecutable).uri.pathSegments.last;
+  try {
+    final folder = Directory(['$home/Library/Caches', app, 'mobpack', ...parts].join('/'));
+    folder.createSync(recursive: true);
+    return folder.path;
+  } on FileSystemException {
+    return null;
+  }
+}

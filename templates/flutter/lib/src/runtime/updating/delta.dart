@@ -1,0 +1,276 @@
+// Makes files of those that the device has, in 6 MiB of memory whatever their size. mobpack's docs/deltas.md has the
+// format.
+
+import 'dart:convert';
+import 'dart:io';
+import 'dart:math';
+import 'dart:typed_data';
+
+import '../digest.dart';
+import '../storage.dart';
+import 'inflate.dart';
+
+const int _chunkBytes = 1 << 16;
+const int _hashBytes = 32;
+const int _mostSpanBytes = 1 << 20;
+const int _mostChanged = 1 << 18;
+
+/// A delta is damaged, or is for another file.
+final class DeltaException implements Exception {
+  /// With the reason.
+  const DeltaException(this.message);
+
+  /// For people.
+  final String message;
+}
+
+/// Writes to `result` the file that `delta` makes of `source`, durably, and gives its SHA-256. All are paths.
+///
+/// Throws DeltaException for another source, a result of more than `limit` bytes, or any number that cannot be; what was
+/// written is of no use then.
+String applyDelta(String source, String delta, String result, int limit) {
+  final sourceFile = File(source).openSync();
+  RandomAccessFile? deltaFile;
+  RandomAccessFile? resultFile;
+  try {
+    deltaFile = File(delta).openSync();
+    final header = _Header.read(deltaFile);
+    header.require(sourceFile, source, limit);
+    resultFile = File(result).openSync(mode: FileMode.write);
+    final made = _Run(sourceFile, _instructions(deltaFile), resultFile, header.resultBytes).all(header.resultSha256);
+    resultFile.flushSync();
+    return made;
+  } on InflateException catch (damaged) {
+    throw DeltaException('what follows its header is not deflate: ${damaged.message}');
+  } finally {
+    sourceFile.closeSync();
+    deltaFile?.closeSync();
+    resultFile?.closeSync();
+  }
+}
+
+Inflater _instructions(RandomAccessFile delta) => Inflater(() => delta.readSync(_chunkBytes));
+
+/// What a delta says of the file that it is for, and of the one that it makes.
+final class _Header {
+  const _Header(this.sourceSha256, this.resultSha256, this.sourceBytes, this.resultBytes);
+
+  factory _Header.read(RandomAccessFile delta) {
+    int byte() {
+      final value = delta.readByteSync();
+      return value >= 0 ? value : throw const DeltaException('it ends inside its header');
+    }
+
+    String hash() => hexOf(Uint8List.fromList([for (var index = 0; index < _hashBytes; index++) byte()]));
+    for (final each in [...ascii.encode('MPDELTA'), 1]) {
+      if (byte() != each) throw const DeltaException('it is no delta of version 1');
+    }
+    return _Header(hash(), hash(), _varint(byte), _varint(byte));
+  }
+
+  final String sourceSha256;
+  final String resultSha256;
+  final int sourceBytes;
+  final int resultBytes;
+
+  void require(RandomAccessFile source, String path, int limit) {
+    if (resultBytes > limit) throw DeltaException('it makes a file of $resultBytes bytes, more than $limit');
+    if (sourceBytes != source.lengthSync()) throw DeltaException('it is for a file of $sourceBytes bytes');
+    if (sourceSha256 != digestOfFileHere(path)) throw DeltaException('it is for another file, $sourceSha256');
+  }
+}
+
+/// A number of 63 bits at most, of which each byte has seven, the lowest first.
+int _varint(int Function() byte) {
+  var number = 0;
+  for (var index = 0; index < 9; index++) {
+    final next = byte();
+    number |= (next & 127) << 7 * index;
+    if (next < 128) return number;
+  }
+  throw const DeltaException('a number has more than 63 bits');
+}
+
+/// 0, 1, 2, 3 ... -> 0, -1, 1, -2 ...
+int _unfolded(int number) => (number >>> 1) ^ -(number & 1);
+
+/// Does the instructions of a delta, one after the other.
+final class _Run {
+  _Run(this._source, this._instructions, this._result, this._resultBytes);
+
+  final RandomAccessFile _source;
+  late final int _sourceBytes = _source.lengthSync();
+  final Inflater _instructions;
+  final RandomAccessFile _result;
+  final int _resultBytes;
+  final Sha256 _digest = Sha256();
+  final Uint8List _chunk = Uint8List(_chunkBytes);
+  final Uint8List _one = Uint8List(1);
+
+  /// The place in the source behind what the last instruction has read.
+  int _cursor = 0;
+  int _written = 0;
+
+  String all(String sha256) {
+    for (var instruction = _byte(); instruction != 0; instruction = _byte()) {
+      switch (instruction) {
+        case 1:
+          _copy();
+        case 2:
+          _insert();
+        case 3:
+          _add();
+        case 4:
+          _addToSome();
+        default:
+          throw DeltaException('it has an unknown instruction $instruction');
+      }
+    }
+    if (_instructions.read(_one, 0, 1) != 0) throw const DeltaException('bytes follow its last instruction');
+    if (!_instructions.isWholeFile) throw const DeltaException('bytes follow its end');
+    if (_written != _resultBytes) throw DeltaException('its result has $_written bytes, not $_resultBytes');
+    final found = hexOf(_digest.close());
+    if (found != sha256) throw const DeltaException('its result has another sha256 than it says');
+    return found;
+  }
+
+  void _copy() {
+    final start = _start();
+    var left = _length(1);
+    _requireInside(start, left);
+    _source.setPositionSync(start);
+    while (left > 0) {
+      final size = min(left, _chunkBytes);
+      _readSource(_chunk, size);
+      _write(_chunk, size);
+      left -= size;
+    }
+  }
+
+  void _insert() {
+    var left = _length(1);
+    while (left > 0) {
+      final size = min(left, _chunkBytes);
+      _read(_chunk, size);
+      _write(_chunk, size);
+      left -= size;
+    }
+  }
+
+  void _add() {
+    final width = _width();
+    final values = _span(width);
+    final count = values.length ~/ width;
+    final planes = _planes(count, width);
+    for (var index = 0; index < count; index++) {
+      _addTo(values, index, width, _unfolded(_numberIn(planes, index, count, width)));
+    }
+    _write(values, values.length);
+  }
+
+  void _addToSome() {
+    final width = _width();
+    final values = _span(width);
+    final all = values.length ~/ width;
+    final count = _varint(_byte);
+    final gapWidth = _byte();
+    if (count < 1 || count > min(all, _mostChanged) || gapWidth < 1 || gapWidth > 3) {
+      throw DeltaException('it changes $count of $all values, with gaps of $gapWidth bytes');
+    }
+    final gaps = _planes(count, gapWidth);
+    final planes = _planes(count, width);
+    var place = -1;
+    for (var index = 0; index < count; index++) {
+      place += 1 + _numberIn(gaps, index, count, gapWidth);
+      if (place >= all) throw DeltaException('it changes value $place of $all');
+      _addTo(values, place, width, _unfolded(_numberIn(planes, index, count, width)));
+    }
+    _write(values, values.length);
+  }
+
+  int _width() {
+    final width = _byte();
+    return const {1, 2, 4, 8}.contains(width) ? width : throw DeltaException('it adds to values of $width bytes');
+  }
+
+  /// The bytes of the source that an instruction adds to.
+  Uint8List _span(int width) {
+    final start = _start();
+    final bytes = _length(width) * width;
+    _requireInside(start, bytes);
+    if (bytes > _mostSpanBytes) throw DeltaException('an instruction adds to $bytes bytes');
+    final values = Uint8List(bytes);
+    _source.setPositionSync(start);
+    _readSource(values, bytes);
+    return values;
+  }
+
+  Uint8List _planes(int count, int width) {
+    final planes = Uint8List(count * width);
+    _read(planes, planes.length);
+    return planes;
+  }
+
+  int _start() {
+    final start = _cursor + _unfolded(_varint(_byte));
+    if (start >= 0 && start <= _sourceBytes) return start;
+    throw DeltaException('an instruction reads at byte $start of $_sourceBytes');
+  }
+
+  /// A number of units of `unit` bytes that the result still has room for.
+  int _length(int unit) {
+    final length = _varint(_byte);
+    if (length >= 1 && length <= (_resultBytes - _written) ~/ unit) return length;
+    throw const DeltaException('an instruction writes beyond the result');
+  }
+
+  void _requireInside(int start, int bytes) {
+    if (bytes > _sourceBytes - start) throw const DeltaException('an instruction reads beyond the source');
+    _cursor = start + bytes;
+  }
+
+  void _readSource(Uint8List target, int size) {
+    for (var at = 0; at < size;) {
+      final count = _source.readIntoSync(target, at, size);
+      if (count == 0) throw const DeltaException('the source ends too early');
+      at += count;
+    }
+  }
+
+  int _byte() {
+    _read(_one, 1);
+    return _one[0];
+  }
+
+  void _read(Uint8List target, int count) {
+    if (_instructions.read(target, 0, count) < count) throw const DeltaException('its instructions end too early');
+  }
+
+  void _write(Uint8List bytes, int size) {
+    _result.writeFromSync(bytes, 0, size);
+    _digest.add(bytes, 0, size);
+    _written += size;
+  }
+}
+
+/// The integer `index` of `count` in planes: the lowest byte of all, then the next.
+int _numberIn(Uint8List planes, int index, int count, int width) {
+  var number = 0;
+  for (var plane = 0; plane < width; plane++) {
+    number |= planes[plane * count + index] << 8 * plane;
+  }
+  return number;
+}
+
+/// Adds to the little-endian integer `index` of `width` bytes.
+void _addTo(Uint8List values, int index, int width, int difference) {
+  var number = difference;
+  final start = index * width;
+  for (var byte = 0; byte < width; byte++) {
+    number += values[start + byte] << 8 * byte;
+  }
+  for (var byte = start; byte < start + width; byte++) {
+    values[byte] = number & 0xff;
+    number >>>= 8;
+  }
+}

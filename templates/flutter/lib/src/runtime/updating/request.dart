@@ -1,0 +1,53 @@
+// Asks a server for the newest document of a channel.
+
+import 'dart:async';
+import 'dart:io';
+import 'dart:typed_data';
+
+import '../download.dart';
+import '../errors.dart';
+import '../requests.dart';
+
+/// Of a document with its signature.
+const int _mostBytes = 2 << 20;
+
+/// What a server answers.
+final class ChannelAnswer {
+  /// With a document.
+  const ChannelAnswer(this.bundle, this.etag);
+
+  /// Null when it is the one that the device has.
+  final Uint8List? bundle;
+
+  /// Empty for none.
+  final String etag;
+}
+
+/// The document, unless its ETag is still `etag`, which is empty for none.
+///
+/// Throws ModelException `network` when the server does not give it, and `cancelled`.
+Future<ChannelAnswer> askForDocument(Uri address, String etag, Requests requests) async {
+  Never refuse(String answer) =>
+      throw ModelException(ModelErrorCode.network, 'cannot download $address: the server $answer');
+  try {
+    return await requests.ask(address, {if (etag.isNotEmpty) HttpHeaders.ifNoneMatchHeader: etag}, (answer) async {
+      switch (answer.statusCode) {
+        case HttpStatus.notModified:
+          return ChannelAnswer(null, etag);
+        case HttpStatus.ok:
+          final found = BytesBuilder(copy: false);
+          await for (final piece in answer.timeout(requests.pace.stall)) {
+            found.add(piece);
+            if (found.length > _mostBytes) refuse('sends more than $_mostBytes bytes');
+          }
+          return ChannelAnswer(found.takeBytes(), answer.headers.value(HttpHeaders.etagHeader) ?? '');
+        default:
+          refuse('answers with status ${answer.statusCode}');
+      }
+    });
+  } on ModelException {
+    rethrow;
+  } on Exception catch (failure) {
+    throw ModelException(ModelErrorCode.network, 'cannot download $address: ${wordsOf(failure)}');
+  }
+}

@@ -1,0 +1,157 @@
+// The folder of an updater: its record, the documents that vouch for its files, and these files.
+
+import 'dart:convert';
+import 'dart:developer';
+import 'dart:io';
+import 'dart:typed_data';
+
+import '../descriptor.dart';
+import '../download.dart';
+import '../storage.dart';
+import 'document.dart';
+import 'packaged.dart';
+import 'record.dart';
+
+/// Writes to the log of the app.
+void warn(String message) => log(message, name: 'ModelUpdater', level: 900);
+
+/// One for each package and channel.
+final class UpdateStore {
+  /// In a folder of the app.
+  UpdateStore(this.delivery, Directory app)
+    : folder = Directory('${app.path}/${delivery.trust.package}/channels/${delivery.channel}');
+
+  /// Whose models it has.
+  final Delivery delivery;
+
+  /// Of the updater.
+  final Directory folder;
+
+  /// The target whose files this platform opens.
+  String get target {
+    final own = Platform.isIOS || Platform.isMacOS ? 'ios' : 'android';
+    return delivery.runtimes.containsKey(own) ? own : delivery.runtimes.keys.first;
+  }
+
+  /// SHA-256 of files that this program has opened: it may open them again.
+  static final Set<String> _inUse = {};
+
+  File get _state => File('${folder.path}/state.json');
+
+  File get _lock => File('${folder.path}/lock');
+
+  Directory get _documents => Directory('${folder.path}/documents');
+
+  /// Of files, each under its SHA-256, and what has come of them under this with `.part` behind it.
+  Directory get files => Directory('${folder.path}/files');
+
+  /// As it was written last. A damaged one is moved aside.
+  Future<UpdateRecord> record() => locked(_lock, _read);
+
+  /// Writes what `change` makes of the record, durably and whole or not at all; others wait meanwhile.
+  Future<UpdateRecord> change(UpdateRecord Function(UpdateRecord record) change) => locked(_lock, () async {
+    final before = await _read();
+    final after = change(before);
+    final text = after.toJson();
+    if (text != before.toJson() || !await _state.exists()) await writeDurably(_state, utf8.encode(text));
+    return after;
+  });
+
+  /// Changes what is kept of a model.
+  Future<void> changeModel(String model, ModelRecord Function(ModelRecord record) change) =>
+      this.change((record) => record.copy(models: {...record.models, model: change(record.of(model))}));
+
+  Future<UpdateRecord> _read() async {
+    if (!await _state.exists()) return UpdateRecord.first();
+    final bytes = await _state.readAsBytes();
+    final text = utf8.decode(bytes, allowMalformed: true);
+    try {
+      return UpdateRecord.of(text);
+    } on FormatException catch (damaged) {
+      warn('${_state.path} is damaged, and moved aside: ${damaged.message}');
+      await _state.rename('${_state.path}.damaged');
+      final rescued = UpdateRecord.rescued(text);
+      await writeDurably(_state, utf8.encode(rescued.toJson()));
+      return rescued;
+    }
+  }
+
+  /// Null when it is not there, or no document of this channel any more.
+  Future<ChannelDocument?> document(String sha256) async {
+    final file = File('${_documents.path}/$sha256.json');
+    if (sha256.isEmpty || !await file.exists()) return null;
+    try {
+      final document = ChannelDocument.of(await file.readAsBytes(), delivery);
+      return document.sha256 == sha256 ? document : null;
+    } on FileSystemException {
+      return null;
+    } on DocumentException catch (refused) {
+      warn(refused.message);
+      return null;
+    }
+  }
+
+  /// Keeps a document under its SHA-256.
+  Future<void> keep(ChannelDocument document, Uint8List bundle) =>
+      writeDurably(File('${_documents.path}/${document.sha256}.json'), bundle);
+
+  /// Where a file lies, or would lie.
+  File file(String sha256) => File('${files.path}/$sha256');
+
+  /// Whether there is a file of the right size. That it has the right bytes is checked where it is opened.
+  bool has(Blob blob) => hasFile(blob.sha256, blob.sizeBytes);
+
+  /// As [has].
+  bool hasFile(String sha256, int sizeBytes) {
+    final found = file(sha256).statSync();
+    return found.type == FileSystemEntityType.file && found.size == sizeBytes;
+  }
+
+  /// A file of this folder as a model has it, called `name`.
+  PackagedFile packaged(Blob blob, String name) => PackagedFile(name, blob.sha256, blob.sizeBytes);
+
+  /// Its files stay as long as this program.
+  void opened(String sha256) => _inUse.add(sha256);
+
+  /// Removes those of `blobs` that are not what they were.
+  Future<void> removeDamaged(Iterable<Blob> blobs) async {
+    for (final blob in blobs.where(has)) {
+      if (await digestOfFile(file(blob.sha256)) == blob.sha256) continue;
+      warn('${blob.name} was damaged: it is fetched anew');
+      await file(blob.sha256).delete();
+    }
+  }
+
+  /// Bytes of all files but those that may be removed.
+  Future<int> keptBytes(bool Function(String name) isRemovable) async {
+    var sum = 0;
+    for (final each in await _entries(files)) {
+      if (!isRemovable(_nameOf(each))) sum += await sizeOf(each);
+    }
+    return sum;
+  }
+
+  /// Removes what `record` does not name, but for `wanted` files and, unless `isAll`, those that this program uses.
+  Future<void> prune(UpdateRecord record, {Set<String> wanted = const {}, bool isAll = false}) async {
+    final kept = {...record.files, ...wanted, if (!isAll) ..._inUse};
+    for (final each in await _entries(files)) {
+      if (!kept.contains(_nameOf(each).split('.').first)) await each.delete();
+    }
+    for (final each in await _entries(_documents)) {
+      if (!record.documents.contains(_nameOf(each).split('.').first)) await each.delete();
+    }
+  }
+
+  /// Does `work` while nobody else updates; null if somebody does.
+  Future<T?> whileUpdating<T>(Future<T> Function() work) => lockedOrNull(File('${folder.path}/update.lock'), work);
+
+  Future<List<File>> _entries(Directory folder) async {
+    if (!await folder.exists()) return const [];
+    return [
+      await for (final each in folder.list())
+        if (each is File) each,
+    ];
+  }
+
+  String _nameOf(File file) => file.uri.pathSegments.last;
+}

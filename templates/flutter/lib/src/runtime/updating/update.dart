@@ -1,0 +1,280 @@
+// One update of all models.
+
+import 'dart:io';
+import 'dart:isolate';
+import 'dart:math';
+import 'dart:typed_data';
+
+import '../download.dart';
+import '../errors.dart';
+import '../model.dart';
+import '../options.dart';
+import '../requests.dart';
+import '../storage.dart';
+import '../system.dart';
+import 'document.dart';
+import 'gathering.dart';
+import 'opening.dart';
+import 'packaged.dart';
+import 'record.dart';
+import 'release.dart';
+import 'request.dart';
+import 'states.dart';
+import 'store.dart';
+import 'trial.dart';
+
+const int _firstMs = 30000;
+const int _mostMs = 6 * 60 * 60 * 1000;
+const int _mostDoublings = 10;
+
+/// Characters of a reason that is kept.
+const int _mostWords = 500;
+
+/// An update; `tell` hears of every model how far it is.
+final class Update {
+  /// From the folder at `address`.
+  Update(this.address, this.options, this.store, this.requests, this._tell);
+
+  /// Of the channel's store.
+  final Uri address;
+
+  /// Of the updater.
+  final UpdateOptions options;
+
+  /// Of the updater.
+  final UpdateStore store;
+
+  /// Of this update.
+  final Requests requests;
+
+  final void Function(String model, UpdateState state) _tell;
+  bool _isFailed = false;
+
+  /// SHA-256 of files that a download has begun with, and may go on with another time.
+  final Set<String> _wanted = {};
+
+  Delivery get _delivery => store.delivery;
+
+  List<String> get _models => [for (final each in _delivery.models) each.descriptor.name];
+
+  /// Throws ModelException `cancelled`, and nothing else.
+  Future<void> run({required bool isForced}) async {
+    try {
+      final record = await store.record();
+      final wait = record.notBefore - DateTime.now().millisecondsSinceEpoch;
+      if (record.isFrozen) return await _all(UpdatePhase.frozen, 'the app has frozen its updates');
+      if (!isForced && wait > 0 && wait <= _mostMs) {
+        final seconds = wait ~/ 1000 + 1;
+        return await _all(UpdatePhase.waiting, 'after ${record.failures} failures, nothing is asked for $seconds s');
+      }
+      await _check();
+    } on FileSystemException catch (failure) {
+      await _all(UpdatePhase.failed, 'the state of the updates cannot be kept: ${wordsOf(failure)}');
+    }
+  }
+
+  Future<void> _check() async {
+    await _all(UpdatePhase.checking);
+    try {
+      final document = await _newest();
+      if (document.isExpired) {
+        final text = 'document ${document.number} of the channel has expired: publish it anew';
+        await _all(UpdatePhase.expired, text);
+      } else {
+        for (final each in _delivery.models) {
+          await _update(each, document);
+        }
+        await store.prune(await store.record(), wanted: _wanted);
+      }
+    } on ModelException catch (failure) {
+      await _failed(_models, failure);
+    } on DocumentException catch (refused) {
+      await _failed(_models, ModelException(ModelErrorCode.corrupted, refused.message));
+    }
+    if (!_isFailed) await store.change((record) => record.copy(failures: 0, notBefore: 0));
+  }
+
+  /// Tells of a failure that may pass, and asks nothing for some time.
+  Future<void> _failed(List<String> models, ModelException failure) async {
+    if (failure.code == ModelErrorCode.cancelled) throw failure;
+    warn('no update: ${failure.message}');
+    for (final each in models) {
+      await _say(each, UpdatePhase.failed, failure.message);
+    }
+    if (_isFailed) return;
+    _isFailed = true;
+    await store.change((record) {
+      final pause = min(_mostMs, _firstMs << min(record.failures, _mostDoublings)) * (0.5 + Random().nextDouble() / 2);
+      return record.copy(
+        failures: record.failures + 1,
+        notBefore: DateTime.now().millisecondsSinceEpoch + pause.toInt(),
+      );
+    });
+  }
+
+  /// The newest document of the channel. That it was seen is written down before it is used.
+  Future<ChannelDocument> _newest() async {
+    final record = await store.record();
+    final seen = record.seen;
+    final known = await store.document(seen.sha256);
+    final place = address.resolve('${_delivery.channel}/channel.json');
+    final answer = await askForDocument(place, known == null ? '' : record.etag, requests);
+    final bundle = answer.bundle;
+    if (bundle == null) return known ?? (throw const DocumentException('the server has not sent the document'));
+    final document = await _read(bundle, _delivery);
+    if (document.number < seen.number) {
+      throw DocumentException('the channel was rolled back to document ${document.number}: ${seen.number} was seen');
+    }
+    if (document.number == seen.number && document.sha256 != seen.sha256) {
+      throw DocumentException('the channel is forked: there are two documents ${document.number}');
+    }
+    if (!document.isExpired) {
+      if (document.sha256 != known?.sha256) await store.keep(document, bundle);
+      await store.change((each) => each.copy(seen: Seen(document.number, document.sha256), etag: answer.etag));
+    }
+    return document;
+  }
+
+  Future<void> _update(PackagedModel packaged, ChannelDocument document) async {
+    final name = packaged.descriptor.name;
+    final release = await _chosen(packaged, document);
+    final record = (await store.record()).of(name);
+    if (release == null) {
+      return _say(name, UpdatePhase.upToDate, 'the channel has nothing for this app and device');
+    }
+    final version = release.release.version;
+    if (release.release.number <= _delivery.trust.number) {
+      await store.changeModel(name, (each) => ModelRecord(banned: each.banned));
+      return _say(name, UpdatePhase.upToDate);
+    }
+    if (version == record.active?.version && release.needed(_providers(packaged)).every(store.has)) {
+      return _say(name, UpdatePhase.upToDate);
+    }
+    if (Attempt.countOf(record.trying, version) >= mostAttempts) {
+      return _ban(name, version, 'the process ended $mostAttempts times while it was tried');
+    }
+    await _take(packaged, release, document);
+  }
+
+  /// The first release that is for this app and this device.
+  Future<UpdatedRelease?> _chosen(PackagedModel packaged, ChannelDocument document) async {
+    final record = await store.record();
+    final name = packaged.descriptor.name;
+    final pinned = record.pins[name];
+    for (final each in document.models[name] ?? const <ChannelRelease>[]) {
+      if (!each.isForApp(_delivery.trust.number) || !each.isRolledOutTo(record.device)) continue;
+      if (record.of(name).banned.containsKey(each.version) || (pinned != null && each.version != pinned)) continue;
+      final release = UpdatedRelease(packaged, each, store);
+      if (release.fits) return release;
+    }
+    return null;
+  }
+
+  List<Provider> _providers(PackagedModel packaged) =>
+      providersOf(setupOf(packaged.descriptor), options.load.providers);
+
+  /// Downloads a release, if this device may, and tries it.
+  Future<void> _take(PackagedModel packaged, UpdatedRelease release, ChannelDocument document) async {
+    final name = packaged.descriptor.name;
+    final blobs = release.needed(_providers(packaged));
+    _wanted.addAll(blobs.map((each) => each.sha256));
+    await store.removeDamaged(blobs);
+    final version = await _version(name);
+    final gathering = Gathering(address, packaged.descriptor, store, requests, (phase, loaded, total) {
+      _tell(name, UpdateState(phase, version, loadedBytes: loaded, totalBytes: total));
+    });
+    try {
+      if (gathering.sizeOfDownloads(blobs) > 0) {
+        final reason = await _waitingFor(release.release);
+        if (reason != null) return await _say(name, UpdatePhase.waiting, reason);
+      }
+      if (!blobs.every(store.has)) {
+        final reason = await _lacking(blobs, gathering);
+        if (reason != null) return await _say(name, UpdatePhase.failed, reason);
+      }
+      await gathering.get(blobs);
+      final files = [for (final each in blobs) each.sha256];
+      await _attempt(
+        name,
+        release,
+        KeptRelease(document.sha256, release.release.version, release.release.number, files),
+      );
+    } on ModelException catch (failure) {
+      if (failure.code != ModelErrorCode.noSpace) return _failed([name], failure);
+      await _say(name, UpdatePhase.failed, failure.message);
+    }
+  }
+
+  /// What the release asks of the device, and the device does not have; null if there is nothing.
+  Future<String?> _waitingFor(ChannelRelease release) async {
+    final conditions = await options.conditions?.call() ?? const DeviceConditions();
+    if (release.needsWifi && conditions.isUnmetered != true) {
+      return 'the release waits for a network that is not metered, of which UpdateOptions.conditions tells';
+    }
+    if (release.needsCharging && conditions.isCharging != true) {
+      return 'the release waits until the device is being charged, of which UpdateOptions.conditions tells';
+    }
+    final free = await freeBytes(store.files);
+    if (free == null || release.freeBytes <= free) return null;
+    return 'the release waits for ${release.freeBytes} bytes of free storage';
+  }
+
+  /// Why there is no room; null if there is.
+  Future<String?> _lacking(List<Blob> blobs, Gathering gathering) async {
+    final named = {...(await store.record()).files, for (final each in blobs) each.sha256};
+    final missing = blobs.where((each) => !store.has(each)).fold(0, (sum, each) => sum + each.sizeBytes);
+    final all = missing + await store.keptBytes((name) => !named.contains(name));
+    if (all > options.storageLimit) {
+      return 'all downloads would take $all bytes: the limit is ${options.storageLimit}';
+    }
+    final needed = gathering.storageFor(blobs);
+    final free = await freeBytes(store.files);
+    return free == null || needed <= free ? null : 'the download needs $needed bytes of storage, $free are free';
+  }
+
+  /// Tries a release. One that fails, or ends the process twice, is never tried again.
+  Future<void> _attempt(String name, UpdatedRelease release, KeptRelease kept) async {
+    await _say(name, UpdatePhase.trying);
+    final before = (await store.record()).of(name).trying;
+    await store.changeModel(name, (each) => each.withTrying(Attempt.next(each.trying, kept.version)));
+    try {
+      await tryRelease(release, options.load);
+      requests.check();
+    } on ModelException catch (failure) {
+      if (faults.contains(failure.code)) return _ban(name, kept.version, failure.message);
+      // What cannot be read may be read another time.
+      await store.changeModel(name, (each) => each.withTrying(before));
+      rethrow;
+    }
+    await store.changeModel(name, (each) => each.withActive(kept));
+    await _say(name, UpdatePhase.ready);
+  }
+
+  Future<void> _ban(String name, String version, String words) async {
+    final reason = words.length > _mostWords ? words.substring(0, _mostWords) : words;
+    warn('$name $version is never tried again: $reason');
+    await store.changeModel(name, (each) => each.withBan(version, reason));
+    await _say(name, UpdatePhase.failed, '$version is never tried again: $reason');
+  }
+
+  Future<void> _all(UpdatePhase phase, [String reason = '']) async {
+    for (final each in _models) {
+      await _say(each, phase, reason);
+    }
+  }
+
+  Future<void> _say(String name, UpdatePhase phase, [String reason = '']) async =>
+      _tell(name, UpdateState(phase, await _version(name), reason: reason));
+
+  Future<String> _version(String name) async => versionIn(await store.record(), name, _delivery);
+}
+
+/// Version of the model that the next load opens.
+String versionIn(UpdateRecord record, String model, Delivery delivery) {
+  final active = record.of(model).active;
+  return active != null && active.number > delivery.trust.number ? active.version : delivery.version;
+}
+
+/// A document, verified in another isolate. A closure of a method would take its object along.
+Future<ChannelDocument> _read(Uint8List bundle, Delivery delivery) =>
+    Isolate.run(() => ChannelDocument.of(bundle, delivery));

@@ -1,0 +1,133 @@
+// Delivers newer models to apps.
+
+import 'dart:async';
+import 'dart:io';
+
+import '../cancellation.dart';
+import '../download.dart';
+import '../errors.dart';
+import '../options.dart';
+import '../requests.dart';
+import '../storage.dart';
+import 'opening.dart';
+import 'packaged.dart';
+import 'record.dart';
+import 'states.dart';
+import 'store.dart';
+import 'update.dart';
+
+/// What the updater of a package does. Its generated subclass knows the package.
+abstract base class Updater {
+  /// From the folder that `mobpack channel publish` writes to: with `https`, and `/` at the end of its address.
+  ///
+  /// Throws ModelException `badOptions` for another address.
+  Updater(this._delivery, String address, {this.options = const UpdateOptions(), Pace pace = const Pace()})
+    : _address = folderAt(address),
+      _pace = pace {
+    for (final each in _delivery.models) {
+      _states[each.descriptor.name] = UpdateState(UpdatePhase.unchecked, _delivery.version);
+    }
+  }
+
+  final Delivery _delivery;
+  final Uri _address;
+  final Pace _pace;
+
+  /// How it does so.
+  final UpdateOptions options;
+
+  final Map<String, UpdateState> _states = {};
+  final StreamController<Map<String, UpdateState>> _told = StreamController.broadcast();
+  late final UpdateStore _store = UpdateStore(_delivery, appFolder(options.folder));
+
+  /// For the `load` of each model of this package. It never fails for reasons of the updates.
+  late final ModelSource source = UpdaterSource(() => _store, options.fallback, _dropped);
+
+  /// How far each model is, by its name.
+  Map<String, UpdateState> get states => Map.unmodifiable(_states);
+
+  /// [states], each time that one of them has changed.
+  Stream<Map<String, UpdateState>> get changes => _told.stream;
+
+  /// Asks the channel for newer models, downloads them, tries them, and says how far each model is. Models that are open
+  /// stay as they are: the next load opens the new ones. A download that was cancelled goes on the next time.
+  ///
+  /// After a failure, nothing is asked for some time, 30 seconds at first, unless `force` is true.
+  ///
+  /// Throws ModelException `cancelled`.
+  Future<Map<String, UpdateState>> update({bool force = false, Cancellation? cancellation}) async {
+    final requests = Requests(cancellation, pace: _pace);
+    try {
+      final done = await _store.whileUpdating(() async {
+        await Update(_address, options, _store, requests, _tell).run(isForced: force);
+        return true;
+      });
+      if (done == null) await _all(UpdatePhase.waiting, 'somebody else updates');
+    } on FileSystemException catch (failure) {
+      await _all(UpdatePhase.failed, 'the state of the updates cannot be kept: ${wordsOf(failure)}');
+    } finally {
+      requests.close();
+    }
+    return states;
+  }
+
+  /// From now on [update] does nothing, until [unfreeze].
+  Future<void> freeze() => _change((record) => record.copy(isFrozen: true));
+
+  /// Ends [freeze].
+  Future<void> unfreeze() => _change((record) => record.copy(isFrozen: false));
+
+  /// From now on [update] takes no other `version` of a model.
+  ///
+  /// Throws ModelException `badOptions` for a model that this package does not have.
+  Future<void> pin(String model, String version) {
+    if (!_states.containsKey(model)) {
+      throw ModelException(ModelErrorCode.badOptions, 'this package has no model $model');
+    }
+    return _change((record) => record.copy(pins: {...record.pins, model: version}));
+  }
+
+  /// Ends [pin].
+  Future<void> unpin(String model) =>
+      _change((record) => record.copy(pins: {...record.pins}..removeWhere((name, _) => name == model)));
+
+  /// Removes all downloads: the next load opens the app's own model. Models that are open keep working.
+  Future<void> remove() async {
+    await _change(
+      (record) => record.copy(
+        etag: '',
+        models: {for (final MapEntry(:key, :value) in record.models.entries) key: ModelRecord(banned: value.banned)},
+      ),
+    );
+    await keeping(_store.folder.path, () async => _store.prune(await _store.record(), isAll: true));
+    await _all(UpdatePhase.unchecked);
+  }
+
+  Future<void> _change(UpdateRecord Function(UpdateRecord record) change) =>
+      keeping(_store.folder.path, () => _store.change(change));
+
+  Future<void> _dropped(String model, String reason) async {
+    final record = await _store.record();
+    _tell(model, UpdateState(UpdatePhase.failed, versionIn(record, model, _delivery), reason: reason));
+  }
+
+  Future<void> _all(UpdatePhase phase, [String reason = '']) async {
+    for (final each in [..._states.keys]) {
+      _tell(each, UpdateState(phase, await _versionOf(each), reason: reason));
+    }
+  }
+
+  /// The app's own where nothing can be read.
+  Future<String> _versionOf(String model) async {
+    try {
+      return versionIn(await _store.record(), model, _delivery);
+    } on FileSystemException {
+      return _delivery.version;
+    }
+  }
+
+  void _tell(String model, UpdateState state) {
+    _states[model] = state;
+    _told.add(states);
+  }
+}

@@ -1,0 +1,196 @@
+// Updates the models of a package as lines on standard input say, and answers each with a line of JSON.
+
+import 'dart:convert';
+import 'dart:io';
+import 'dart:typed_data';
+
+import 'package:models/models.dart';
+import 'package:models/src/runtime/requests.dart';
+import 'package:models/src/runtime/updating/delta.dart';
+import 'package:models/src/runtime/updating/document.dart';
+import 'package:models/src/runtime/updating/updater.dart';
+import 'package:models/src/updates.dart';
+
+const Pace pace = Pace(attempts: 2, firstPause: Duration(milliseconds: 10), stall: Duration(seconds: 5));
+
+/// The updater with less patience.
+final class Quick extends Updater {
+  Quick(String address, UpdateOptions options) : super(delivery, address, options: options, pace: pace);
+}
+
+void show(Object value) => stdout.writeln(jsonEncode(value));
+
+late final String address;
+late final String library;
+late String folder;
+late Quick current;
+bool? isUnmetered;
+bool? isCharging;
+int limit = 1 << 30;
+SourceKind? source;
+List<String> failures = [];
+Scorer? opened;
+
+Quick updater() => Quick(
+  address,
+  UpdateOptions(
+    folder: folder,
+    load: LoadOptions(library: library),
+    storageLimit: limit,
+    conditions: () => DeviceConditions(isUnmetered: isUnmetered, isCharging: isCharging),
+  ),
+);
+
+/// `upToDate` -> `up-to-date`
+String dashed(String name) => name.replaceAllMapped(RegExp('[A-Z]'), (each) => '-${each.group(0)!.toLowerCase()}');
+
+Map<String, Object> states() => {
+  for (final MapEntry(:key, :value) in current.states.entries)
+    key: {
+      'phase': dashed(value.phase.name),
+      'version': value.version,
+      'reason': value.reason,
+      'loaded': value.loadedBytes,
+      'total': value.totalBytes,
+    },
+};
+
+Future<double> sum(Scorer model) async {
+  final x = Float32List.fromList([for (var index = 0; index < 64; index++) index / 64]);
+  final outputs = await model.run(ScorerInputs(x: TensorInput(x, shape: const [1, 64])));
+  return outputs.y.data.fold<double>(0, (sum, each) => sum + each);
+}
+
+Future<void> load() async {
+  failures = [];
+  final observer = ModelObserver(
+    onLoad: (event) => source = event.source,
+    onFailure: (event) => failures.add('${event.error}'),
+  );
+  final options = LoadOptions(source: current.source, library: library, observer: observer);
+  final model = opened = await Scorer.load(options);
+  show({
+    'version': model.info.version,
+    'source': source!.name,
+    'sum': await sum(model),
+    'failures': failures,
+    'state': states(),
+  });
+}
+
+/// Applies each delta of a file of them, and tells which were refused, and with which results.
+void applyVectors(String path) {
+  final vectors = jsonDecode(File(path).readAsStringSync()) as Map<String, dynamic>;
+  String write(String name, Object? text) {
+    final file = File('$folder/$name')..writeAsBytesSync(base64.decode(text! as String));
+    return file.path;
+  }
+
+  final from = write('source', vectors['source']);
+  final wrong = <String>[];
+  final taken = <String>[];
+  for (final each in (vectors['applied'] as List).cast<Map<String, dynamic>>()) {
+    applyDelta(from, write('delta', each['delta']), '$folder/result', 1 << 20);
+    final result = base64.encode(File('$folder/result').readAsBytesSync());
+    if (result != each['result']) wrong.add(each['name'] as String);
+  }
+  for (final each in (vectors['refused'] as List).cast<Map<String, dynamic>>()) {
+    try {
+      applyDelta(from, write('delta', each['delta']), '$folder/result', 1 << 20);
+      taken.add(each['reason'] as String);
+    } on DeltaException {
+      continue;
+    }
+  }
+  show({
+    'applied': (vectors['applied'] as List).length,
+    'refused': (vectors['refused'] as List).length,
+    'wrong': wrong,
+    'taken': taken,
+  });
+}
+
+void patch(List<String> words) {
+  final clock = Stopwatch()..start();
+  applyDelta(words[1], words[2], words[3], int.parse(words[4]));
+  show({'seconds': clock.elapsedMicroseconds / 1e6, 'KiB': ProcessInfo.maxRss ~/ 1024});
+}
+
+Future<void> cancel() async {
+  final cancellation = Cancellation();
+  final told = current.changes.listen((states) {
+    if (states.values.any((each) => each.loadedBytes > 0)) cancellation.cancel();
+  });
+  try {
+    await current.update(force: true, cancellation: cancellation);
+  } finally {
+    await told.cancel();
+  }
+  show({'states': states()});
+}
+
+Future<void> answer(List<String> words) async {
+  switch (words[0]) {
+    case 'update':
+      await current.update(force: words.length > 1);
+    case 'cancel':
+      return cancel();
+    case 'load':
+      return load();
+    case 'test':
+      final test = await opened!.selfTest();
+      return show({'passed': test.passed, 'outputs': test.outputs.length});
+    case 'run':
+      return show({'sum': await sum(opened!)});
+    case 'close':
+      await opened!.dispose();
+      opened = null;
+      return show({'closed': true});
+    case 'state':
+      break;
+    case 'freeze':
+      await current.freeze();
+    case 'unfreeze':
+      await current.unfreeze();
+    case 'pin':
+      await current.pin(words[1], words[2]);
+    case 'unpin':
+      await current.unpin(words[1]);
+    case 'remove':
+      await current.remove();
+    case 'metered':
+      isUnmetered = const {'yes': false, 'no': true}[words[1]];
+    case 'charging':
+      isCharging = const {'yes': true, 'no': false}[words[1]];
+    case 'limit':
+      limit = int.parse(words[1]);
+      current = updater();
+    case 'vectors':
+      return applyVectors(words[1]);
+    case 'patch':
+      return patch(words);
+    case 'document':
+      final document = ChannelDocument.of(File(words[1]).readAsBytesSync(), delivery);
+      return show({'number': document.number, 'expired': document.isExpired});
+    default:
+      return show({'error': 'unknown', 'message': words[0]});
+  }
+  show({'states': states()});
+}
+
+Future<void> main(List<String> arguments) async {
+  address = arguments[0];
+  folder = arguments[1];
+  library = arguments[2];
+  current = updater();
+  show({'states': states()});
+  await for (final line in stdin.transform(utf8.decoder).transform(const LineSplitter())) {
+    try {
+      await answer(line.split(' '));
+    } on DocumentException catch (error) {
+      show({'error': 'refused', 'message': error.message});
+    } on ModelException catch (error) {
+      show({'error': error.code.name, 'message': error.message});
+    }
+  }
+}

@@ -1,0 +1,74 @@
+"""A program in Dart whose model is loaded with every list of `tests/trust_vectors.py`."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from packager.core.findings import Report
+from packager.core.values import Package
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.targets.android import Android
+from packager.targets.flutter import Flutter
+from packager.targets.flutter.view import FlutterView
+from tests.delivery_drivers.dart import NAME, program
+from tests.toolchain import trusted
+from tests.toolchain.dart import dart
+from tests.trust_vectors import VECTORS
+
+Facts = Mapping[str, Mapping[str, Any]]
+
+
+def view(folder: Path, package: Package = trusted.PACKAGE) -> FlutterView:
+    """The package with a file for the CPU, and one for XNNPACK whose weights are in another file."""
+    target = Android(providers=("xnnpack",))
+    plans = (trusted.plan(folder, Store(cache_folder() / "store"), "android", "xnnpack"),)
+    report = Report(parities=())
+    built = target.built(target.view(package, plans, report), plans)
+    return Flutter().view(package, {"android": built}, report)
+
+
+def archive(view: FlutterView, folder: Path) -> Path:
+    target = Flutter()
+    (made,) = target.assemble(view, target.render(view), Store(folder / "store"))
+    return made.path
+
+
+def ran(app: Path, *arguments: str | Path, mounts: tuple[Path, ...]) -> Facts:
+    """Runs a program that prints a line of JSON for each case, and gives them by their names."""
+    library = dart().onnxruntime()
+    done = dart().run(
+        [app / "App", library, *arguments],
+        cwd=app,
+        mounts={str(each): each for each in (library.parent, *mounts)},
+    )
+    assert done.returncode == 0, done.output
+    return {each["case"]: each for each in map(json.loads, done.output.splitlines())}
+
+
+def answers(folder: Path) -> Facts:
+    """The answers to each list by its number, and how long a check takes (`milliseconds`)."""
+    made = view(folder)
+    app = program(archive(made, folder), folder / "program", "trust.dart")
+    models = app / "data" / "flutter_assets" / "packages" / NAME / "models"
+    digests = {each.asset.name: each.asset.sha256 for model in made.names.models for each in model.files}
+    digests |= {
+        weights.asset.name: weights.asset.sha256
+        for model in made.names.models
+        for each in model.files
+        for weights in each.weights
+    }
+    lists, own, stranger, by_digest = (folder / name for name in ("lists", "own.ort", "stranger.ort", "by digest"))
+    lists.mkdir()
+    for number, vector in enumerate(VECTORS):
+        text = vector.text(digests, trusted.PACKAGE)
+        suffix = "none" if text is None else "sig"
+        (lists / f"{number:02}.{suffix}").write_text(text or "", encoding="utf-8", newline="\n")
+    [cpu] = (each.asset for each in made.names.models[0].files if "cpu" in each.providers)
+    shutil.copy(made.files[cpu.name], own)
+    stranger.write_bytes(own.read_bytes() + b"\0")
+    by_digest.mkdir()
+    shutil.copy(own, by_digest / cpu.sha256)
+    return ran(app, lists, models, own, stranger, by_digest, cpu.name, mounts=(folder,))
