@@ -11,7 +11,6 @@ from packager import vectors
 from packager.core.errors import ConfigError, ToolError
 from packager.environments.environment import folder_for, make_once
 from packager.files.hashes import known_sha256, sha256_of
-from packager.files.store import Step, Store
 from packager.files.zips import DAMAGE
 from packager.processes import downloads
 from packager.vectors import GoldenFile
@@ -99,7 +98,7 @@ def _archive(path: Path) -> zipfile.ZipFile:
         raise ConfigError(f"{path} is no library for Android: {error}", hint=HINT) from error
 
 
-def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> DevicePackage:
+def read(path: Path, runtime: Path | None, folder: Path) -> DevicePackage:
     """Extracts the archive at `path` to `folder`, which exists. `runtime` is an archive with the ONNX Runtime to use;
     by default the package's own, or else the published one that packages depend on.
 
@@ -122,7 +121,7 @@ def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> Device
         if name.endswith(GOLDEN)
         for file in [vectors.read(assets[sha256])]
     }
-    chosen = runtime_of(runtime or (path if own else None), folder / "runtime", store)
+    chosen = runtime_of(runtime or (path if own else None), folder / "runtime")
     return DevicePackage(
         path=path,
         sha256=sha256_of(path),
@@ -137,7 +136,7 @@ def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> Device
     )
 
 
-def runtime_of(archive: Path | None, folder: Path, store: Store) -> Runtime:
+def runtime_of(archive: Path | None, folder: Path) -> Runtime:
     """The ONNX Runtime in `archive`, or the published one that packages depend on; its files go to `folder`. Raises
     ConfigError for an archive without one."""
     if archive:
