@@ -253,7 +253,7 @@ def test_files_that_ship_are_compared_with_the_original_on_a_device(lab: Lab, ru
     answer = run(*on_device, "--json")
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
-    assert {each["label"].split()[-1] for each in found["parity"]} == {"cpu", "xnnpack"}
+    assert {each["runner"].split()[-1] for each in found["parity"]} == {"cpu", "xnnpack"}
     assert all(each["outputs"] for each in found["parity"])
 
     bisected = run(*on_device, "--bisect", "cpu", "device:xnnpack")
