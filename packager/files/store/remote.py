@@ -85,7 +85,7 @@ class Seal:
 
 @dataclass
 class Counts:
-    """What a remote store has done in this process."""
+    """Requests to a remote store by this process, and their outcomes."""
 
     hits: int = 0
     misses: int = 0
