@@ -86,8 +86,8 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
 
 
 def stated(project: Project, targets: Sequence[str]) -> Lock:
-    """The ingredients without those that mobpack makes or fetches for itself, by pins in its own code: they decide
-    everything else. Makes nothing."""
+    """All that decides what a build reads: the ingredients without what mobpack makes or fetches for itself, by
+    pins in its own code. Makes nothing."""
     config, folder = project.config, project.folder
     found = inputs_of(config, targets, project.file)
     code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]

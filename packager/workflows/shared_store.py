@@ -178,7 +178,7 @@ def answers(cache: CacheTable) -> str:
 
 
 def totals(name: str) -> Counts:
-    """Counts of all commands on this machine for the remote store `name`."""
+    """Counts of all commands on this machine with the remote store `name`."""
     try:
         document = json.loads(_place(name).read_text(encoding="utf-8"))
         return Counts(**{key: value for key, value in document.items() if key != "cache"})

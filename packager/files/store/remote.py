@@ -85,7 +85,7 @@ class Seal:
 
 @dataclass
 class Counts:
-    """Requests to a remote store by this process, and their outcomes."""
+    """Counts of a remote store in this process."""
 
     hits: int = 0
     misses: int = 0
