@@ -16,7 +16,7 @@ from packager.core.values import Format, GraphRequirements, LeftOut, Model, Plan
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.providers import CPU, provider_of
-from packager.targets import Planned
+from packager.targets.target import Planned
 
 Announce = Callable[[str], None]
 """Reports progress: called with a few words before each file is made."""

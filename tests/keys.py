@@ -31,6 +31,7 @@ NEUTRAL = ("packager/files/store", "packager/core/console.py")
 MAKERS = (
     "tests/toolchain/delivery_packages.py",
     "tests/toolchain/projects.py",
+    "tests/toolchain/sample_package.py",
     "tests/toolchain/weights_apart.py",
 )
 """Modules that make packages for tests: their text counts, what they import and start does not. Who asks for a package

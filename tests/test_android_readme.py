@@ -13,9 +13,10 @@ from packager.processes import downloads
 from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, projects, vision
 from tests.toolchain.require import require
+from tests.toolchain.sample_package import VISION
 
 pytestmark = [
-    pytest.mark.by_content("sample_apps", of=[projects.ANDROID]),
+    pytest.mark.by_content("sample_apps", of=[projects.ANDROID, VISION]),
     pytest.mark.apptools,
     pytest.mark.android,
     pytest.mark.kotlin,

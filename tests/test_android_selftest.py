@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from packager import models as onnx_models
 from packager import plan, vectors
-from packager.config import ParityTable
+from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import Model, Package, Plan, baseline

@@ -13,9 +13,9 @@ from packager import plan
 from packager.compile.cache_key import ENTRY, ROOM, has_room, with_room
 from packager.core.values import Compiled, Plan, Variant, baseline
 from packager.files.store import Store
-from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.target import Planned
 from tests.onnx_text import loaded, onnx_model, weight
 
 pytestmark = pytest.mark.processes

@@ -15,7 +15,7 @@ import pytest
 from packager.cli import main
 from packager.cli.examination import show
 from packager.cli.options import parse_gates
-from packager.config import CheckTable
+from packager.config.checks import CheckTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.findings import CpuFallback, OutputError, Parity, Partition, Report

@@ -8,7 +8,7 @@ import numpy
 import onnx
 import pytest
 
-from packager.config import ParityTable
+from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Plan, baseline

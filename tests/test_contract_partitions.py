@@ -16,9 +16,9 @@ from packager.contract.attachment import Tables
 from packager.core.findings import Partition
 from packager.core.values import baseline
 from packager.files.store import Store
-from packager.targets import Target
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.target import Target
 from packager.verification.partition.report import partitions
 from tests.onnx_text import onnx_model, saved
 from tests.test_attachment import tables

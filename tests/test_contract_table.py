@@ -6,8 +6,9 @@ from tests.contract_table import page
 from tests.contract_table.__main__ import measured
 from tests.contract_table.page import Row
 from tests.contract_table.sides import Answer
+from tests.toolchain.sample_package import VISION
 
-pytestmark = pytest.mark.by_content("docs", "sample_apps")
+pytestmark = pytest.mark.by_content("docs", "sample_apps", of=[VISION], tools=True)
 
 
 @pytest.mark.kotlin

@@ -14,9 +14,14 @@ from tests.toolchain import jvm, sample_releases, vision
 from tests.toolchain.device import Device, Library, write_apk
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
+from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.sample_releases import NEWER, OURS
 
-pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.android, pytest.mark.kotlin]
+pytestmark = [
+    pytest.mark.by_content("sample_apps", of=[NOTES, VISION], tools=True),
+    pytest.mark.android,
+    pytest.mark.kotlin,
+]
 
 UPDATES = Path(__file__).parents[1] / "sample_apps" / "android" / "app" / "src" / "updates"
 

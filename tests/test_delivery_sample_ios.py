@@ -12,14 +12,14 @@ from tests.toolchain import sample_releases, vision
 from tests.toolchain.kept import linked
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
-from tests.toolchain.sample_package import NOTES
+from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.sample_releases import NEWER, OURS
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import HOME, App, build_in, trusting
 from tests.toolchain.swift_stand_ins import with_crypto
 from tests.toolchain.swift_zlib import with_zlib
 
-pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.swift]
+pytestmark = [pytest.mark.by_content("sample_apps", of=[NOTES, VISION], tools=True), pytest.mark.swift]
 
 MODULE = "VisionModels"
 LIST = Path("Models", "models.sig")

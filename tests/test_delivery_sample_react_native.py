@@ -12,11 +12,12 @@ from tests.toolchain.react_native import sample_app, sample_updates
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.react_native.sample_updates import Sample
+from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.sample_releases import NEWER, OURS
 
 ADDRESS = "https://models.example.com/vision/"
 BUTTON = "Look for a newer model"
-pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content("sample_apps", of=[NOTES, VISION], tools=True), pytest.mark.react_native]
 
 
 @pytest.fixture(scope="module")

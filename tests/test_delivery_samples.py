@@ -11,12 +11,16 @@ from tests.delivery_server import Forever
 from tests.toolchain import sample_releases
 from tests.toolchain.chromium import browser
 from tests.toolchain.react_native.download.server import Handler
-from tests.toolchain.sample_package import NOTES
+from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.sample_releases import NEWER, OURS
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
 
-pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [
+    pytest.mark.by_content("sample_apps", of=[NOTES, VISION], tools=True),
+    pytest.mark.react_native,
+    pytest.mark.browser,
+]
 
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "web")

@@ -262,5 +262,5 @@ def test_releases_with_a_package_for_flutter_are_compared(tmp_path: Path) -> Non
     ],
 )
 def test_a_file_of_a_model_is_told_from_code_in_a_folder_of_the_same_name(path: str, name: str) -> None:
-    """What is taken for one is signed, extracted and delivered."""
+    """A folder that is taken for one is signed, extracted and delivered."""
     assert model_name("pub-package", path) == name

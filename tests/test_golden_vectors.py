@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from packager import plan, vectors
-from packager.config import ParityTable
+from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Plan, Signature, baseline

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.toolchain import gradle, vision
+from tests.toolchain.sample_package import VISION
 
 ROOT = Path(__file__).parents[1]
 GUIDES = ROOT / "docs" / "guides"
-pytestmark = [pytest.mark.by_content("docs", "sample_apps"), pytest.mark.apptools]
+pytestmark = [pytest.mark.by_content("docs", "sample_apps", of=[VISION]), pytest.mark.apptools]
 
 SETTINGS = "rootProject.name = 'app'\n"
 BUILD = """\

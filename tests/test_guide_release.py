@@ -22,11 +22,12 @@ from tests.registries import Server, serving
 from tests.signing_cases import make_key
 from tests.toolchain import vision
 from tests.toolchain.require import fetched
+from tests.toolchain.sample_package import VISION
 
 ROOT = Path(__file__).parents[1]
 WORKFLOW = ROOT / "docs" / "guides" / "release.yml"
 PIPELINE = WORKFLOW.with_name("release.gitlab-ci.yml")
-pytestmark = [pytest.mark.by_content("docs", "sample_apps"), pytest.mark.apptools]
+pytestmark = [pytest.mark.by_content("docs", "sample_apps", of=[VISION], tools=True), pytest.mark.apptools]
 
 
 @cache

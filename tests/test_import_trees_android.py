@@ -6,7 +6,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from packager.config import ParityTable
+from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder

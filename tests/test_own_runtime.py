@@ -29,10 +29,9 @@ from packager.files.zips import write_zip
 from packager.processes import downloads
 from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
-from packager.targets import PackagedRuntime
 from packager.targets.android import Android, aar, kotlin
 from packager.targets.android.view import AndroidView
-from packager.targets.target import artifact
+from packager.targets.target import PackagedRuntime, artifact
 from packager.workflows import build
 from packager.workflows.planning import adapted, plan_all
 from packager.workflows.requested import Request

@@ -287,6 +287,13 @@ def test_a_key_has_no_code_that_makes_packages_because_a_helper_could_ask_for_on
     assert not {PACKAGE / "cli" / "build.py", PACKAGE / "targets" / "web" / "target.py"} & files
 
 
+@pytest.mark.parametrize("name", ["sample_android", "sample_notes", "sample_react_native", "guide_gradle"])
+def test_the_key_of_a_sample_apps_tests_has_no_code_that_builds_its_packages(name: str) -> None:
+    files = Tree(ROOT).files_around(ROOT / "tests" / f"test_{name}.py")
+    assert {ROOT / "tests" / "toolchain" / "sample_package.py", PACKAGE / "processes" / "pins.toml"} < files
+    assert not {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "values.py"} & files
+
+
 def test_files_that_take_the_package_of_conftest_name_it() -> None:
     """That fixture is made once for all files of a process: who comes second does not ask for the package again."""
     takes = {}

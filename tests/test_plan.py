@@ -22,9 +22,9 @@ from packager.files.store import Store
 from packager.graph import traversal
 from packager.models import hashed
 from packager.plan import NO_PACKING
-from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.target import Planned
 from packager.targets.web import Web
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.test_attachment import tables

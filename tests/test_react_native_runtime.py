@@ -15,10 +15,10 @@ from packager.core.errors import ConfigError
 from packager.files.installed import templates_folder
 from packager.files.store import Store
 from packager.processes import downloads
-from packager.targets import PackagedRuntime
 from packager.targets.react_native import headers, runtime
 from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
 from packager.targets.react_native.view import ReactNativeView
+from packager.targets.target import PackagedRuntime
 from packager.workflows import build
 from packager.workflows.requested import Request
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable

@@ -17,11 +17,11 @@ from packager.core.findings import Report
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render import write_sources
-from packager.targets import Target
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
+from packager.targets.target import Target
 from tests.toolchain import jsc, jvm, node, trusted
 from tests.toolchain.react_native import codegen, native
 from tests.toolchain.react_native.verifier import add_verifier

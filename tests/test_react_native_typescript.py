@@ -10,7 +10,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from packager.config import ParityTable
+from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.values import Choice, Compiled, ElementType, Package, Plan, Signature, Sources
 from packager.environments.runtime import Runtime

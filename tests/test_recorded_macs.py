@@ -14,9 +14,9 @@ from packager.compile.recorded_macs import ENTRY, name_nodes
 from packager.contract import attachment
 from packager.core.values import Choice, Compiled, Variant, baseline
 from packager.files.store import Store
-from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.target import Planned
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.test_assign import quantized
 from tests.test_attachment import tables

@@ -27,7 +27,12 @@ from tests.toolchain.device import device, library, write_apk
 from tests.toolchain.require import require
 from tests.toolchain.sample_package import NOTES, VISION
 
-pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.apptools, pytest.mark.android, pytest.mark.kotlin]
+pytestmark = [
+    pytest.mark.by_content("sample_apps", of=[NOTES, VISION]),
+    pytest.mark.apptools,
+    pytest.mark.android,
+    pytest.mark.kotlin,
+]
 
 APP = Path(__file__).parents[1] / "sample_apps" / "android"
 MAIN = APP / "app" / "src" / "main"

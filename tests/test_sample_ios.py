@@ -26,7 +26,7 @@ from tests.toolchain.require import require
 from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.swift import swift
 
-pytestmark = pytest.mark.by_content("sample_apps")
+pytestmark = pytest.mark.by_content("sample_apps", of=[NOTES, VISION], tools=True)
 
 if TYPE_CHECKING:
     from pbxproj import XcodeProject

@@ -9,7 +9,7 @@ import pytest
 
 from tests.toolchain.sample_package import NOTES
 
-pytestmark = pytest.mark.by_content("sample_apps")
+pytestmark = pytest.mark.by_content("sample_apps", of=[NOTES])
 
 FOLDER = Path(__file__).parents[1] / NOTES.folder
 

@@ -20,8 +20,9 @@ from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native import bare, expo, sample_app
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.sample_notes import FILE, QUERIES, nearest
+from tests.toolchain.sample_package import NOTES, VISION
 
-pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content("sample_apps", of=[NOTES, VISION]), pytest.mark.react_native]
 
 APP = sample_app.SOURCE
 PICTURE = APP / "assets" / "coffee.jpg"

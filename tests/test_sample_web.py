@@ -18,11 +18,15 @@ from PIL import Image, ImageChops, ImageStat
 from tests.toolchain import vision
 from tests.toolchain.chromium import browser
 from tests.toolchain.sample_notes import QUERIES, nearest, notes
-from tests.toolchain.sample_package import NOTES
+from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
 
-pytestmark = [pytest.mark.by_content("docs/web.md", "sample_apps"), pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [
+    pytest.mark.by_content("docs/web.md", "sample_apps", of=[NOTES, VISION], tools=True),
+    pytest.mark.react_native,
+    pytest.mark.browser,
+]
 
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "web")

@@ -1,8 +1,10 @@
 """A build over a damaged store: the release of a clean build, and a warning for each entry made anew."""
 
 import hashlib
+import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -168,21 +170,25 @@ def test_a_build_ends_with_pruning_to_20_gb(project: Project) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_to_any_file_of_any_entry_shows(project: Project, damage: str, tmp_path: Path) -> None:
-    unseen = []
+    unseen, moments = [], itertools.count(10**9)
     for number, entry in enumerate(entries(project.store)):
+        copy = tmp_path / str(number)
+        shutil.copytree(entry, copy)
         for file in content(entry):
-            copy = tmp_path / f"{number}-{file.name}"
-            for path in (path for path in entry.rglob("*") if path.is_file()):
-                (copy / path.relative_to(entry)).parent.mkdir(parents=True, exist_ok=True)
-                (copy / path.relative_to(entry)).write_bytes(path.read_bytes())
+            victim, twin = copy / file.relative_to(entry), copy / "twin"
+            whole = victim.read_bytes()
             assert damage_of(copy) == ""
-            (twin := copy / "twin").write_bytes((copy / file.relative_to(entry)).read_bytes())
+            twin.write_bytes(whole)
             if damage == "remove":
                 twin.unlink()
-                (copy / file.relative_to(entry)).unlink()
+                victim.unlink()
             else:
                 DAMAGE[damage](twin)
-                twin.replace(copy / file.relative_to(entry))  # another file, even if the clock has not moved on
+                os.utime(twin, ns=(moment := next(moments), moment))  # never that of another file, as clocks give
+                twin.replace(victim)
             if not damage_of(copy):
                 unseen.append(file)
+            twin.write_bytes(whole)
+            os.utime(twin, ns=(moment := next(moments), moment))
+            twin.replace(victim)
     assert unseen == []

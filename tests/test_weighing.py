@@ -12,9 +12,9 @@ from packager.core.decision import Weighed
 from packager.core.findings import Partition
 from packager.core.values import Choice, Plan, Style, baseline
 from packager.files.store import Store
-from packager.targets import DefaultProviders
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.target import DefaultProviders
 from packager.verification.partition.weighing import weigh
 from packager.workflows.packages import narrowed
 from packager.workflows.planning import plan_all

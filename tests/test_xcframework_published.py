@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.config import RuntimeTable
+from packager.config.runtime import RuntimeTable
 from packager.files.store import Store
 from packager.processes import downloads
 from packager.runtimes import ios

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from packager import config as configuration
-from packager.config import RuntimeTable
+from packager.config.runtime import RuntimeTable
 from packager.core.errors import ConfigError, ToolError
 from packager.core.values import ElementType, Signature
 from packager.files.hashes import sha256_of

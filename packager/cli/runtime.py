@@ -10,7 +10,7 @@ from packager.cli.runtime_lint import lint
 from packager.cli.runtime_xcframework import xcframework
 
 if TYPE_CHECKING:
-    from packager.targets import Target
+    from packager.targets.target import Target
 
 
 @click.group(short_help="Make an ONNX Runtime of your own.")

@@ -12,12 +12,11 @@ from packager.files import host
 from packager.files.zips import is_link
 from packager.release import maven
 from packager.release.manifest import Shipped
-from packager.targets import Printed
 from packager.targets.android.view import AndroidView
 from packager.targets.flutter.view import FlutterView
 from packager.targets.ios.view import IosView
 from packager.targets.react_native.view import ReactNativeView
-from packager.targets.target import artifact
+from packager.targets.target import Printed, artifact
 from packager.targets.web.view import WebView
 
 PIECE_BYTES = 1 << 20

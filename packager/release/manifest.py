@@ -23,8 +23,8 @@ from packager.core.values import (
     distinct_files,
 )
 from packager.files.hashes import sha256_of
-from packager.targets import OwnRuntime, PackagedRuntime
 from packager.targets.golden import tolerances
+from packager.targets.target import OwnRuntime, PackagedRuntime
 from packager.vectors import NO_VECTORS, Golden, Vectors
 from packager.xcframework.packaged import PackagedFramework
 

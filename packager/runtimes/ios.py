@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.config import RuntimeTable
+from packager.config.runtime import RuntimeTable
 from packager.core.errors import ConfigError
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store
@@ -12,7 +12,7 @@ from packager.processes import downloads
 from packager.runtimes import framework
 from packager.runtimes.operators import OperatorConfig, read_config
 from packager.runtimes.shipping import is_reduced
-from packager.targets import Planned
+from packager.targets.target import Planned
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.repackage import library_format

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from packager.config import COORDINATES
+from packager.config.runtime import COORDINATES
 from packager.core import user_files
 from packager.core.errors import ConfigError, ToolError
 from packager.files import elf

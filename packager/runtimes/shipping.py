@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from packager.config import RuntimeTable
+from packager.config.runtime import RuntimeTable
 from packager.core.errors import ConfigError, ToolError
 from packager.core.user_files import opened
 from packager.core.values import Format, Plan
@@ -18,7 +18,7 @@ from packager.files.zips import RUNTIME, opened_zip, read_entry, write_zip
 from packager.providers import provider_of
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
-from packager.targets import OwnRuntime, PackagedRuntime, Planned
+from packager.targets.target import OwnRuntime, PackagedRuntime, Planned
 
 TAKEN_APART = Step(
     name="runtime",

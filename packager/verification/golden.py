@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from packager import vectors
-from packager.config import ParityTable
+from packager.config.checks import ParityTable
 from packager.core.characters import to_json
 from packager.core.console import Console
 from packager.core.errors import ModelError

@@ -12,7 +12,7 @@ from packager.core.errors import ModelError
 from packager.core.findings import KernelProof
 from packager.core.values import Compiled, Plan, distinct_files
 from packager.files.store import Step, Store
-from packager.targets import Target
+from packager.targets.target import Target
 from packager.verification.partition import kernels
 
 RANGE = Step(

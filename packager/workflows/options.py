@@ -10,7 +10,7 @@ from packager.config import Config
 from packager.core import names
 from packager.files.hashes import sha256_of
 from packager.quantization.variants import settings_of
-from packager.targets import Printed
+from packager.targets.target import Printed
 from packager.workflows.requested import targets_of, wrappers_of
 from packager.workflows.trusted_keys import trust_of
 

@@ -18,7 +18,7 @@ from packager.quantization.variants import BuiltVariant, build_variant
 from packager.quantization.worth import require_gain
 from packager.runtimes import shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
-from packager.targets import DefaultProviders, Target
+from packager.targets.target import DefaultProviders, Target
 from packager.verification import evidence
 from packager.verification.partition.report import partitions
 from packager.verification.partition.weighing import weigh

@@ -51,7 +51,7 @@ class Found:
 
     @property
     def tuned(self) -> Tuned:
-        """What to write; empty where nothing is faster than what ships."""
+        """Settings to write; empty where nothing is faster than what ships."""
         best = self.outcome.best.candidate
         if best == self.outcome.today.candidate or best.package != self.outcome.today.candidate.package:
             return Tuned()

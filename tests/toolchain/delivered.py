@@ -38,12 +38,11 @@ from packager.files.user_cache import cache_folder
 from packager.render import write_sources
 from packager.signing.envelope import Bundle, pae, written
 from packager.signing.statements import Release, payload
-from packager.targets import Target
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
-from packager.targets.target import Built
+from packager.targets.target import Built, Target
 from packager.vectors import safetensors
 from tests.delivery_drivers.react_native import Made
 from tests.onnx_text import linear, loaded
