@@ -317,7 +317,16 @@ def entry(name: str, *cells: CellEntry, **changes: Any) -> ProjectEntry:
 
 def document(*projects: ProjectEntry, **changes: Any) -> FleetDocument:
     run = RunEntry(
-        workers=2, seconds=63.0, tasks=9, known=1, made=30, repeated=0, shared=2, alone=1, scheduler_restarts=1
+        workers=2,
+        seconds=63.0,
+        tasks=9,
+        known=1,
+        made=30,
+        repeated=0,
+        shared=2,
+        alone=1,
+        scheduler_restarts=1,
+        seconds_by_kind={"plan": 0.5},
     )
     found = FleetDocument(
         schema_version=1,

@@ -26,7 +26,7 @@ from packager.targets import included
 from packager.targets.flutter import Flutter, naming
 from packager.targets.flutter.model import refuse
 from packager.workflows.requested import requested_targets
-from tests.golden.cases import CASES, CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, for_flutter, plan, specs
+from tests.golden.cases import CASES, CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
 from tests.test_android_view import golden_difference
 from tests.test_ios_target import on_disk
 from tests.toolchain import dart_bindings
@@ -100,7 +100,7 @@ def test_generated_files_are_the_reviewed_ones(case: str) -> None:
 def test_the_code_of_every_contract_and_type_is_clean_for_the_strictest_analyzer(tmp_path: Path) -> None:
     toolchain = dart()
     cases = {**FLUTTER_CASES, "lists": with_plans(*LISTS, with_raw_output(TAGGER))}
-    cases["readme"] = Published(target=Flutter(package="vision"), android=for_flutter(CASES["image_classifier"]))
+    cases["readme"] = Published(target=Flutter(), android=CASES["image_classifier"])
     for name, case in cases.items():
         write_sources(there(case, tmp_path / f"files of {name}").sources(), tmp_path / name)
         configured_package(tmp_path / name, case.view().names.pub_name)
@@ -117,7 +117,7 @@ def write_example_of_readme(package: Path) -> None:
     [block] = re.findall(r"```dart\n(.*?)```", text, re.DOTALL)
     body = re.sub("^(?=.)", "  ", block, flags=re.MULTILINE)
     start = "// ignore_for_file: avoid_print, public_member_api_docs\nimport 'dart:typed_data';\n\n"
-    start += "import 'vision.dart';\n\nFuture<void> show(Float32List pixels) async {\n"
+    start += "import 'vision_models.dart';\n\nFuture<void> show(Float32List pixels) async {\n"
     (package / "lib" / "app.dart").write_text(f"{start}{body}}}\n", encoding="utf-8", newline="\n")
 
 
@@ -262,5 +262,5 @@ def test_releases_with_a_package_for_flutter_are_compared(tmp_path: Path) -> Non
     ],
 )
 def test_a_file_of_a_model_is_told_from_code_in_a_folder_of_the_same_name(path: str, name: str) -> None:
-    """What is taken for one is signed, extracted and delivered."""
+    """A folder that is taken for one is signed, extracted and delivered."""
     assert model_name("pub-package", path) == name

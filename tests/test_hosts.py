@@ -39,6 +39,8 @@ PLACES = {
     },
     "files/atomic.py": {".hardlink_to()", "os.copy_file_range"},
     "files/exchange.py": {"CDLL(None)"},
+    "files/store/listing.py": {".chmod()"},
+    "files/store/objects.py": {".hardlink_to()"},
     "graph/weights/writing.py": {"os.copy_file_range"},
     "quantization/calibration/child.py": {"CDLL(None)"},
     "runners/reference_child.py": {"resource", "resource.RLIMIT_DATA", "resource.setrlimit"},

@@ -41,11 +41,11 @@ def made(tester: FlutterTester, tmp_path_factory: pytest.TempPathFactory) -> Pat
     for name in ("mobpack.toml", "coffee.jpg"):
         shutil.copy(ROOT / vision.FOLDER / name, models)
     said = run([sys.executable, "-m", "packager.cli", "build", "--target", "flutter"], models)
-    assert "dist/flutter/vision-1.0.0.zip" in said
+    assert "dist/flutter/vision_models-1.0.0.zip" in said
     shutil.copytree(ROOT / APP, app, ignore=shutil.ignore_patterns("packages", "assets", ".dart_tool"))
     run(["sh", str(APP / "make")], root)
     plugins = {each.name: shutil.copytree(each, app / "packages" / each.name) for each in PLUGINS.iterdir()}
-    tester.configure(app, "picture", {"vision": app / "packages" / "vision", **plugins})
+    tester.configure(app, "picture", {"vision_models": app / "packages" / "vision_models", **plugins})
     shutil.copytree(app / "assets", app / "flutter_assets" / "assets")
     return app
 
@@ -77,7 +77,7 @@ def test_its_screen_shows_what_the_model_sees_and_what_goes_wrong(tester: Flutte
 def seen_by_python(app: Path) -> dict[str, float]:
     """The five best classes of the app's picture, by the model that the app has."""
     pixels = np.asarray(Image.open(app / "assets" / "coffee.jpg").convert("RGBA"))
-    [model] = (app / "packages" / "vision" / "models").glob("classifier*.ort*")
+    [model] = (app / "packages" / "vision_models" / "models").glob("classifier*.ort*")
     given = {
         "image.pixels": pixels,
         "image.channels": np.array([0, 1, 2]),

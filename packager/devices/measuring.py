@@ -44,7 +44,7 @@ class Method:
 
 @dataclass(kw_only=True)
 class Watch:
-    """What happened to a device during the rounds."""
+    """Events of a device during the rounds."""
 
     restarts: int = 0
     reconnects: int = 0

@@ -30,6 +30,8 @@ class Cluster:
     local: Any = None
     """distributed.LocalCluster; None for a cluster of others"""
     address: str = ""
+    count: int = 0
+    """number of workers of a local cluster"""
 
     @property
     def dashboard(self) -> str:
@@ -83,6 +85,12 @@ class Cluster:
             else:
                 return True
         return False
+
+    def keep(self) -> None:
+        """Starts workers of this machine in place of those that are gone: Dask starts a worker again that is killed,
+        but not one that is killed while it starts."""
+        if self.local is not None:
+            self.local.scale(self.count)
 
     def pids(self) -> tuple[int, ...]:
         """Processes of the workers of a local cluster."""
@@ -138,9 +146,8 @@ def _of_this_machine(count: int) -> Iterator[Cluster]:
             memory_limit=0,  # tasks watch their programs, too, which Dask does not see
             silence_logs=logging.CRITICAL,
         )
-        cluster = Cluster(
-            client=_dask().Client(local, set_as_default=False), local=local, address=local.scheduler_address
-        )
+        client = _dask().Client(local, set_as_default=False)
+        cluster = Cluster(client=client, local=local, address=local.scheduler_address, count=count)
         try:
             yield cluster
         except BaseException:
@@ -188,6 +195,9 @@ def _dask() -> Any:
 def _quieten() -> None:
     """Lets Dask log nothing: messages about lost workers are those of the run."""
     _dask()  # it sets levels of its own when it is imported
+    import dask
+
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1s"})
     for name in ("distributed", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 

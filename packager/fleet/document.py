@@ -1,5 +1,6 @@
 """Types of the JSON that `mobpack fleet` writes; docs/fleet.schema.json is generated from them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -75,6 +76,8 @@ class RunEntry:
     alone: int
     """tasks that ran again, alone, because they took more memory than their worker has"""
     scheduler_restarts: int
+    seconds_by_kind: Mapping[str, float]
+    """kind of task -> mean time on a worker, of those that ran"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -209,6 +209,7 @@ class Runs:
         if not self._is_connected():
             self._lost(graph, only)
             return time.monotonic()
+        self.cluster.keep()
         try:
             found = client.scheduler_info(n_workers=-1)["workers"]
             processing = client.processing() if found else {}
@@ -221,7 +222,7 @@ class Runs:
         known = {str(future.key): key for key, future in self._futures.items()}
         self.progress.tick([known[each] for keys in processing.values() for each in _first(keys) if each in known])
         now = time.monotonic()
-        if any(processing.values()) or not self._ended.empty():
+        if any(processing.values()):
             return now
         if now - last > ABSENT_S:
             raise ToolError(

@@ -86,7 +86,7 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
 
 
 def stated(project: Project, targets: Sequence[str]) -> Lock:
-    """What decides everything that a build reads: the ingredients without what mobpack makes or fetches for itself, by
+    """All that decides what a build reads: the ingredients without what mobpack makes or fetches for itself, by
     pins in its own code. Makes nothing."""
     config, folder = project.config, project.folder
     found = inputs_of(config, targets, project.file)

@@ -157,7 +157,7 @@ def _failing(name: str) -> Iterator[None]:
 
 
 def all_totals() -> Mapping[str, Counts]:
-    """What all commands on this machine have done, by the address of the remote store."""
+    """Counts of all commands on this machine, by the address of the remote store."""
     found = {}
     for path in sorted((cache_folder() / "remotes").glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError):
@@ -178,7 +178,7 @@ def answers(cache: CacheTable) -> str:
 
 
 def totals(name: str) -> Counts:
-    """What all commands on this machine have done with the remote store `name`."""
+    """Counts of all commands on this machine with the remote store `name`."""
     try:
         document = json.loads(_place(name).read_text(encoding="utf-8"))
         return Counts(**{key: value for key, value in document.items() if key != "cache"})

@@ -116,6 +116,15 @@ class Phone:
             self.process.wait()
         self.process = None
 
+    def running(self, name: str) -> Iterator[int]:
+        """Processes of the machine that run a program of this device."""
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if (entry / "comm").read_text().strip() == name and str(self.folder) in (
+                    entry / "mountinfo"
+                ).read_text():
+                    yield int(entry.name)
+
     def connect(self) -> None:
         end = time.monotonic() + START_S
         while time.monotonic() < end:
@@ -171,9 +180,11 @@ class Rack:
         disk_mb: int = 400,
         classes: Mapping[Path, Sequence[Path]] | None = None,
         lacks: Sequence[str] = (),
+        keeps_disk: bool = False,
     ) -> Phone:
         """A new device that is connected. `classes` maps archives in Android's form to the jars they were made of,
-        which its Java runs in their place; it lacks the programs `lacks`."""
+        which its Java runs in their place; it lacks the programs `lacks`. Its disk is new at every start, unless it
+        `keeps_disk`."""
         number = len(self.phones)
         folder = self.folder / f"phone-{number}"
         for name in ("answers", "classes", "system", "top"):
@@ -187,7 +198,8 @@ class Rack:
         made.write("battery", BATTERY)
         made.write("thermal", "IsStatusOverride: false\nThermalEventListeners:\nThermal Status: 0\n")
         made.write("power", "Power Manager State:\n  mWakefulness=Awake\n")
-        (folder / "disk").write_text(f"{disk_mb}m", encoding="ascii")
+        (folder / "disk").write_text("" if keeps_disk else f"{disk_mb}m", encoding="ascii")
+        (folder / "data").mkdir()
         (folder / "java").write_text(_java(), encoding="utf-8")
         (folder / "seen").write_text("".join(f"{each}\n" for each in _seen()), encoding="utf-8")
         for archive, jars in (classes or {}).items():

@@ -16,7 +16,7 @@ DROPPED = ("connection", "transfer-encoding", "keep-alive", "content-length")
 
 @dataclass
 class Behaviour:
-    """What the server does with requests; it may be changed while it runs."""
+    """How the server treats requests; it may be changed while it runs."""
 
     fails_every: int = 0
     """0: never; in turn with status 500, with status 503, and by closing the connection"""

@@ -85,7 +85,7 @@ class Seal:
 
 @dataclass
 class Counts:
-    """What a remote store has done in this process."""
+    """Counts of a remote store in this process."""
 
     hits: int = 0
     misses: int = 0

@@ -116,6 +116,7 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
             shared=sum(len(task.projects) > 1 for task in graph),
             alone=sum(each.is_over_memory for each in outcomes.values()),
             scheduler_restarts=runs.restarts if runs else 0,
+            seconds_by_kind=_means(graph, outcomes),
         ),
         targets=_targets(found),
         failed_gates=gates,
@@ -124,6 +125,14 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
     )
     write(asked.out / PAGE, document, page.page(document))
     return document
+
+
+def _means(graph: Graph, outcomes: Mapping[str, Outcome]) -> dict[str, float]:
+    took: dict[str, list[float]] = {}
+    for task in graph:
+        if outcomes[task.key].state is State.DONE:
+            took.setdefault(str(task.work.kind), []).append(outcomes[task.key].seconds)
+    return {kind: round(sum(times) / len(times), 4) for kind, times in took.items()}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 /// Newer models: the package has no channel, so there are none.
 library;
 
-import 'package:vision/vision.dart';
+import 'package:vision_models/vision_models.dart';
 
 /// Nothing newer than the package's own model.
 class Channel {

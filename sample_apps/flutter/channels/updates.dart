@@ -1,7 +1,7 @@
 /// Newer models, from the channel at the address that `flutter run --dart-define=CHANNEL=https://...` gives.
 library;
 
-import 'package:vision/vision.dart';
+import 'package:vision_models/vision_models.dart';
 
 const String _address = String.fromEnvironment('CHANNEL');
 

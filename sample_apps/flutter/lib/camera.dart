@@ -5,7 +5,7 @@ import 'dart:async';
 
 import 'package:camera/camera.dart';
 import 'package:flutter/widgets.dart';
-import 'package:vision/vision.dart';
+import 'package:vision_models/vision_models.dart';
 
 import 'screen.dart';
 

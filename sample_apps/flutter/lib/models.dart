@@ -1,7 +1,7 @@
 /// Where the app's model comes from.
 library;
 
-import 'package:vision/vision.dart';
+import 'package:vision_models/vision_models.dart';
 
 import 'channel.dart';
 

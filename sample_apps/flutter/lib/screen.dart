@@ -5,7 +5,7 @@ import 'dart:async';
 import 'dart:typed_data';
 
 import 'package:flutter/material.dart';
-import 'package:vision/vision.dart' show Classification, Classifier, Picture;
+import 'package:vision_models/vision_models.dart' show Classification, Classifier, Picture;
 
 import 'channel.dart';
 import 'models.dart';

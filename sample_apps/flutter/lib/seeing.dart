@@ -5,8 +5,8 @@ import 'dart:async';
 import 'dart:ui' as ui;
 
 import 'package:flutter/foundation.dart';
-import 'package:vision/images.dart';
-import 'package:vision/vision.dart';
+import 'package:vision_models/images.dart';
+import 'package:vision_models/vision_models.dart';
 
 import 'models.dart';
 

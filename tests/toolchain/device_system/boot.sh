@@ -9,7 +9,11 @@ for name in bin lib lib64 sbin; do ln -s "usr/$name" "$top/$name"; done
 for name in usr etc; do mount --bind -o ro "$root/$name" "$top/$name"; done
 mount --rbind /dev "$top/dev"
 mkdir -p "$top/data/local/tmp"
-mount -t tmpfs -o "size=$(cat "$folder/disk")" none "$top/data/local/tmp"
+if [ -s "$folder/disk" ]; then
+    mount -t tmpfs -o "size=$(cat "$folder/disk")" none "$top/data/local/tmp"
+else
+    mount --bind "$folder/data" "$top/data/local/tmp"
+fi
 for name in system answers classes; do mount --bind "$folder/$name" "$top/$name"; done
 cp "$folder/java" "$top/java"
 while read -r seen; do

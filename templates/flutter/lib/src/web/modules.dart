@@ -21,8 +21,9 @@ abstract base class PageSource extends MadeSource {
 /// A module of `package`: among the assets of the app, or in the copy of the package's folder that `library` names.
 ///
 /// Throws ModelException `missing`.
-Future<JSObject> moduleOf(String package, String module, String library) async {
-  final place = library.endsWith('/') ? '$library$module' : addressOf('packages/$package/$module');
+Future<JSObject> moduleOf(String package, String module, String? library) async {
+  final isFolder = library != null && library.endsWith('/');
+  final place = isFolder ? '$library$module' : addressOf('packages/$package/$module');
   final address = absolute(place);
   try {
     return await settled(importModule(address.toJS));

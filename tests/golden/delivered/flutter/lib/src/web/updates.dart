@@ -21,5 +21,5 @@ final class ModelUpdater extends Updater {
   ///
   /// Throws a ModelException `badOptions` for another address.
   ModelUpdater(String address, {super.options})
-    : super("vision", "", "1.2.3", const ["classifier"], address);
+    : super("vision_models", "", "1.2.3", const ["classifier"], address);
 }

@@ -1,0 +1,281 @@
+"""`mobpack device` on Android's own adbd: what is copied, run, pulled and reported, and everything that goes wrong.
+
+The devices are processes of this machine (tests/toolchain/adbd.py). Java and ONNX Runtime's Android libraries are
+real; the files that D8 makes are copied, and the classes that they were made of run.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from packager.cli import main
+from packager.core.errors import ToolError
+from packager.devices import GoneError
+from packager.devices.adb import Adb
+from packager.devices.storage import Storage
+from packager.files.hashes import sha256_of
+from tests.onnx_text import onnx_model, saved
+from tests.toolchain import adbd
+from tests.toolchain.adbd import Phone, Rack, classes_for
+
+pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android, pytest.mark.processes]
+
+GALAXY = {
+    "ro.product.manufacturer": "samsung",
+    "ro.product.model": "SM-S928B",
+    "ro.soc.model": "SM8650",
+    "ro.build.version.sdk": "31",
+    "ro.build.fingerprint": "samsung/e3q/e3q:12/release-keys",
+}
+NET = """(float[1,3,8,8] x) => (float[1,4] y) {
+    c = Conv<pads=[1,1,1,1]>(x, w) r = Relu(c) g = GlobalAveragePool(r) f = Flatten(g) y = MatMul(f, m) }"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Lab:
+    rack: Rack
+    aar: Path
+    pixel: Phone
+    galaxy: Phone
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def lab(built_aar: Path, onnxruntime_android: object) -> Iterator[Lab]:
+    classes = {**classes_for(None), **classes_for(built_aar)}
+    with adbd.rack() as rack:
+        pixel = rack.phone(classes=classes)
+        yield Lab(rack=rack, aar=built_aar, pixel=pixel, galaxy=rack.phone(GALAXY, classes=classes))
+
+
+@pytest.fixture
+def run(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """The command, in an empty folder, with the adb of the rack."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in lab.rack.variables.items():
+        monkeypatch.setenv(name, text)
+
+    def run(*arguments: str | Path) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["mobpack", "device", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exited:
+            main()
+        assert isinstance(exited.value.code, int)
+        return Answer(exited.value.code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def link(lab: Lab, run: Run) -> Adb:
+    return Adb()
+
+
+def test_devices_are_listed_with_what_they_are(lab: Lab, run: Run) -> None:
+    found = json.loads(run("list", "--json").out)["devices"]
+    facts = {each["serial"]: (each["model"], each["soc"], each["api"], each["abis"]) for each in found}
+    assert facts[lab.pixel.serial] == ("Pixel 8", "Tensor G3", 34, ["x86_64"])
+    assert facts[lab.galaxy.serial] == ("SM-S928B", "SM8650", 31, ["x86_64"])
+    shown = run("list")
+    assert (shown.code, "Google Pixel 8" in shown.out) == (0, True)
+
+
+def test_commands_and_files_come_back_as_they_were(lab: Lab, link: Adb, tmp_path: Path) -> None:
+    done = link.shell(lab.pixel.serial, "echo one; echo two >&2; exit 7")
+    assert (done.code, done.output.strip(), done.complaints.strip()) == (7, "one", "two")
+    source = tmp_path / "a file"
+    source.write_bytes(bytes(range(256)) * 5000)
+    storage = Storage(link=link, device=link.describe(lab.pixel.serial))
+    assert storage.put({f"files/{sha256_of(source)}": source}) == source.stat().st_size
+    assert storage.put({f"files/{sha256_of(source)}": source}) == 0
+    link.pull(lab.pixel.serial, f"{link.HOME}/files/{sha256_of(source)}", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == source.read_bytes()
+    with pytest.raises(GoneError, match="did not answer within"):
+        link.shell(lab.pixel.serial, "sleep 20", timeout_s=0.5)
+
+
+def test_models_of_a_package_test_themselves_on_all_devices(lab: Lab, run: Run) -> None:
+    arguments = ("self-test", "--package", lab.aar, "--device", "*", "--json", "--model", "silero-vad")
+    answer = run(*arguments, "--provider", "cpu", "--provider", "xnnpack")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert [each["state"] for each in found["devices"]] == ["measured"] * 2
+    assert {(each["device"], each["provider"]): each["passed"] for each in found["rows"]} == {
+        (phone.serial, provider): True for phone in (lab.pixel, lab.galaxy) for provider in ("cpu", "xnnpack")
+    }
+    outputs = [output for each in found["rows"] for output in each["outputs"]]
+    assert {each["name"] for each in outputs} == {"output", "stateN"}
+    assert all(0 < each["max-rel-error"] < 1e-4 for each in outputs if each["name"] == "stateN")
+    left = Adb().shell(lab.pixel.serial, f"ls {Adb.HOME}/runs {Adb.HOME}/incoming").output.split()
+    assert [each for each in left if not each.endswith(":")] == []
+
+
+def test_times_of_two_devices_are_taken_compared_and_judged(lab: Lab, run: Run, tmp_path: Path) -> None:
+    quick: list[str | Path] = ["bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu"]
+    quick += ["--provider", "qnn", "--rounds", "2", "--seconds", "0.1"]
+    answer = run(*quick, "--device", "*", "--report", "d.html", "--fail-on", "p90=9s@Tensor*", "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert [(each["device"], each["provider"]) for each in found["rows"]] == [
+        (lab.pixel.serial, "cpu"),
+        (lab.galaxy.serial, "cpu"),
+    ]
+    assert {each["provider"] for each in found["skipped"]} == {"qnn"}
+    for each in found["rows"]:
+        row = each["row"]
+        assert 0 < row["p50-ms"] <= row["p90-ms"] <= row["slowest-ms"]
+        assert each["first-run-ms"] > 0
+        assert row["load-ms"] > 0
+        assert each["pss-bytes"] > each["mapped-bytes"] > 100_000
+        assert (row["differs"], row["error"] < 1e-3, len(row["rounds"])) == (False, True, 2)
+    first = found["devices"][0]
+    assert (first["before"]["thermal-status"], first["before"]["battery-level"]) == (0, 87)
+    assert [text for text in first["skipped"] if text.startswith("energy: the battery charges")]
+    assert "Pixel 8" in (tmp_path / "d.html").read_text(encoding="utf-8")
+
+    again = run(*quick, "--device", "api>=34", "--baseline", "d.json", "--fail-on", "p50=1ns@Pixel*")
+    assert again.code == 6
+    assert "p50=1ns@Pixel*" in again.err
+    assert "Compared with d.json" in again.out
+
+
+def wait_for_a_round(phone: Phone) -> None:
+    """Until Java runs in the first round, which makes a folder for what the package keeps."""
+    end = time.monotonic() + 120
+    data = phone.folder / "data" / "mobpack" / "data"
+    while not (data.is_dir() and any(data.iterdir()) and any(phone.running("java"))) and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def test_a_cable_that_is_pulled_and_put_back_costs_a_round(lab: Lab, run: Run) -> None:
+    """The daemon dies in the middle, with all that it had started, and its disk stays."""
+    phone = lab.rack.phone({"ro.product.model": "Loose"}, classes=classes_for(lab.aar), keeps_disk=True)
+
+    def pull() -> None:
+        wait_for_a_round(phone)
+        phone.pull_cable()
+        time.sleep(1)
+        phone.start()
+
+    pulling = threading.Thread(target=pull)
+    pulling.start()
+    answer = run(
+        *("bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu", "--device", "Loose"),
+        *("--rounds", "2", "--seconds", "1", "--wait", "30", "--json"),
+    )
+    pulling.join()
+    phone.pull_cable()
+    assert answer.code == 0, answer.err
+    (device,) = json.loads(answer.out)["devices"]
+    assert device["reconnects"] >= 1
+
+
+def test_a_device_that_goes_for_good_is_reported_beside_the_others(lab: Lab, run: Run) -> None:
+    phone = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(lab.aar), keeps_disk=True)
+
+    def pull() -> None:
+        wait_for_a_round(phone)
+        phone.pull_cable()
+
+    pulling = threading.Thread(target=pull)
+    pulling.start()
+    answer = run(
+        *("bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu"),
+        *("--device", "Lost", "--device", "Pixel*", "--rounds", "2", "--seconds", "0.2", "--wait", "1", "--json"),
+    )
+    pulling.join()
+    assert answer.code == 4
+    found = json.loads(answer.out)
+    states = {each["serial"]: each["state"] for each in found["devices"]}
+    assert states == {lab.pixel.serial: "measured", phone.serial: "failed"}
+    assert phone.serial in answer.err
+    assert [each["device"] for each in found["rows"]] == [lab.pixel.serial]
+    listed = json.loads(run("list", "--json").out)["devices"]
+    (gone,) = [each for each in listed if each["serial"] == phone.serial]
+    assert (gone["state"], "unplug" in gone["advice"]) == ("offline", True)
+    lone = run("self-test", "--package", lab.aar, "--device", phone.serial)
+    assert (lone.code, "offline" in lone.err) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("properties", "disk_mb", "lacks", "code", "said"),
+    [
+        ({"ro.product.cpu.abilist": "riscv64"}, 50, (), 4, "runs code for riscv64"),
+        ({"ro.build.version.sdk": "23"}, 50, (), 4, "API level 23"),
+        ({}, 8, (), 4, "no room in /data/local/tmp/mobpack"),
+        ({}, 400, ("app_process", "app_process64"), 4, "has no app_process"),
+    ],
+    ids=["other processor", "old Android", "full disk", "no app_process"],
+)
+def test_devices_that_cannot_run_a_package_say_why(
+    lab: Lab, run: Run, properties: dict[str, str], disk_mb: int, lacks: tuple[str, ...], code: int, said: str
+) -> None:
+    phone = lab.rack.phone(
+        {"ro.product.model": "Odd", **properties}, disk_mb=disk_mb, lacks=lacks, classes=classes_for(lab.aar)
+    )
+    answer = run("self-test", "--package", lab.aar, "--device", phone.serial)
+    phone.pull_cable()
+    assert answer.code == code, answer.err
+    assert said in answer.err.replace("\n", " ")
+    assert "hint:" in answer.err
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_copy_is_named(lab: Lab, link: Adb, tmp_path: Path) -> None:
+    phone = lab.rack.phone({"ro.product.model": "Small"}, disk_mb=8)
+    large = tmp_path / "large"
+    large.write_bytes(b"\1" * 12_000_000)
+    with pytest.raises(ToolError, match="is full") as raised:
+        link.push(phone.serial, large, "/data/local/tmp/large")
+    phone.pull_cable()
+    assert "mobpack device clean" in raised.value.hint
+
+
+def test_files_that_ship_are_compared_with_the_original_on_a_device(lab: Lab, run: Run, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    weights = {"w": random.normal(size=(8, 3, 3, 3)), "m": random.normal(size=(8, 4))}
+    saved(tmp_path / "net.onnx", onnx_model(NET, weights={name: each.astype("f4") for name, each in weights.items()}))
+    on_device = ("check", "net.onnx", "--package", "none", "--device", "Pixel*")
+    answer = run(*on_device, "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert {each["label"].split()[-1] for each in found["parity"]} == {"cpu", "xnnpack"}
+    assert all(each["outputs"] for each in found["parity"])
+
+    bisected = run(*on_device, "--bisect", "cpu", "device:xnnpack")
+    assert bisected.code == 0, bisected.err
+    assert "'device:xnnpack' gives what 'cpu' gives" in bisected.out
+
+    strict = run(*on_device, "--provider", "cpu", "--set", "parity.tolerance=1e-12", "--set", "parity.atol=0.0")
+    assert strict.code == 5
+    assert "parts from the original at node" in strict.err
+    evidence = [path.name for path in (tmp_path / "mobpack-evidence").rglob("*.npz")]
+    assert {"inputs.npz", "expected.npz", "device.npz"} <= set(evidence)
+
+
+def test_clean_removes_everything(lab: Lab, run: Run, link: Adb) -> None:
+    run("self-test", "--package", lab.aar, "--device", "SM8650", "--model", "silero-vad", "--provider", "cpu")
+    answer = run("clean", "--device", "SM8650")
+    assert answer.code == 0
+    assert "MB" in answer.out
+    assert link.shell(lab.galaxy.serial, f"ls {link.HOME}").code != 0
+
+
+def test_without_adb_the_error_says_where_it_is_looked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANDROID_HOME", "/nowhere")
+    answer = run("list")
+    assert (answer.code, "ANDROID_HOME names /nowhere" in answer.err) == (4, True)

@@ -1,0 +1,119 @@
+"""`mobpack tune` on Android's own adbd: what is faster is found and written, and a search that was stopped goes on."""
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from packager.cli import main
+from tests.toolchain import adbd
+from tests.toolchain.adbd import Phone, Rack, classes_for
+
+pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android, pytest.mark.processes]
+
+PROJECT = """\
+[package]
+name = "models"
+
+[model.silero-vad]
+path = "silero_vad.onnx"
+
+[target.android]
+providers = ["qnn", "nnapi", "xnnpack"]
+"""
+QUICK = ("--model", "silero-vad", "--most", "6", "--seconds", "0.02")
+
+
+@dataclass(frozen=True)
+class Lab:
+    rack: Rack
+    phone: Phone
+    aar: Path
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def lab(built_aar: Path, onnxruntime_android: object) -> Iterator[Lab]:
+    with adbd.rack() as rack:
+        yield Lab(rack, rack.phone(classes={**classes_for(None), **classes_for(built_aar)}), built_aar)
+
+
+@pytest.fixture
+def run(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mobpack.toml").write_text(PROJECT)
+    for name, text in lab.rack.variables.items():
+        monkeypatch.setenv(name, text)
+
+    def run(*words: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["mobpack", "tune", "--package", str(lab.aar), *QUICK, *words])
+        with pytest.raises(SystemExit) as exited:
+            main()
+        assert isinstance(exited.value.code, int)
+        return Answer(exited.value.code, *capfd.readouterr())
+
+    return run
+
+
+def test_candidates_are_measured_and_the_end_is_said_and_written(run: Run, tmp_path: Path) -> None:
+    answer = run("--json")
+    assert answer.code == 0, answer.err
+    [found] = json.loads(answer.out)["results"]
+    assert (found["soc"], found["model"], found["is-complete"]) == ("Tensor G3", "silero-vad", True)
+    trials = {trial["settings"]: trial for trial in found["trials"]}
+    assert {"cpu", "xnnpack", "qnn", "nnapi"} <= trials.keys()
+    assert len(trials["cpu"]["rounds"]) >= 1
+    failed = {name: trial["error"] for name, trial in trials.items() if trial["error"]}
+    assert "qnn" in failed, "this runtime has none"
+    tuned = tomllib.loads((tmp_path / "mobpack.toml").read_text())["target"]["android"].get("tuned", {})
+    assert bool(tuned) == (found["best"] != found["today"])
+    if tuned:
+        assert set(tuned["Tensor G3"]["silero-vad"]) <= {"providers", "threads", "provider-options"}
+
+
+def test_the_same_command_takes_no_time_again(run: Run, tmp_path: Path) -> None:
+    first = run("--dry-run", "--json")
+    [journal] = (tmp_path / "mobpack-tune").iterdir()
+    before = journal.read_bytes()
+    again = run("--dry-run", "--json")
+    assert json.loads(first.out) == json.loads(again.out)
+    assert journal.read_bytes() == before
+    assert (tmp_path / "mobpack.toml").read_text() == PROJECT, "a dry run writes nothing"
+
+
+def test_a_search_without_time_says_so(run: Run) -> None:
+    answer = run("--dry-run", "--minutes", "0.0001")
+    assert answer.code == 0, answer.err
+    assert "the time was over" in answer.out + answer.err
+
+
+def test_another_package_does_not_continue_a_journal(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mobpack-tune").mkdir()
+    assert run("--dry-run", "--minutes", "0.0001").code == 0
+    [journal] = (tmp_path / "mobpack-tune").iterdir()
+    lines = journal.read_text().splitlines()
+    about = json.loads(lines[0])
+    about["subject"]["packages"] = "0" * 64
+    journal.write_text("\n".join([json.dumps(about), *lines[1:]]) + "\n")
+    answer = run("--dry-run")
+    assert answer.code == 2
+    assert "another device, other packages or another method" in answer.err
+
+
+def test_a_project_that_is_not_there_is_named(run: Run) -> None:
+    answer = run("--config", "none.toml", "--minutes", "0.0001")
+    assert answer.code == 2
+    assert "none.toml" in answer.err
