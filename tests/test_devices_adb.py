@@ -22,10 +22,15 @@ from packager.devices.adb import Adb
 from packager.devices.storage import Storage
 from packager.files.hashes import sha256_of
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import adbd
+from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.by_content(of=[projects.ANDROID], tools=True),
+    pytest.mark.kotlin,
+    pytest.mark.android,
+    pytest.mark.processes,
+]
 
 GALAXY = {
     "ro.product.manufacturer": "samsung",
