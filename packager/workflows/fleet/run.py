@@ -327,7 +327,7 @@ def _shown(
     board = Board(graph=graph, worker_count=len(workers))
     projects = [each.project.name for each in found.expanded]
     if cluster.dashboard:
-        console.say(f"Dask's dashboard: {cluster.dashboard}")
+        console.say(f"the dashboard of Dask: {cluster.dashboard}")
     if console.quiet or not is_live():
         yield Lines(board=board, console=console, projects=projects)
         return
