@@ -32,7 +32,7 @@ def test_a_newer_model_comes_with_a_button_and_is_opened_at_the_next_start(tmp_p
     sample_releases.run(["sh", APP / "make"], tmp_path)
     plugins = TOOLCHAIN / "flutter_packages"
     found = {each.name: shutil.copytree(each, app / "packages" / each.name) for each in plugins.iterdir()}
-    tester.configure(app, "picture", {"vision": app / "packages" / "vision", **found})
+    tester.configure(app, "picture", {"vision_models": app / "packages" / "vision_models", **found})
     shutil.copytree(app / "assets", app / "flutter_assets" / "assets")
     done = tester.run(["dart", "analyze", "--fatal-infos", "--format=machine", "lib"], cwd=app)
     assert (done.returncode, PROBLEM.findall(done.output)) == (0, []), done.output

@@ -220,7 +220,7 @@ def test_models_behave_as_on_other_systems(said: Said, place: str, kind: str) ->
         "options": "badOptions",
         "folder": "unsupported",
         "no module": "missing",
-        "no file": "missing" if place == "browser" else "runtime",
+        "no file": "missing" if place == "browser" else "network",
         "disposed": "disposed",
     }
     assert found["fallbacks"] == ["xnnpack", "webgpu"]
@@ -274,6 +274,7 @@ def declarations(file: Path, name: str) -> set[str]:
     text = file.read_text(encoding="utf-8")
     (body,) = re.findall(rf"class {name} \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
     members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>| =|;)", body, re.MULTILINE)
-    private = re.compile(rf"(^| )_\w+|^{name}\b")
+    private = re.compile(rf"(^| )_\w+([(<]|$)|^{name}\b")
+    kept = [each for each in members if not private.search(each)]
     inner = ", [ModelFiles? files]"  # of this package's own sources of files, which pages do not have
-    return {each.replace(inner, "") for each in members if not private.search(each.partition("(")[0])}
+    return {re.sub(r"^(late )?final |\bget ", "", each).replace(inner, "") for each in kept}

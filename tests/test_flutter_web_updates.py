@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from packager.channel.document import canonical
 from packager.core.findings import Report
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
@@ -56,7 +57,7 @@ def told(opened: Browser, package: Path) -> dict[str, Any]:
     """Values of the program, with a channel that has the model's second version."""
     blobs = updated_web.Blobs()
     document = updated_web.channel(1, updated_web.release(2, blobs, old=[updated_web.packaged()]))
-    envelope = updated_web.envelope(updated_web.document.canonical(document))
+    envelope = updated_web.envelope(canonical(document))
     files = {
         **files_of(package / "web", "/assets/packages/models/web/"),
         "/page.js": (package / "page.js").read_bytes(),

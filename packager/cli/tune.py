@@ -76,7 +76,7 @@ def tune(
     from packager.core.console import Console
     from packager.runners import Pace
     from packager.workflows.device.preparing import Wanted
-    from packager.workflows.tune import Request, write
+    from packager.workflows.tune import Request, text_of, write
     from packager.workflows.tune import tune as run
 
     console = Console(quiet=as_json)
@@ -89,11 +89,14 @@ def tune(
         pace=Pace(seconds=seconds),
         journal=journal,
     )
+    if not dry_run:
+        text_of(project)  # refused before the search
     found = run(request, console)
     if as_json:
         print_json({"results": [_document(each) for each in found]})
-    for each in found:
-        _show(each, console)
+    else:
+        for each in found:
+            _show(each, console)
     if not dry_run:
         changed = write(project, found, console)
         console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))

@@ -180,6 +180,14 @@ def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round
     return Round(times_ns=timed.times.times_ns, error=timed.times.error)
 
 
+def text_of(project: Path) -> str:
+    """Raises ConfigError for a file that cannot be read."""
+    try:
+        return project.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {project}: {error}", hint="name a mobpack.toml with --config") from error
+
+
 def write(project: Path, found: Sequence[Found], console: Console) -> bool:
     """Writes the settings into `project`; whether it changed. Settings on which devices with one chip disagree, and
     those of devices that do not name their chip, are left out and said.
@@ -189,10 +197,7 @@ def write(project: Path, found: Sequence[Found], console: Console) -> bool:
     chips: dict[str, dict[str, Tuned]] = {}
     for chip, model, settings in _agreed(found, console):
         chips.setdefault(chip, {})[model] = settings
-    try:
-        before = project.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot read {project}: {error.strerror}", hint="name it with --config") from error
+    before = text_of(project)
     after = with_tuned(before, TARGET, chips)
     if after != before:
         with atomic_file(project) as file:

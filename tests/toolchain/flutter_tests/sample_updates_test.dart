@@ -8,7 +8,7 @@ import 'package:flutter_test/flutter_test.dart';
 import 'package:picture/chosen.dart';
 import 'package:picture/models.dart';
 import 'package:picture/screen.dart';
-import 'package:vision/vision.dart';
+import 'package:vision_models/vision_models.dart';
 
 final LoadOptions options = LoadOptions(library: Platform.environment['LIBRARY']!);
 
