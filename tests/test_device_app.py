@@ -72,7 +72,7 @@ def made(
 def _jars(aar: Path, folder: Path) -> tuple[Path, ...]:
     store = Store(folder / "store")
     (folder / "apart").mkdir()
-    package = packages.read(aar, None, folder / "apart", store)
+    package = packages.read(aar, None, folder / "apart")
     runtime = package.runtime.classes
     driver = dexing.driver(runtime, dexing.java_package(runtime), store)
     program = Program(

@@ -13,7 +13,6 @@ from packager.devices import package as packages
 from packager.devices.choosing import choose, matches, refuse_malformed
 from packager.devices.comparing import DeviceBaseline
 from packager.devices.conditions import read
-from packager.files.store import Store
 from packager.workflows import reference
 from tests.bench_cases import row
 from tests.device_cases import SHA256, device, document, measured
@@ -199,7 +198,7 @@ def test_what_is_no_package_is_refused(tmp_path: Path, content: bytes | None) ->
     else:
         path.write_bytes(content)
     with pytest.raises(ConfigError) as raised:
-        packages.read(path, None, tmp_path, Store(tmp_path / "store"))
+        packages.read(path, None, tmp_path)
     assert "mobpack build" in raised.value.hint
     with pytest.raises(ConfigError, match="no package at"):
         packages.find(tmp_path / "nothing")

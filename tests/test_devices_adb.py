@@ -22,10 +22,15 @@ from packager.devices.adb import Adb
 from packager.devices.storage import Storage
 from packager.files.hashes import sha256_of
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import adbd
+from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.by_content(of=[projects.ANDROID], tools=True),
+    pytest.mark.kotlin,
+    pytest.mark.android,
+    pytest.mark.processes,
+]
 
 GALAXY = {
     "ro.product.manufacturer": "samsung",
@@ -253,7 +258,7 @@ def test_files_that_ship_are_compared_with_the_original_on_a_device(lab: Lab, ru
     answer = run(*on_device, "--json")
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
-    assert {each["label"].split()[-1] for each in found["parity"]} == {"cpu", "xnnpack"}
+    assert {each["runner"].split()[-1] for each in found["parity"]} == {"cpu", "xnnpack"}
     assert all(each["outputs"] for each in found["parity"])
 
     bisected = run(*on_device, "--bisect", "cpu", "device:xnnpack")

@@ -159,7 +159,7 @@ def test_a_missing_extra_and_a_scheduler_that_is_not_there_are_told(monkeypatch:
     monkeypatch.setattr(clusters, "CONNECT_S", 1)
     with pytest.raises(ToolError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
         connected(scheduler="tcp://127.0.0.1:9", workers=1).__enter__()
-    monkeypatch.setattr(clusters.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError) as raised:
         connected(scheduler="", workers=1).__enter__()
     assert raised.value.hint == "run: pip install 'mobpack[fleet]'"

@@ -33,7 +33,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     view = Flutter().view(made.package, {"android": built}, report)
     app = program(trusted_dart.archive(view, folder), folder / "program", "encrypted.dart")
     own, changed, plain, large = (folder / name for name in ("own", "changed", "plain", "large"))
-    [file] = (each.asset for each in view.names.models[0].files)
+    file = trusted_dart.file_of_cpu(view)
     content = view.files[file.name].read_bytes()
     own.write_bytes(content)
     changed.write_bytes(content[:-20] + bytes([content[-20] ^ 1]) + content[-19:])

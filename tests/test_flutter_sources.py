@@ -61,7 +61,7 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     view = trusted_dart.view(folder, replace(trusted.PACKAGE, trust=None))
     app = program(trusted_dart.archive(view, folder), folder / "program", "sources.dart")
     pair = certificate(folder)
-    [file] = (each.asset for each in view.names.models[0].files if "cpu" in each.providers)
+    file = trusted_dart.file_of_cpu(view)
     with serving(pair) as server:
         yield Setting(
             start=lambda place: driver(app, server.url, place, pair.certificate),

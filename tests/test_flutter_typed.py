@@ -218,6 +218,10 @@ def test_a_model_that_was_released_is_opened_again(said: Mapping[str, Any]) -> N
     assert (outputs, profiled, is_unknown, has_passed) == (2, 3, True, False)
 
 
+def test_a_run_that_is_under_way_ends_before_its_model(said: Mapping[str, Any]) -> None:
+    assert said["disposed under way"] == [3, 2]
+
+
 def test_what_each_provider_runs_is_told(said: Mapping[str, Any]) -> None:
     assert said["assignment"] == [["cpu", 1, 0]]
 

@@ -10,10 +10,15 @@ from pathlib import Path
 import pytest
 
 from packager.cli import main
-from tests.toolchain import adbd
+from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.by_content(of=[projects.ANDROID], tools=True),
+    pytest.mark.kotlin,
+    pytest.mark.android,
+    pytest.mark.processes,
+]
 
 PROJECT = """\
 [package]

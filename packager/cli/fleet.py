@@ -8,6 +8,7 @@ import click
 
 from packager.cli.options import (
     MODEL,
+    cache_option,
     json_option,
     no_code_option,
     outside_option,
@@ -49,6 +50,7 @@ SHOWN = 5
 )
 @click.option("--memory", metavar="SIZE", help="Memory of each worker of this machine: 4GB; default: its share.")
 @click.option("--store", type=MODEL, help="Folder of results that all workers share; default: each user's cache.")
+@cache_option
 @click.option(
     "--fail-on",
     "gates",
@@ -78,6 +80,7 @@ def fleet(
     scheduler: str,
     memory: str | None,
     store: Path | None,
+    cache_url: str | None,
     gates: tuple[str, ...],
     evidence: Path,
     strict: bool,
@@ -109,6 +112,7 @@ def fleet(
         is_outside_allowed=allow_outside,
         verify=verify,
         store=store.absolute() if store else None,
+        cache=cache_url or "",
         memory_bytes=parse_size("--memory", memory) if memory else 0,
     )
     console = Console(quiet=as_json)

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from packager import vectors
 from packager.core.errors import ConfigError, ToolError
+from packager.environments.environment import folder_for, make_once
 from packager.files.hashes import known_sha256, sha256_of
-from packager.files.store import Step, Store
 from packager.files.zips import DAMAGE
 from packager.processes import downloads
 from packager.vectors import GoldenFile
@@ -23,7 +23,6 @@ RUNTIME_JAR = "libs/onnxruntime.jar"
 LIBRARY = "libonnxruntime.so"
 SESSION = "/OrtSession.class"
 MODEL_CLASS = re.compile(r"^[\w/]+/[A-Z]\w*\.class$")
-RUNTIME = Step(name="device-runtime", caller=__name__)
 HINT = "build one with `mobpack build -t android`, or name it: --package dist/android/NAME.aar"
 
 
@@ -99,7 +98,7 @@ def _archive(path: Path) -> zipfile.ZipFile:
         raise ConfigError(f"{path} is no library for Android: {error}", hint=HINT) from error
 
 
-def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> DevicePackage:
+def read(path: Path, runtime: Path | None, folder: Path) -> DevicePackage:
     """Extracts the archive at `path` to `folder`, which exists. `runtime` is an archive with the ONNX Runtime to use;
     by default the package's own, or else the published one that packages depend on.
 
@@ -122,7 +121,7 @@ def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> Device
         if name.endswith(GOLDEN)
         for file in [vectors.read(assets[sha256])]
     }
-    chosen = runtime_of(runtime or (path if own else None), folder / "runtime", store)
+    chosen = runtime_of(runtime or (path if own else None), folder / "runtime")
     return DevicePackage(
         path=path,
         sha256=sha256_of(path),
@@ -137,12 +136,13 @@ def read(path: Path, runtime: Path | None, folder: Path, store: Store) -> Device
     )
 
 
-def runtime_of(archive: Path | None, folder: Path, store: Store) -> Runtime:
+def runtime_of(archive: Path | None, folder: Path) -> Runtime:
     """The ONNX Runtime in `archive`, or the published one that packages depend on; its files go to `folder`. Raises
     ConfigError for an archive without one."""
     if archive:
         return _runtime(archive, folder)
-    made = store.results(RUNTIME, downloads.pin(PINNED).sha256, _unpack_pinned)
+    made = folder_for("device-runtime", downloads.pin(PINNED).sha256)
+    make_once(made, _unpack_pinned)
     return _runtime(made / "onnxruntime.aar", folder)
 
 

@@ -72,7 +72,7 @@ def remote_of(cache: CacheTable, console: Console) -> Remote | None:
     mode = _mode(cache, is_read_only=objects.is_read_only)
     return Remote(
         objects=objects,
-        name=cache.remote,
+        name=cache.remote if "://" in cache.remote else str(Path(cache.remote).absolute()),
         machine=machine(),
         warn=console.caution,
         is_written=mode == READ_WRITE,

@@ -107,7 +107,7 @@ def reviewed(cases: Mapping[str, Case], case: str) -> dict[PurePosixPath, str]:
 
 
 def built_of(case: Case) -> Built:
-    """The part that a wrapper includes of the case."""
+    """The part thatcase as a wrapper includes it."""
     if isinstance(case.target, Ios):
         return case.target.built(
             case.target.view(case.package, case.plans, case.report, golden=case.golden), case.plans

@@ -8,11 +8,12 @@ from typing import Any
 
 from packager.core.findings import Report
 from packager.core.values import Package
+from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
-from packager.targets.flutter.view import FlutterView
+from packager.targets.flutter.view import AssetView, FlutterView
 from tests.delivery_drivers.dart import NAME, program
 from tests.toolchain import trusted
 from tests.toolchain.dart import dart
@@ -28,6 +29,14 @@ def view(folder: Path, package: Package = trusted.PACKAGE) -> FlutterView:
     report = Report(parities=())
     built = target.built(target.view(package, plans, report), plans)
     return Flutter().view(package, {"android": built}, report)
+
+
+def file_of_cpu(view: FlutterView) -> AssetView:
+    """The file that programs on this machine open."""
+    [model] = view.names.models
+    [setup] = model.setups
+    [found] = (each.asset for each in setup.files if "cpu" in each.providers)
+    return found
 
 
 def archive(view: FlutterView, folder: Path) -> Path:
@@ -53,20 +62,14 @@ def answers(folder: Path) -> Facts:
     made = view(folder)
     app = program(archive(made, folder), folder / "program", "trust.dart")
     models = app / "data" / "flutter_assets" / "packages" / NAME / "models"
-    digests = {each.asset.name: each.asset.sha256 for model in made.names.models for each in model.files}
-    digests |= {
-        weights.asset.name: weights.asset.sha256
-        for model in made.names.models
-        for each in model.files
-        for weights in each.weights
-    }
+    digests = {name: sha256_of(file) for name, file in made.files.items()}
     lists, own, stranger, by_digest = (folder / name for name in ("lists", "own.ort", "stranger.ort", "by digest"))
     lists.mkdir()
     for number, vector in enumerate(VECTORS):
         text = vector.text(digests, trusted.PACKAGE)
         suffix = "none" if text is None else "sig"
         (lists / f"{number:02}.{suffix}").write_text(text or "", encoding="utf-8", newline="\n")
-    [cpu] = (each.asset for each in made.names.models[0].files if "cpu" in each.providers)
+    cpu = file_of_cpu(made)
     shutil.copy(made.files[cpu.name], own)
     stranger.write_bytes(own.read_bytes() + b"\0")
     by_digest.mkdir()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ToolError
+from packager.environments.environment import folder_for, make_once
 from packager.files.hashes import known_sha256
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
@@ -32,7 +33,6 @@ DRIVER = Step(
 )
 DEXED = Step(name="device-classes", caller=__name__, computed_by=("packager.targets.android.kotlin",))
 LIBRARY = Step(name="device-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",))
-TOOL = Step(name="device-tools", caller=__name__)
 
 
 def driver(classes: Path, onnxruntime: str, store: Store) -> Path:
@@ -70,11 +70,18 @@ def dexed(jars: Sequence[Path], store: Store, *, classpath: Sequence[Path] = ())
     `classpath` has classes that these refer to. Raises ToolError if D8 cannot be had, or refuses a class.
     """
     inputs = [downloads.pin(TOOLS).sha256, MIN_API, [known_sha256(jar) for jar in (*jars, *classpath)], len(jars)]
-    return store.results(DEXED, inputs, lambda folder: _dex(jars, classpath, folder, store)) / "classes.jar"
+    tool = _tool()
+    return store.results(DEXED, inputs, lambda folder: _dex(tool, jars, classpath, folder, store)) / "classes.jar"
 
 
-def _dex(jars: Sequence[Path], classpath: Sequence[Path], folder: Path, store: Store) -> None:
-    tool = store.results(TOOL, downloads.pin(TOOLS).sha256, _unpack_tool) / "bundletool.jar"
+def _tool() -> Path:
+    """The archive with D8, fetched once."""
+    folder = folder_for("device-tools", downloads.pin(TOOLS).sha256)
+    make_once(folder, _unpack_tool)
+    return folder / "bundletool.jar"
+
+
+def _dex(tool: Path, jars: Sequence[Path], classpath: Sequence[Path], folder: Path, store: Store) -> None:
     compiler = kotlin.find_compiler()
     with store.scratch() as scratch:
         inputs = [_only_classes(jar, scratch / f"{number}.jar") for number, jar in enumerate(jars)]

@@ -109,8 +109,8 @@ def equipped_all(
     folder.mkdir()
     package = None
     if wanted.package.exists():
-        package = packages.read(packages.find(wanted.package), wanted.runtime, folder, store)
-    runtime = package.runtime if package else packages.runtime_of(wanted.runtime, folder, store)
+        package = packages.read(packages.find(wanted.package), wanted.runtime, folder)
+    runtime = package.runtime if package else packages.runtime_of(wanted.runtime, folder)
     with console.step("make the program for the devices"):
         archives = joined.archives([package.classes] if package else [], [runtime.classes], store)
     devices: list[Equipped] = []

@@ -46,7 +46,7 @@ def app(request: AppRequest, console: Console) -> tuple[FarmApp, tuple[str, ...]
         (scratch / "package").mkdir()
         (scratch / "job").mkdir()
         with console.step(f"take {path.name} apart"):
-            package = packages.read(path, request.runtime, scratch / "package", store)
+            package = packages.read(path, request.runtime, scratch / "package")
         models = write_job(package, scratch / "job", pace=request.pace, rounds=request.rounds, threads=request.threads)
         java_package = dexing.java_package(package.runtime.classes)
         native = {

@@ -71,7 +71,7 @@ def ready(wanted: Wanted, console: Console) -> Iterator[Ready]:
         folder = scratch / "package"
         folder.mkdir()
         with console.step(f"take {path.name} apart"):
-            package = packages.read(path, wanted.runtime, folder, store)
+            package = packages.read(path, wanted.runtime, folder)
         with console.step("make the program for the devices"):
             archives = joined.archives([package.classes], [package.runtime.classes], store)
         yield Ready(link=joined, chosen=chosen, package=package, archives=archives, store=store, scratch=scratch)

@@ -24,4 +24,4 @@ def mark(store: Store, inputs: object, words: str) -> None:
 
 
 def is_done(store: Store, inputs: object) -> bool:
-    return store.find(DONE, inputs) is not None
+    return store.has(DONE, inputs)

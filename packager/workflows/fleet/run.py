@@ -1,5 +1,6 @@
 """Builds a fleet, top to bottom: what has not changed, the graph, the cluster, the runs, the report."""
 
+import os
 import re
 import shutil
 import tempfile
@@ -32,6 +33,7 @@ from packager.workflows.confinement import refuse_outside
 from packager.workflows.fleet import steps
 from packager.workflows.fleet.expanding import Expanded, expanded, graph_of, markers, with_needs
 from packager.workflows.fleet.marks import is_done
+from packager.workflows.shared_store import REMOTE, named, remote_of
 from packager.workflows.trust import refuse_code
 
 SHARES = 4
@@ -61,6 +63,8 @@ class Asked:
     """whether projects that have not changed are built all the same"""
     store: Path | None = None
     """folder of the store; None for that of the user"""
+    cache: str = ""
+    """address of the store of several machines; empty for those of the projects"""
     memory_bytes: float = 0
     """memory of a task on a worker of this machine; 0 for its share"""
 
@@ -204,8 +208,7 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
     """Runs what is not known yet."""
     whole = graph_of(found.expanded, SHARES)
     marks = markers(whole, found.expanded)
-    store = Store(asked.store or cache_folder() / "store")
-    done = [key for key, inputs in marks.items() if is_done(store, inputs)]
+    done = list(_done(whole, marks, asked, found, console))
     graph = whole.without(done)
     console.say(
         f"{len(asked.projects)} projects: {len(found.same)} have not changed, {len(found.expanded)} to build; "
@@ -216,13 +219,17 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
         runners = sorted({*runners, *(name for each in found.expanded for name in each.config.parity.require)})
         workers = cluster.workers(runners, _files(found))
         _refuse_blind(workers)
-        if len(hosts(workers)) > 1 and asked.store is None:
-            console.caution("workers of several machines share no store: each makes all of it; --store names one")
+        shares = asked.cache or os.environ.get(REMOTE) or any(each.config.cache.remote for each in found.expanded)
+        if len(hosts(workers)) > 1 and asked.store is None and not shares:
+            console.caution(
+                "workers of several machines share no store: each makes all; give --cache or --store"
+            )
         place = steps.Place(
             out=asked.out.absolute(),
             evidence=asked.evidence.absolute(),
             ledger=ledger,
             store=asked.store,
+            cache=asked.cache or os.environ.get(REMOTE, ""),
             gates=asked.gates,
             strict=asked.strict,
             has_code=asked.has_code,
@@ -243,6 +250,19 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
             large = replace(place, limit_bytes=0 if asked.scheduler else memory_bytes())
             repeat_alone(graph, runs, lambda task: (large, marks.get(task.key)), console)
     return graph, len(done), runs
+
+
+def _done(graph: Graph, marks: Mapping[str, object], asked: Asked, found: _Found, console: Console) -> Iterator[str]:
+    """Keys of tasks that were done before, here or on a machine that shares its results."""
+    tables = {each.project.name: named(each.config.cache, asked.cache or None) for each in found.expanded}
+    stores: dict[str, Store] = {}
+    for key, inputs in marks.items():
+        table = tables[graph[key].projects[0]]
+        if (name := str(table)) not in stores:
+            folder = asked.store or cache_folder() / "store"
+            stores[name] = Store(folder, remote=remote_of(table, console))
+        if is_done(stores[name], inputs):
+            yield key
 
 
 def repeat_alone(graph: Graph, runs: Runs, arguments: Callable[[Task], tuple[Any, ...]], console: Console) -> None:

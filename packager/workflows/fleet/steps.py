@@ -4,7 +4,7 @@ import contextlib
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -32,6 +32,7 @@ from packager.workflows.origins import origins_of
 from packager.workflows.planning import load_model, plan_all
 from packager.workflows.requested import Request
 from packager.workflows.runtimes import choose_runtimes
+from packager.workflows.shared_store import finish, named, remote_of
 from packager.workflows.trust import refuse_code
 
 
@@ -47,6 +48,8 @@ class Place:
     """folder in which every worker lists the results that it made"""
     store: Path | None = None
     """folder of the store; None for that of the user of each worker"""
+    cache: str = ""
+    """address of the store of several machines; empty for those of the projects"""
     gates: Gates = field(default_factory=Gates)
     strict: bool = False
     has_code: bool = True
@@ -71,14 +74,16 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
         if not each.is_good:
             return blocked(task.key, each)
     console, started, made = Notebook(), time.perf_counter(), _Ledger(place.ledger)
-    store = Store(place.store or cache_folder() / "store", made=made, has_claims=True)
     trouble = None
     with watched(place.limit_bytes or memory_of_worker()) as memory:
         try:
-            with contextlib.chdir(task.work.project.file.parent):
+            with (
+                contextlib.chdir(task.work.project.file.parent),
+                opened(_config(task.work, place), place, console, made) as store,
+            ):
                 STEPS[task.work.kind](task.work, place, store, console)
-            if marker:
-                mark(store, marker, task.words)
+                if marker:
+                    mark(store, marker, task.words)
         except MobpackError as error:
             trouble = Trouble(message=error.message, hint=error.hint, exit_code=error.EXIT_CODE)
         except Exception as error:  # a poisoned model must not take others with it
@@ -94,6 +99,18 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
         is_over_memory=memory.is_over and trouble is not None,
         peak_bytes=memory.peak_bytes,
     )
+
+
+@contextlib.contextmanager
+def opened(config: Config, place: Place, console: Console, made: Callable[[str], None]) -> Iterator[Store]:
+    """The store of a task, with the remote one of `--cache` or of the project behind it: its results are sent before
+    the task ends, so that those after it find them on other machines."""
+    remote = remote_of(named(config.cache, place.cache or None), console)
+    try:
+        yield Store(place.store or cache_folder() / "store", remote=remote, made=made, has_claims=True)
+    finally:
+        if remote:
+            finish(remote, console)
 
 
 def _internal(error: Exception) -> Trouble:

@@ -149,6 +149,10 @@ Future<void> models(LoadOptions given, String own) async {
   final tested = await brain.selfTest();
   await brain.dispose();
   say('events', [events, both.length, runs, packaged, tested.passed]);
+  final last = await Brain.load(given);
+  final under = last.run(input);
+  await last.dispose();
+  say('disposed under way', (await under).y.shape);
   final onnx = await Brain.load(LoadOptions(library: given.library, source: ModelSource.path(own)));
   say('assignment', [for (final each in onnx.assignment!) [each.provider.name, each.nodes, each.macs]]);
   await onnx.dispose();

@@ -2,7 +2,6 @@
 
 import 'dart:ffi';
 import 'dart:io';
-import 'dart:typed_data';
 
 import 'assignment.dart';
 import 'cancellation.dart';
@@ -10,6 +9,7 @@ import 'comparison.dart';
 import 'decrypting.dart';
 import 'descriptor.dart';
 import 'errors.dart';
+import 'feeding.dart';
 import 'files.dart';
 import 'guarded.dart';
 import 'heat.dart';
@@ -25,6 +25,7 @@ import 'starting.dart';
 import 'system.dart';
 import 'tensor.dart';
 import 'thermal.dart';
+import 'versions.dart';
 import 'worker.dart';
 
 /// The options of every session: models are read where they are.
@@ -259,7 +260,9 @@ final class LoadedModel {
     final memory = Arena();
     _underWay++;
     try {
-      return await call([for (final (index, each) in inputs.indexed) _fed(index, each, memory)]);
+      return await call([
+        for (final (index, each) in inputs.indexed) fedTensor(index, descriptor.inputs[index], each, memory),
+      ]);
     } finally {
       memory.free();
       _underWay--;
@@ -300,20 +303,6 @@ final class LoadedModel {
       final folder = await Directory('${Directory.systemTemp.path}/profiles').create(recursive: true);
       return _serving.use((session) => session.profile(fed, runs, '${folder.path}/${descriptor.name}'));
     });
-  }
-
-  FedTensor _fed(int index, TensorInput<Object> input, Arena memory) {
-    final spec = descriptor.inputs[index];
-    final data = input.data;
-    if (data is List<String>) {
-      final shape = _shapeOf(spec, data.length, input.shape);
-      return FedTensor(index, spec.type, shape, 0, 0, data);
-    }
-    final bytes = bytesOf(_packed(spec.type, data));
-    final shape = _shapeOf(spec, bytes.length ~/ spec.type.sizeBytes, input.shape);
-    final copy = memory.bytes(bytes.length);
-    copy.asTypedList(bytes.length).setRange(0, bytes.length, bytes);
-    return FedTensor(index, spec.type, shape, copy.address, bytes.length, null);
   }
 
   /// Compares outputs of this device with those of the build machine.
@@ -390,7 +379,9 @@ final class _Session implements Served {
       final ran = await _worker.run(_placed(fed), options.address);
       try {
         final given = ran.outputs;
-        final outputs = [for (final spec in _descriptor.outputs) _copied(given[_outcome.outputPlaces[spec.name]!])];
+        final outputs = [
+          for (final spec in _descriptor.outputs) copiedTensor(given[_outcome.outputPlaces[spec.name]!]),
+        ];
         return (outputs, ran.duration);
       } finally {
         ran.outputs.forEach(_runtime.releaseValue);
@@ -475,24 +466,12 @@ SessionSettings _settings(_Attempt attempt, Provider provider, ModelFile file) {
 }
 
 void _checkVersion(String version, PlatformSetup setup, LoadOptions options) {
-  if (options.allowOtherRuntime || !_isOlder(version, setup.oldestRuntime)) return;
+  if (options.allowOtherRuntime || !isOlder(version, setup.oldestRuntime)) return;
   throw ModelException(
     ModelErrorCode.runtimeVersion,
     'the app has ONNX Runtime $version; this package needs ${setup.oldestRuntime} or later',
   );
 }
-
-bool _isOlder(String version, String oldest) {
-  final found = _numbers(version);
-  final wanted = _numbers(oldest);
-  for (var index = 0; index < wanted.length; index++) {
-    final number = index < found.length ? found[index] : 0;
-    if (number != wanted[index]) return number < wanted[index];
-  }
-  return false;
-}
-
-List<int> _numbers(String version) => [for (final each in version.split('.')) int.tryParse(each) ?? 0];
 
 /// Throws ModelException `badModel` for a session with other tensors than the package knows.
 void _compare(ModelDescriptor descriptor, OpenedSession opened) {
@@ -509,52 +488,4 @@ void _compare(ModelDescriptor descriptor, OpenedSession opened) {
       throw ModelException(ModelErrorCode.badModel, 'the file has ${found.length} ${kind}s instead of ${known.length}');
     }
   }
-}
-
-/// The sizes of an input, which were given or follow from the number of its values.
-///
-/// Throws ModelException `badInput` where they do not fit the model.
-List<int> _shapeOf(TensorSpec spec, int count, List<int>? given) {
-  final shape = given ?? _inferred(spec, count);
-  var fits = shape.length == spec.shape.length && countOf(shape) == count && shape.every((size) => size >= 0);
-  for (var axis = 0; fits && axis < shape.length; axis++) {
-    fits = spec.shape[axis] == null || spec.shape[axis] == shape[axis];
-  }
-  if (fits) return shape;
-  throw ModelException(
-    ModelErrorCode.badInput,
-    'input `${spec.name}` takes ${_inWords(spec.shape)}, found $count values of shape $shape',
-  );
-}
-
-List<int> _inferred(TensorSpec spec, int count) {
-  final open = spec.shape.where((size) => size == null).length;
-  final known = spec.shape.nonNulls.fold(1, (product, size) => product * size);
-  if (open > 1 || (open == 1 && known == 0)) {
-    throw ModelException(
-      ModelErrorCode.badInput,
-      'input `${spec.name}` takes ${_inWords(spec.shape)}: pass its shape, which its number of values does not say',
-    );
-  }
-  return [for (final size in spec.shape) size ?? count ~/ known];
-}
-
-String _inWords(List<int?> shape) => '[${shape.map((size) => size ?? '?').join(', ')}]';
-
-/// Values as they lie in memory: of 64-bit integers any list will do.
-TypedData _packed(ElementType type, Object data) => switch (data) {
-  List<int>() when isWhole(type) && data is! Int64List && data is! Uint64List => Int64List.fromList(data),
-  _ => data as TypedData,
-};
-
-/// An output in memory of Dart.
-Tensor<Object> _copied(GivenTensor given) {
-  final texts = given.texts;
-  if (texts != null) return Tensor(texts, List.unmodifiable(given.shape));
-  final data = given.type.zeros(countOf(given.shape));
-  final bytes = bytesOf(data);
-  if (bytes.isNotEmpty) {
-    bytes.setRange(0, bytes.length, Pointer<Uint8>.fromAddress(given.data).asTypedList(bytes.length));
-  }
-  return Tensor(data, List.unmodifiable(given.shape));
 }

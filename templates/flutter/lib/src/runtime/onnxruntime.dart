@@ -187,7 +187,7 @@ final class OnnxRuntime {
       }
       if (weights.isNotEmpty) _addWeights(arena, options, weights);
       final profile = settings.profile;
-      if (profile != null) check(api.enableProfiling(options, arena.text(profile)));
+      if (profile != null) check(api.enableProfiling(options, arena.paths([profile]).value));
       final provider = settings.provider;
       if (provider != null) _append(arena, options, provider, settings.options);
       return _made((out) => api.createSessionFromArray(_environment, model.address.cast(), model.size, options, out));
@@ -434,7 +434,11 @@ DynamicLibrary _opened(String name) {
   try {
     library = DynamicLibrary.open(name);
   } on ArgumentError catch (error) {
-    throw ModelException(ModelErrorCode.unsupported, 'ONNX Runtime cannot be opened: ${error.message}');
+    throw ModelException(
+      ModelErrorCode.unsupported,
+      'ONNX Runtime cannot be opened: ${error.message}; on a desktop name it in LoadOptions(library: ...), or for the build '
+      'hook in pubspec.yaml',
+    );
   }
   if (library.providesSymbol('OrtGetApiBase')) return library;
   throw ModelException(ModelErrorCode.unsupported, '$name is not ONNX Runtime');
