@@ -221,9 +221,7 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
         _refuse_blind(workers)
         shares = asked.cache or os.environ.get(REMOTE) or any(each.config.cache.remote for each in found.expanded)
         if len(hosts(workers)) > 1 and asked.store is None and not shares:
-            console.caution(
-                "workers of several machines share no store: each makes all; give --cache or --store"
-            )
+            console.caution("workers of several machines share no store: each makes all; give --cache or --store")
         place = steps.Place(
             out=asked.out.absolute(),
             evidence=asked.evidence.absolute(),
