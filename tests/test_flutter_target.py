@@ -13,13 +13,14 @@ import pytest
 from packager import release
 from packager.config import Config, from_document
 from packager.core.contract import TensorOutput
-from packager.core.errors import ModelError, SettingError
+from packager.core.errors import GateError, ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Plan, Signature
 from packager.differences import Level, compare
 from packager.differences.reading import read
 from packager.files.installed import templates_folder
 from packager.files.store import Store
+from packager.release.checking import verify_release
 from packager.release.contents import model_name
 from packager.render import dart_string, write_sources
 from packager.targets import included
@@ -264,3 +265,13 @@ def test_releases_with_a_package_for_flutter_are_compared(tmp_path: Path) -> Non
 def test_a_file_of_a_model_is_told_from_code_in_a_folder_of_the_same_name(path: str, name: str) -> None:
     """A folder that is taken for one is signed, extracted and delivered."""
     assert model_name("pub-package", path) == name
+
+
+def test_a_release_whose_pub_package_has_another_name_than_its_project_is_whole(tmp_path: Path) -> None:
+    case = replace(CONTRACT, target=Flutter(package="other_name"))
+    dist = shipped(case, tmp_path)
+    assert (dist / "flutter" / "other_name" / "pubspec.yaml").is_file()
+    assert verify_release(dist).unlisted == ()
+    (dist / "flutter" / "other_name" / "pubspec.yaml").write_text("name: another\n", encoding="utf-8")
+    with pytest.raises(GateError, match="pubspec"):
+        verify_release(dist)

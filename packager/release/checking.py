@@ -108,7 +108,9 @@ def _unpacked_beside(dist: Path, archive: Listed, manifest: Manifest, names: set
     """The files among `names` in the folder beside `archive` that it was unpacked to. Raises GateError if they differ
     from those in the archive."""
     path = PurePosixPath(archive.path)
-    folder = path.with_name(manifest.release.package if archive.has_models else path.stem)
+    # Named by the archive, whose name may be another one than that of the package: `page_orientation-1.0.0.zip`.
+    version = f"-{manifest.release.version}" if archive.has_models else ""
+    folder = path.with_name(path.stem.removesuffix(version))
     found = {name for name in names if PurePosixPath(name).is_relative_to(folder)}
     if found:
         packed = {PurePosixPath(*name.parts[1:]).as_posix(): each.sha256 for name, each in inside(dist / path).items()}
