@@ -87,7 +87,7 @@ def test_a_delta_is_applied_in_memory_that_does_not_grow_with_the_file(language:
         print(f"{megabytes} MiB in {found['seconds']:.2f} s")
         return int(found["KiB"])
 
-    assert used(24) - used(2) < 16 * 1024
+    assert used(8) - used(1) < 16 * 1024
 
 
 @pytest.mark.parametrize("kind", ["trying", "opening"])
