@@ -2,8 +2,8 @@
 
 from packager.bench.document import RowEntry
 from packager.devices.conditions import Conditions
+from packager.devices.device_session import Assigned
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, MethodEntry, NotMeasured, PackageEntry
-from packager.devices.session import Assigned
 from tests.bench_cases import row
 
 SHA256 = "a" * 64

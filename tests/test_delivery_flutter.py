@@ -130,6 +130,7 @@ def test_two_programs_of_one_app_do_not_update_at_once(language: Language, tmp_p
     device = updated(language, tmp_path)
     language.channel.publish(without_deltas)
     language.channel.on_each_blob(slow(0.2))
+    language.channel.forget()
     with language.start(device) as one, language.start(device) as other, ThreadPoolExecutor() as pool:
         first = pool.submit(one.ask, "update force")
         assert wait_until(lambda: any("/blobs/" in each.path for each in language.channel.address.files.requests))

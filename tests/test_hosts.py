@@ -48,6 +48,8 @@ PLACES = {
     "workflows/unchanged.py": {"'/proc/cpuinfo'"},
     # in environments that only Linux supports
     "environments/android_probe.py": {"'/proc/self/status'"},
+    "devices/adb/program.py": {".chmod()"},
+    "devices/android_tools.py": {".chmod()"},
     "environments/zig.py": {".chmod()"},
     "environments/debian.py": {".rename()"},
     "environments/webgpu.py": {"'/usr/lib/'", "'/usr/share/vulkan/icd.d'"},

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from packager.devices.device_session import Equipped
 from packager.devices.link import Link
-from packager.devices.session import Equipped
 
 SCRIPT = """
 echo '@battery'; dumpsys battery 2>/dev/null

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from packager.bench.document import ComparisonEntry, RowEntry
 from packager.core.names import kebab_case
 from packager.devices.conditions import Conditions
-from packager.devices.session import Assigned, OutputTest
+from packager.devices.device_session import Assigned, OutputTest
 
 STRICT: dict[str, Any] = {"alias_generator": kebab_case, "extra": "forbid", "use_attribute_docstrings": True}
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
+from packager.devices.device_session import ANSWER_S, Equipped
 from packager.devices.link import Device, Link, Start
 from packager.devices.package import DevicePackage, Runtime
-from packager.devices.session import ANSWER_S, Equipped
 from packager.devices.storage import Storage, programs
 
 OLDEST_API = 24

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from packager.core.errors import ModelError, ToolError
 from packager.devices import conditions
 from packager.devices.conditions import COOL, Conditions
+from packager.devices.device_session import DeviceSession, Equipped, of_package
 from packager.devices.document import DeviceEntry, DeviceRow, NotMeasured
 from packager.devices.link import READY, GoneError
 from packager.devices.rows import Contender, Round, rows_of
-from packager.devices.session import DeviceSession, Equipped, of_package
 from packager.runners import Pace
 
 if TYPE_CHECKING:

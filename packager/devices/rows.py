@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from packager.bench import statistics
 from packager.bench.document import RoundEntry, RowEntry
+from packager.devices.device_session import About, PackagedModel, Timed
 from packager.devices.document import DeviceRow
 from packager.devices.link import Device
-from packager.devices.session import About, PackagedModel, Timed
 
 if TYPE_CHECKING:
     import numpy

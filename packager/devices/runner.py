@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from packager.core.errors import ModelError
-from packager.devices.session import DeviceSession, Equipped, of_file
+from packager.devices.device_session import DeviceSession, Equipped, of_file
 from packager.environments import SIGNED
 from packager.files.hashes import sha256_of
 from packager.providers import provider_of

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from packager.bench.words import compared, digits, duration, median_of
 from packager.core.console import size
 from packager.core.findings import Parity
+from packager.devices.device_session import Assigned
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, TestDocument, TestRow
 from packager.devices.measuring import disturbances
-from packager.devices.session import Assigned
 from packager.pages.numbers import plural
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]

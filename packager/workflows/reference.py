@@ -39,6 +39,7 @@ TABLES = {
     "RuntimeTable": "runtime",
     "CacheTable": "cache",
     "Android": "target.android",
+    "Tuned": "target.android.tuned.CHIP.MODEL",
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
     "Web": "target.web",

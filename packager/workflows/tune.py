@@ -10,10 +10,10 @@ from pathlib import Path
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.tuned import Tuned
+from packager.devices.device_session import DeviceSession, Equipped, PackagedModel, of_package
 from packager.devices.link import Device, GoneError
 from packager.devices.rows import Sample
 from packager.devices.samples import sample_of
-from packager.devices.session import DeviceSession, Equipped, PackagedModel, of_package
 from packager.files.atomic import atomic_file
 from packager.providers import CPU
 from packager.runners import Pace

@@ -13,10 +13,10 @@ from packager.core import names
 from packager.core.errors import ConfigError
 from packager.core.names import kebab_case
 from packager.devices import values
+from packager.devices.device_session import PackagedModel
 from packager.devices.document import PackageEntry
 from packager.devices.package import DevicePackage
 from packager.devices.samples import sample_of
-from packager.devices.session import PackagedModel
 from packager.files.atomic import link_or_copy
 from packager.runners import Pace
 from packager.samples.sample import arrays_of

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from packager.core.errors import ToolError
+from packager.devices.device_session import PackagedModel, about_of, tests_of, timed_of
 from packager.devices.document import STRICT, DeviceEntry, DeviceRow, NotMeasured, PackageEntry
 from packager.devices.farms.collecting import Result
 from packager.devices.link import Device
 from packager.devices.rows import Contender, Round, Sample, rows_of
-from packager.devices.session import PackagedModel, about_of, tests_of, timed_of
 
 HINT = "the app or test was made by another version of mobpack, or changed: make it anew, and run it again"
 

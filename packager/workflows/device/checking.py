@@ -12,9 +12,9 @@ from packager.core.findings import Report
 from packager.core.values import Plan
 from packager.devices import package as packages
 from packager.devices.choosing import choose
+from packager.devices.device_session import Equipped
 from packager.devices.equipping import equip, equip_alone
 from packager.devices.runner import device_runner
-from packager.devices.session import Equipped
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.runners import Runner

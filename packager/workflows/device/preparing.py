@@ -12,10 +12,10 @@ from packager.core.errors import MobpackError, ToolError
 from packager.devices import LINKS, Device, Link
 from packager.devices import package as packages
 from packager.devices.choosing import Absent, Chosen, choose
+from packager.devices.device_session import ANSWER_S, Equipped, PackagedModel, describe
 from packager.devices.document import DeviceEntry, PackageEntry
 from packager.devices.equipping import equip
 from packager.devices.package import DevicePackage
-from packager.devices.session import ANSWER_S, Equipped, PackagedModel, describe
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 

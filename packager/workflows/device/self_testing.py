@@ -7,9 +7,9 @@ from packager import __version__
 from packager.core.console import Console
 from packager.core.errors import ModelError, ParityError, ToolError
 from packager.devices import Device, GoneError
+from packager.devices.device_session import DeviceSession, Equipped, PackagedModel, of_package
 from packager.devices.document import DeviceEntry, TestDocument, TestRow
 from packager.devices.measuring import described
-from packager.devices.session import DeviceSession, Equipped, PackagedModel, of_package
 from packager.workflows.device.preparing import (
     Ready,
     Wanted,
