@@ -74,6 +74,7 @@ def test_deltas_of_all_languages_are_applied_and_refused(language: Language, tmp
     assert (found["applied"], found["refused"], found["wrong"], found["taken"]) == (10, 26, [], []), found
 
 
+@pytest.mark.nightly("all deltas of the vectors, applied and refused")
 def test_a_delta_is_applied_in_memory_that_does_not_grow_with_the_file(language: Language, tmp_path: Path) -> None:
     def used(megabytes: int) -> int:
         old, new, delta = (tmp_path / f"{name}-{megabytes}" for name in ("old", "new", "delta"))
@@ -87,7 +88,8 @@ def test_a_delta_is_applied_in_memory_that_does_not_grow_with_the_file(language:
         print(f"{megabytes} MiB in {found['seconds']:.2f} s")
         return int(found["KiB"])
 
-    assert used(8) - used(1) < 16 * 1024
+    # Dart's heap grows with the first megabytes that a program makes, and stays then: 46 MiB for a file of 24, and of 48.
+    assert used(40) - used(24) < 8 * 1024
 
 
 @pytest.mark.parametrize("kind", ["trying", "opening"])
