@@ -88,7 +88,7 @@ def test_a_delta_is_applied_in_memory_that_does_not_grow_with_the_file(language:
         print(f"{megabytes} MiB in {found['seconds']:.2f} s")
         return int(found["KiB"])
 
-    # Dart's heap grows with the first megabytes that a program makes, and stays then: 46 MiB for a file of 24, and of 48.
+    # Dart's heap grows with the first megabytes that a program makes, and stays: 46 MiB for a file of 24, and of 48.
     assert used(40) - used(24) < 8 * 1024
 
 
