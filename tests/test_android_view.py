@@ -17,7 +17,7 @@ from packager.files.installed import templates_folder
 from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors, typed
-from packager.targets.android.sources import DECRYPTION, DELIVERY, TRUST, UPDATED_MODELS
+from packager.targets.android.sources import DECRYPTION, DELIVERY, TRUST, TUNING, UPDATED_MODELS
 from packager.targets.android.view import FileView
 from tests.golden.cases import CASES, COMPLETE, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, reviewed, specs
 
@@ -141,6 +141,7 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
     of_trust: set[str] = set()
     of_encryption: set[str] = set()
     of_delivery: set[str] = set()
+    of_tuning: set[str] = set()
     contract_files = {name for names in typed.FILES.values() for name in names} | {typed.SHARED_FILE}
     for path in templates_folder().glob("android/*/*.kt.j2"):
         code = re.sub(r"//.*|/?\*.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
@@ -152,9 +153,12 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
         )
         if path.name == f"{DECRYPTION}.kt.j2":
             found = of_encryption
+        if path.name == f"{TUNING}.kt.j2":
+            found = of_tuning
         found |= set(re.findall(r"(?<![A-Za-z.])[A-Z][A-Za-z]*[a-z][A-Za-z]*\b", code))
-    conditional = {"Trusted", "ModelUntrustedException", "LoadedModel", "PackagedModels", "ModelKeys"}
+    conditional = {"Trusted", "ModelUntrustedException", "LoadedModel", "PackagedModels", "ModelKeys", "Tuning"}
     assert words <= tensors.RESERVED_CLASSES | conditional
+    assert of_tuning <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TUNING
     assert of_trust <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TRUST
     assert of_encryption <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_ENCRYPTION
     assert of_delivery <= tensors.RESERVED_CLASSES | tensors.RESERVED_BY_TRUST | tensors.RESERVED_BY_DELIVERY

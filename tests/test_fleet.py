@@ -34,7 +34,7 @@ from packager.workflows.fleet.run import SHARES, repeat_alone
 from tests import fleet_tasks
 from tests.onnx_text import linear, saved
 
-pytestmark = [pytest.mark.by_content("docs/fleet.schema.json"), pytest.mark.processes]
+pytestmark = [pytest.mark.by_content("docs/fleet.schema.json", "packager"), pytest.mark.processes]
 SCHEMA = Path(__file__).parents[1] / "docs" / "fleet.schema.json"
 VARIANTS = """
 [variant.int8]

@@ -181,7 +181,7 @@ def test_every_type_that_the_templates_name_is_reserved() -> None:
         words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
     reserved = swift.RESERVED_CLASSES | swift.RESERVED_BY_CONTRACTS | swift.RESERVED_BY_TRUST
     reserved |= swift.RESERVED_BY_ENCRYPTION
-    reserved |= swift.RESERVED_BY_DELIVERY
+    reserved |= swift.RESERVED_BY_DELIVERY | swift.RESERVED_BY_TUNING
     calls = ("CVPixelBufferGet", "CVPixelBufferLock", "CVPixelBufferUn", "CVBufferCopy", "CFEqual")
     functions = {word for word in words if word.startswith(calls)}
     assert words - reserved - SYSTEM_MODULES - functions == set()

@@ -178,7 +178,8 @@ class Android:
         namespace = f"{self.group}.{package_part(package.name)}"
         models = [plan.model for plan in plans]
         contracts = {model.name: model.contract for model in models}
-        class_names = tensors.class_names(contracts, taken=_reserved(package, contracts))
+        reserved = _reserved(package, contracts, is_tuned=bool(self.tuned))
+        class_names = tensors.class_names(contracts, taken=reserved)
         files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
@@ -402,13 +403,14 @@ def _provider_hint(provider: str) -> str:
     return nearest(provider, providers_of(Android.NAME))
 
 
-def _reserved(package: Package, contracts: Mapping[str, Contract | None]) -> frozenset[str]:
+def _reserved(package: Package, contracts: Mapping[str, Contract | None], *, is_tuned: bool) -> frozenset[str]:
     """Names of classes that the package has besides those of its models."""
     return (
         (typed.RESERVED_CLASSES if any(contracts.values()) else frozenset())
         | (tensors.RESERVED_BY_TRUST if package.trust else frozenset())
         | (tensors.RESERVED_BY_ENCRYPTION if package.encryption else frozenset())
         | (tensors.RESERVED_BY_DELIVERY if package.delivery else frozenset())
+        | (tensors.RESERVED_BY_TUNING if is_tuned else frozenset())
     )
 
 

@@ -57,6 +57,8 @@ RESERVED_BY_TRUST = frozenset(
     """.split()
 )
 """the same in packages that verify signatures"""
+RESERVED_BY_TUNING = frozenset("Tuned Tuning".split())
+"""the same in packages with tuned settings"""
 RESERVED_BY_DELIVERY = frozenset(
     """
     AbstractList AndroidConditions Attempt BatteryManager Blob ChannelAnswer ChannelDocument ChannelFile

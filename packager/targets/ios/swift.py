@@ -59,6 +59,9 @@ RESERVED_BY_TRUST = frozenset(
 )
 """the same in packages that verify signatures"""
 
+RESERVED_BY_TUNING = frozenset("Mirror Tuned Tuning".split())
+"""the same in packages with tuned settings"""
+
 RESERVED_BY_ENCRYPTION = frozenset(
     {"Crypto", "CryptoKit", "NSMutableData", "Nonce", "SealedBox", "SealedFile", "SymmetricKey"}
 )

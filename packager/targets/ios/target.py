@@ -152,6 +152,7 @@ class Ios:
             *(swift.RESERVED_BY_TRUST if package.trust else ()),
             *(swift.RESERVED_BY_ENCRYPTION if package.encryption else ()),
             *(swift.RESERVED_BY_DELIVERY if package.delivery else ()),
+            *(swift.RESERVED_BY_TUNING if self.tuned else ()),
         )
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
         delivered = delivery_view(package)
