@@ -335,6 +335,7 @@ def document(*projects: ProjectEntry, **changes: Any) -> FleetDocument:
         shared=2,
         alone=1,
         scheduler_restarts=1,
+        warnings=("the cache s3://team is left out: no answer",),
         seconds_by_kind={"plan": 0.5},
     )
     found = FleetDocument(
