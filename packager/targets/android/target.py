@@ -236,6 +236,7 @@ class Android:
             dependency=self.published_runtime(),
             own=view.own,
             runtime_range=view.allowed_runtimes,
+            tuned=self.tuned,
         )
 
     def _runtime_version(self, own: PackagedRuntime | None) -> str:

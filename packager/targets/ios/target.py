@@ -219,6 +219,7 @@ class Ios:
             dependency=self.published_runtime(),
             own=view.own,
             runtime_range=None if view.own else self.allowed_runtimes(),
+            tuned=self.tuned,
         )
 
     def parts(self, view: IosView) -> Parts:
