@@ -94,7 +94,7 @@ def test_a_model_is_opened_as_measured_on_its_chip(said: Mapping[str, Mapping[st
 
 def test_each_platform_has_settings_of_its_own(said: Mapping[str, Mapping[str, Any]]) -> None:
     tuned = {"xnnpack": {"intra_op_num_threads": "3"}}
-    none = {"providers": None, "threads": 0, "options": {}}
+    none: dict[str, Any] = {"providers": None, "threads": 0, "options": {}}
     assert said["SM8650"]["android"] == {"providers": ["xnnpack"], "threads": MANY, "options": tuned}
     assert said["SM8650"]["ios"] == {**none, "threads": 1}
     assert said["Tensor G3"]["android"] == {**none, "threads": 3}

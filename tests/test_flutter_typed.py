@@ -118,6 +118,11 @@ def test_texts_in_lists_have_the_results_of_single_ones(said: Mapping[str, Any])
     assert said["no pairs"] == "badInput"
 
 
+def test_documents_are_ranked_eight_in_a_run(said: Mapping[str, Any]) -> None:
+    assert said["judged in"] == -(-3 * len(typed_texts.LISTED) // 8)
+    assert said["not judged"] == "cancelled"
+
+
 def test_embeddings_are_compared_as_in_every_language(said: Mapping[str, Any]) -> None:
     assert np.array(said["cosines"], np.float32).tolist() == typed_texts.cosines()
     assert said["nearest"] == typed_texts.nearest()

@@ -72,7 +72,9 @@ Future<void> lists() async {
   final embedder = await Embedder.load(options);
   final topics = await Topics.load(options);
   final rows = await Rows.load(options);
-  final judge = await Judge.load(options);
+  var judged = 0;
+  final counter = ModelObserver(onRun: (_) => judged++);
+  final judge = await Judge.load(LoadOptions(library: options.library, observer: counter));
   say('embedder', {
     'together': await embedder.embedAll(listed),
     'alone': [for (final text in listed) await embedder.embed(text)],
@@ -89,7 +91,13 @@ Future<void> lists() async {
     await judge.scoreAll([sought], listed),
     [for (final text in listed) await judge.score(sought, text)],
   ]);
+  judged = 0;
   say('judged', ranked(await judge.rank(sought, [...listed, ...listed, ...listed])));
+  say('judged in', judged);
+  final ending = Cancellation();
+  final ended = codeOf(() => judge.rank(sought, [...listed, ...listed, ...listed], cancellation: ending));
+  ending.cancel();
+  say('not judged', await ended);
   say('no pairs', await codeOf(() => judge.scoreAll(['a', 'b'], ['a', 'b', 'c'])));
   for (final each in [embedder.dispose, topics.dispose, rows.dispose, judge.dispose]) {
     await each();

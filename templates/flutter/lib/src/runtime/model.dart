@@ -75,16 +75,16 @@ final class LoadedModel {
   ModelInfo get info => _serving.latest._outcome.info;
 
   /// Opens a model with the first provider that starts, with `files` in place of those of the source.
-  static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions asked, [ModelFiles? files]) async {
-    final source = asked.source;
-    if (files == null && source is OpeningSource) return source.open(descriptor, asked);
-    final options = descriptor.tuning?.applied(asked, chip: chipName(), platform: platform) ?? asked;
-    final (session, given) = await _observed(descriptor, options, () async {
-      options.check();
-      final given = files ?? await _filesOf(descriptor, options);
-      return (await _load(descriptor, options, given, options.providers, options.threads), given);
+  static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options, [ModelFiles? files]) async {
+    final source = options.source;
+    if (files == null && source is OpeningSource) return source.open(descriptor, options);
+    final applied = descriptor.tuning?.applied(options, chip: chipName(), platform: platform) ?? options;
+    final (session, given) = await _observed(descriptor, applied, () async {
+      applied.check();
+      final given = files ?? await _filesOf(descriptor, applied);
+      return (await _load(descriptor, applied, given, applied.providers, applied.threads), given);
     });
-    return LoadedModel._(descriptor, options, given, session, hasUsualThreads: asked.threads == 0);
+    return LoadedModel._(descriptor, applied, given, session, hasUsualThreads: options.threads == 0);
   }
 
   static Future<ModelFiles> _filesOf(ModelDescriptor descriptor, LoadOptions options) async =>
