@@ -241,3 +241,10 @@ def test_memory_is_flat_over_a_thousand_runs_and_fifty_loads(ran: Ran) -> None:
     found = ran.said["memory"]
     assert found["runs"] < 16 * 1024, found
     assert found["loads"] < 16 * 1024, found
+
+
+def test_a_model_that_nobody_refers_to_is_given_back(ran: Ran) -> None:
+    """In threads: ten models have four each besides that which runs them."""
+    loaded, left = ran.said["forgotten"]
+    assert loaded >= 30
+    assert left <= 8

@@ -303,6 +303,25 @@ Future<void> sounds() async {
   await listener.dispose();
 }
 
+int peakMebibytes() {
+  final line = File('/proc/self/status').readAsLinesSync().firstWhere((line) => line.startsWith('VmHWM'));
+  return int.parse(RegExp(r'\d+').firstMatch(line)!.group(0)!) >> 10;
+}
+
+/// The memory that a run of 64 MiB takes at most, in MiB.
+Future<void> large() async {
+  final model = await Large.load(options);
+  final values = Float32List(16 << 20);
+  for (var at = 0; at < values.length; at++) {
+    values[at] = at.toDouble();
+  }
+  File('/proc/self/clear_refs').writeAsStringSync('5');
+  final before = peakMebibytes();
+  final out = await model.run(LargeInputs(x: TensorInput(values)));
+  say('large', [peakMebibytes() - before, out.y.data.length, out.y.data.last]);
+  await model.dispose();
+}
+
 Future<void> main(List<String> arguments) async {
   options = LoadOptions(library: arguments[0]);
   given = jsonDecode(File(arguments[1]).readAsStringSync()) as Map<String, Object?>;
@@ -315,6 +334,7 @@ Future<void> main(List<String> arguments) async {
   await pictures();
   await severalResults();
   await sounds();
+  await large();
   await serve(options, arguments[2]);
   say('done', true);
 }
