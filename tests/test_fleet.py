@@ -335,6 +335,7 @@ def document(*projects: ProjectEntry, **changes: Any) -> FleetDocument:
         run=run,
         targets=("ios",),
         failed_gates=(),
+        is_first=False,
         changes=(),
         projects=projects,
     )
@@ -380,6 +381,8 @@ def test_the_report_is_read_again_as_it_was_written(tmp_path: Path) -> None:
     html = (tmp_path / "fleet.html").read_text(encoding="utf-8")
     assert '<a href="a/report.html">' in html
     assert "<b>" not in html
+    assert "no change since the last run" in html
+    assert "no earlier run to compare with" in page.page(replace(found, is_first=True))
     assert "no &lt;gpu&gt;" in html
     assert re.search(r"1\.0 MB</strong>\s*<span>int8</span>", html)
     (tmp_path / "fleet.json").write_text('{"schema-version": 2}')

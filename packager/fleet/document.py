@@ -96,6 +96,8 @@ class FleetDocument:
     run: RunEntry
     targets: tuple[str, ...]
     failed_gates: tuple[str, ...]
+    is_first: bool
+    """whether the output folder had no earlier run to compare with"""
     changes: tuple[ChangeEntry, ...]
     """regressions first"""
     projects: tuple[ProjectEntry, ...]

@@ -124,6 +124,7 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
         ),
         targets=_targets(found),
         failed_gates=gates,
+        is_first=before is None,
         changes=changes,
         projects=entries,
     )
