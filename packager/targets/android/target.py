@@ -138,7 +138,7 @@ class Android:
                 f"soc-models needs the provider {' or '.join(for_chips)}, the only one that opens its files",
                 hint=f'add "{for_chips[0]}" to providers',
             )
-        refuse_chips(self.tuned, self.providers)
+        refuse_chips(self.tuned, self.providers, last=CPU.NAME)
         self.allowed_runtimes()
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
