@@ -32,7 +32,7 @@ MANY = 40
 XNNPACK = Tuned(providers=("xnnpack",), threads=MANY, provider_options={"xnnpack": {"intra_op_num_threads": "3"}})
 ANDROID = {
     "SM8650": {"chain": XNNPACK, "plain": Tuned(threads=4)},
-    "Tensor G3": {"chain": Tuned(threads=3)},
+    "Tensor G3": {"chain": Tuned(providers=("cpu",), threads=3)},
 }
 IOS = {"iPhone17,1": {"chain": Tuned(providers=("coreml",))}, "SM8650": {"chain": Tuned(threads=1)}}
 
@@ -97,7 +97,7 @@ def test_each_platform_has_settings_of_its_own(said: Mapping[str, Mapping[str, A
     none: dict[str, Any] = {"providers": None, "threads": 0, "options": {}}
     assert said["SM8650"]["android"] == {"providers": ["xnnpack"], "threads": MANY, "options": tuned}
     assert said["SM8650"]["ios"] == {**none, "threads": 1}
-    assert said["Tensor G3"]["android"] == {**none, "threads": 3}
+    assert said["Tensor G3"]["android"] == {**none, "providers": ["cpu"], "threads": 3}
     assert said["iPhone17,1"]["ios"] == {**none, "providers": ["coreml"]}
     assert [said["Tensor G3"]["ios"], said["iPhone17,1"]["android"], said["unknown"]["android"]] == [none] * 3
 
