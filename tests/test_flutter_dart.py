@@ -19,7 +19,7 @@ from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models, projects
 from tests.toolchain.dart import PROBLEM, Dart, configured_package, dart
 
-pytestmark = pytest.mark.by_content(of=[projects.FLUTTER])
+pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.flutter]
 
 PROGRAM = Path(__file__).with_name("toolchain") / "dart_programs" / "checks.dart"
 

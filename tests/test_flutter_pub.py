@@ -21,7 +21,7 @@ from tests.toolchain import projects
 from tests.toolchain.dart import dart, flutter_sdk
 from tests.toolchain.swift import Finished
 
-pytestmark = pytest.mark.by_content(of=[projects.FLUTTER])
+pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.flutter]
 
 URL = "https://example.com/contracts"
 PUBSPEC = """\

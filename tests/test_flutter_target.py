@@ -33,7 +33,7 @@ from tests.test_ios_target import on_disk
 from tests.toolchain import dart_bindings
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
-pytestmark = pytest.mark.by_content("README.md")
+pytestmark = [pytest.mark.by_content("README.md"), pytest.mark.flutter]
 
 CONTRACT = FLUTTER_CASES["contracts"]
 

@@ -28,7 +28,7 @@ from tests.toolchain import generation_models, typed_texts
 from tests.toolchain.dart import configured_package, dart
 from tests.toolchain.generation_models import PROMPT, SEEDS
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"

@@ -26,7 +26,12 @@ from tests.toolchain.dart import Dart, configured_package, dart
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
 
-pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [
+    pytest.mark.by_content(of=[projects.FLUTTER]),
+    pytest.mark.react_native,
+    pytest.mark.browser,
+    pytest.mark.flutter,
+]
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 APP = "/shop/"

@@ -149,3 +149,5 @@ def _facts(found: FleetDocument) -> Iterator[FactView]:
         yield FactView(label="Repeated alone, for their memory", value=plural(run.alone, "task"))
     if run.scheduler_restarts:
         yield FactView(label="Scheduler lost and found", value=f"{run.scheduler_restarts} times")
+    for text in run.warnings:
+        yield FactView(label="Warning", value=text)
