@@ -265,7 +265,8 @@ def poison(address: str, entry: str, name: str, source: Path, folder: Path) -> N
             copy = folder / path.relative_to(source)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes()[:-1] + b"!")
-    listing = listing_of(*entry.split("/"), folder)
+    step, key = entry.split("/")
+    listing = listing_of(step, key, folder)
     assert listing
     blobs = {each.sha256: (folder / each.name).read_bytes() for each in listing.large()}
     if listing.pack:
