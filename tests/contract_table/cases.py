@@ -292,7 +292,7 @@ def project(folder: Path) -> Path:
         "listener": models.silero_vad(),
         "minilm": models.minilm(),
         "tokens": saved(folder / "tokens.onnx", onnx_model(TOKENS)),
-        "vocabulary": shutil.copy(NOTES.root() / NOTES.folder / "build" / "vocab.txt", folder),
+        "vocabulary": Path(shutil.copy(NOTES.root() / NOTES.folder / "build" / "vocab.txt", folder)),
         **found,
     }
     (folder / "mobpack.toml").write_text(PROJECT.read_text(encoding="utf-8").format(**paths), encoding="utf-8")

@@ -194,8 +194,8 @@ def web_package(asked: Asked, folder: Path) -> Answers:
     packages.unpack(archive, folder)
     shutil.copy(PROGRAMS / "asking.js", folder / "asking.mjs")
     plan = {"cases": str(asked.cases), "programs": str(folder), "window": cases.WINDOW, "rate": cases.RATE}
-    program = [node.node().program, "--no-warnings", PROGRAMS / "contract_table.mjs"]
-    command = [*program, folder / "package", json.dumps(plan)]
+    command: list[str | Path] = [node.node().program, "--no-warnings", PROGRAMS / "contract_table.mjs"]
+    command += [folder / "package", json.dumps(plan)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return _answers(json.loads(done.stdout))
