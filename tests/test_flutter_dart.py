@@ -226,7 +226,7 @@ def test_what_apps_log_is_readable(ran: Ran) -> None:
     loaded, first, _, released, info, fallback, outputs, spec = ran.said["printed"]
     ms = r"[\d.]+ ms"
     assert re.fullmatch(rf"orientation {projects.VERSION} was loaded on cpu in {ms}, from bundled; without .*", loaded)
-    assert re.fullmatch(rf"orientation ran on cpu in {ms} after {ms}", first)
+    assert re.fullmatch(rf"orientation ran on cpu in {ms}, after {ms} in the queue", first)
     assert released == "orientation was released: close"
     runtime = f"ONNX Runtime {shipped_version()}"
     file = r"orientation\.ort\.tflite, \d+ bytes, sha256 [0-9a-f]{64}"

@@ -349,7 +349,7 @@ final class RunEvent {
 
   @override
   String toString() {
-    final what = '$model ran on ${provider.name} in ${_inWords(duration)} after ${_inWords(queued)}';
+    final what = '$model ran on ${provider.name} in ${_inWords(duration)}, after ${_inWords(queued)} in the queue';
     return [what, if (isRetry) 'once more', if (error != null) 'and failed: $error'].join(', ');
   }
 }
