@@ -69,6 +69,11 @@ def refuse_chips(chips: Chips, providers: Iterable[str], *, last: str) -> None:
                     )
 
 
+def settings_of(model: str, chips: Chips) -> dict[str, Tuned]:
+    """Settings of a model by chip."""
+    return {chip: models[model] for chip, models in chips.items() if model in models}
+
+
 def refuse_models(chips: Chips, models: Iterable[str], where: str) -> None:
     """Raises ConfigError if `chips` name a model that the project does not have."""
     known = list(models)
