@@ -119,8 +119,8 @@ def _show(found: "Found", console: "Console") -> None:
     from packager.tuning import words
 
     outcome = found.outcome
-    rows = [words.cells(trial, outcome) for trial in outcome.trials]
-    console.table(f"{found.model} on {found.device.name}", words.COLUMNS, rows)
+    rows = [words.short(words.cells(trial, outcome)) for trial in outcome.trials]
+    console.table(f"{found.model} on {found.device.name}", words.short(words.COLUMNS), rows)
     if not outcome.is_complete:
         console.caution("the time was over before the end; run again to go on, or allow more --minutes")
     console.say(words.verdict(outcome))

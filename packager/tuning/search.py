@@ -135,7 +135,7 @@ def _halved(alive: Sequence[Trial], rounds: int) -> list[Trial]:
     """Those of `alive` that go on; the others say why not."""
     kept = math.ceil(len(alive) / SHARE)
     for place, trial in enumerate(alive[kept:], kept + 1):
-        trial.left = f"number {place} of {len(alive)} after round {rounds}: {kept} went on"
+        trial.left = f"place {place} of {len(alive)} in round {rounds}"
     return [*alive[:kept]]
 
 

@@ -1,16 +1,20 @@
 """A search in words, for the terminal and the page."""
 
+from collections.abc import Sequence
+
 from packager.bench import statistics
 from packager.bench.words import between, duration
 from packager.tuning.search import Outcome, Trial
 
-COLUMNS = ("settings", "p50", "p90", "middle half", "p50 by round", "error", "result")
+COLUMNS = ("settings", "p50", "p90", "middle half", "p50 by round", "error of the allowed", "result")
+SHORT = (0, 1, 2, 5, 6)
+"""columns for a terminal, whose lines are short"""
 NS_PER_MS = 1e6
 
 
 def cells(trial: Trial, outcome: Outcome) -> tuple[str, ...]:
     """Of COLUMNS; times of all runs of all rounds. The error is a share of what the self-test allows."""
-    error = "" if trial.error_share is None else f"{share(trial.error_share)} of the allowed"
+    error = "" if trial.error_share is None else share(trial.error_share)
     times = [each / NS_PER_MS for each in statistics.all_of(trial.rounds)]
     if not times:
         return (name_of(trial, outcome), "", "", "", "", error, result(trial, outcome))
@@ -24,6 +28,11 @@ def cells(trial: Trial, outcome: Outcome) -> tuple[str, ...]:
         error,
         result(trial, outcome),
     )
+
+
+def short(cells: Sequence[str]) -> tuple[str, ...]:
+    """Those of SHORT."""
+    return tuple(cells[each] for each in SHORT)
 
 
 def name_of(trial: Trial, outcome: Outcome) -> str:
@@ -66,8 +75,8 @@ def verdict(outcome: Outcome) -> str:
     best, today = outcome.best, outcome.today
     if best is today:
         if today.error:
-            return f"nothing works here; what ships fails: {today.error}"
-        return f"nothing is faster than what ships, {today.candidate.name}"
+            return f"Nothing works here; what ships fails: {today.error}"
+        return f"Nothing is faster than what ships, {today.candidate.name}"
     if outcome.ratio:
         gain = (
             f"{best.candidate.name} takes {ratio_of(outcome.ratio)} of the time of {today.candidate.name}, which ships"
