@@ -10,7 +10,9 @@ from pathlib import Path
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.tuned import Tuned
-from packager.devices.device_session import DeviceSession, Equipped, PackagedModel, of_package
+from packager.devices.device_answers import PackagedModel
+from packager.devices.device_opening import Equipped, of_package
+from packager.devices.device_session import DeviceSession
 from packager.devices.link import Device, GoneError
 from packager.devices.rows import Sample
 from packager.devices.samples import sample_of

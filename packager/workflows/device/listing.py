@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packager.core.to_json import plain
-from packager.devices import READY, Device, GoneError
-from packager.devices.choosing import choose
+from packager.devices import READY, Device
+from packager.devices.choosing import choose, describe_all
 from packager.devices.storage import Storage
 from packager.workflows.device.preparing import link
 
@@ -24,18 +24,13 @@ class ListedDevice:
 def listing() -> tuple[ListedDevice, ...]:
     """All devices; raises ToolError if there is no adb."""
     joined = link()
-    found = []
-    for each in joined.listed():
-        state, advice, device = each.state, "", None
-        if state == READY:
-            try:
-                device = joined.describe(each.serial)
-            except GoneError as error:
-                state, advice = "gone", error.hint
-        else:
-            advice = joined.advice(each)
-        found.append(ListedDevice(serial=each.serial, state=state, advice=advice, device=device))
-    return tuple(found)
+    described = describe_all(joined, joined.listed())
+    return tuple(
+        ListedDevice(serial=each.serial, state=READY, advice="", device=each)
+        if isinstance(each, Device)
+        else ListedDevice(serial=each.serial, state=each.state, advice=each.advice, device=None)
+        for each in described
+    )
 
 
 def cells(each: ListedDevice) -> list[str]:
