@@ -23,7 +23,7 @@ APP = Path("sample_apps", "flutter")
 PLUGINS = Path(__file__).with_name("toolchain") / "flutter_packages"
 """declarations of plugins that the app uses: they cannot be had here"""
 LIBRARY = "/libonnxruntime.so"
-COUNT = 6
+COUNT = 7
 """tests of the app"""
 
 
