@@ -105,9 +105,7 @@ PLACED = {"arm64": (None, None), "qnn": (4, 4), "webgpu": (2, 2), "x86_64": (Non
 
 @on_x86
 @pytest.mark.parametrize("name", WORDS)
-def test_a_convolution_is_the_same_everywhere_after_a_sample_that_is_refused(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_convolution_is_the_same_everywhere_after_a_sample_that_is_refused(name: str, tmp_path: Path) -> None:
     runner = ready(name)[0]
     numpy.savez(tmp_path / "wrong.npz", x=numpy.zeros((1, 3, 8, 7), "float32"))
     numpy.savez(tmp_path / "right.npz", allow_pickle=False, **PICTURE)
