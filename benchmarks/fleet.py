@@ -1,7 +1,7 @@
 """Measures fleets: overhead of a task, efficiency on workers of this machine, runs in which nothing has changed, and a
 model of more workers from the measured times of steps.
 
-usage: python -m benchmarks.fleet [--models 16] [--targets android,ios,web] [--workers 1,2]
+usage: python -m benchmarks.fleet [--models 10] [--targets android,ios,web] [--workers 1,2]
 
 Times are of the wall clock and of the processors: user and system time of this process, the workers and their programs,
 which other work on the machine changes little. Everything starts from an empty store.
@@ -218,7 +218,7 @@ def files(out: Path) -> list[Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--models", type=int, default=16)
+    parser.add_argument("--models", type=int, default=10)
     parser.add_argument("--targets", default="android,ios,web")
     parser.add_argument("--workers", default="1,2")
     options = parser.parse_args()
