@@ -13,7 +13,9 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.tuned import Tuned
 from packager.devices import merging
-from packager.devices.device_session import DeviceSession, Equipped, OutputTest, PackagedModel, of_package
+from packager.devices.device_answers import OutputTest, PackagedModel
+from packager.devices.device_opening import Equipped, of_package
+from packager.devices.device_session import DeviceSession
 from packager.devices.link import Device, GoneError
 from packager.devices.package import DevicePackage
 from packager.devices.rows import Sample
