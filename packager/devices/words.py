@@ -20,8 +20,9 @@ LEAST_ERROR = 0.05
 
 
 def name_of(device: DeviceEntry) -> str:
-    facts = ", ".join(filter(None, (device.soc, f"API {device.api}" if device.api else "", device.serial)))
-    return f"{device.model} ({facts})" if device.model else device.serial
+    known = (device.soc, f"API {device.api}" if device.api else "", device.serial)
+    facts = ", ".join(each for each in known if each and each != device.model)
+    return f"{device.model} ({facts})" if device.model and facts else device.model or device.serial
 
 
 def tables(found: DeviceDocument) -> Iterator[Table]:
