@@ -125,6 +125,8 @@ def test_times_of_two_devices_are_taken_compared_and_judged(lab: Lab, run: Run, 
         assert 0 < row["p50-ms"] <= row["p90-ms"] <= row["slowest-ms"]
         assert each["first-run-ms"] > 0
         assert row["load-ms"] > 0
+        assert each["cold-load-ms"] > 0
+        assert row["items-per-second"] > 0
         assert each["pss-bytes"] > each["mapped-bytes"] > 100_000
         assert (row["differs"], row["error"] < 1e-3, len(row["rounds"])) == (False, True, 2)
     first = found["devices"][0]
@@ -283,22 +285,30 @@ def net(run: Run, tmp_path: Path) -> Path:
 def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run, net: Path, tmp_path: Path) -> None:
     """One dies in the middle, and one cannot run anything: both are named, and the others are complete. Other machines
     get the files that were made, and no class that devices run."""
-    lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(None), keeps_disk=True)
+    lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(lab.aar), keeps_disk=True)
     old = lab.rack.phone({"ro.product.model": "Old", "ro.build.version.sdk": "23"})
-    at_once: list[bool] = []
+    seen: dict[str, list[float]] = {}
+    done = threading.Event()
 
-    def pull() -> None:
-        phones = (lab.pixel, lab.galaxy, lost)
-        at_once.append(wait_until(lambda: all(any(phone.running("java")) for phone in phones)))
-        lost.pull_cable()
+    def watch() -> None:
+        while not done.is_set():
+            for phone in (lab.pixel, lab.galaxy, lost):
+                if any(phone.running("java")):
+                    seen.setdefault(phone.serial, []).append(time.monotonic())
+            if lost.serial in seen:
+                lost.pull_cable()
+            time.sleep(0.02)
 
-    pulling = threading.Thread(target=pull)
-    pulling.start()
+    watching = threading.Thread(target=watch)
+    watching.start()
     patterns = [word for serial in (lab.pixel, lab.galaxy, lost, old) for word in ("--device", serial.serial)]
-    answer = run("check", net.name, "--package", "none", *patterns, "--cache", tmp_path / "shared", "--json")
-    pulling.join()
+    files = ("--package", lab.aar, "--set", 'target.android.format="onnx"')
+    answer = run("check", net.name, *files, *patterns, "--cache", tmp_path / "shared", "--json")
+    done.set()
+    watching.join()
     old.pull_cable()
-    assert at_once == [True]
+    first, second = seen[lab.pixel.serial], seen[lab.galaxy.serial]
+    assert max(first[0], second[0]) < min(first[-1], second[-1]), "one device waited for the other to end"
     assert answer.code == 4
     assert lost.serial in answer.err
     found = json.loads(answer.out)
@@ -317,6 +327,7 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
         own = [each for each in found["parity"] if phone.serial in each["runner"]]
         assert {each["runner"].split()[-1] for each in own} == {"cpu", "xnnpack"}
         assert all(each["outputs"] for each in own)
+        assert [each["placed"] > 0 for each in own if each["runner"].endswith("xnnpack")] == [True]
     assert any("skipped" in each for each in found["parity"] if lost.serial in each["runner"])
     sent = {path.name for path in (tmp_path / "shared").glob("*/results/*")}
     assert "compile" in sent
