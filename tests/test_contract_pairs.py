@@ -18,7 +18,7 @@ from tests.contract_graphs import run
 from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import bert, changed, points
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 ONE = """(int64[batch, n] input_ids, int64[batch, n] token_type_ids) => (float[batch, 1] logits)
     <int64[1] axis = {1}, float ten = {10}> {

@@ -29,7 +29,7 @@ from tests.contract_graphs import Ran
 from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import WORDS, bert, changed, points, vocabulary
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 NET = """(int64[batch, n] input_ids, float[ids, count] scores) => (float[batch, n, count] logits)
     { logits = Gather <axis = 0> (scores, input_ids) }"""

@@ -21,7 +21,7 @@ from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import bert, changed, points
 from tests.toolchain import typed_texts
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 TOKENS = (
     "(int64[batch, n] input_ids, int32[batch, n] attention_mask, int64[batch, n] token_type_ids) => "

@@ -20,7 +20,7 @@ from tests.toolchain.dart import dart
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.react_native.download.server import slow, wait_until
 
-pytestmark = pytest.mark.by_content(of=[RELEASES["flutter"]])
+pytestmark = [pytest.mark.by_content(of=[RELEASES["flutter"]]), pytest.mark.flutter]
 
 VECTORS = Path(__file__).parent / "data" / "deltas" / "vectors.json"
 

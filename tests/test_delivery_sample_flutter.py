@@ -16,6 +16,7 @@ from tests.toolchain.web.site import files_of
 pytestmark = [
     pytest.mark.by_content("sample_apps"),
     pytest.mark.nightly("updates of packages for Flutter, and the app's screen without a channel"),
+    pytest.mark.flutter,
 ]
 
 ROOT = Path(__file__).parents[1]

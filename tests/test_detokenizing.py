@@ -19,7 +19,7 @@ from packager.tokenization import detokenizing
 from packager.tokenization.byte_level import CHARACTERS
 from packager.tokenization.detokenizing import Ends, Progress
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 WORDS = (
     *("\u2581the", "\u2581fox", "\u2581", "\u2581\u2581", "s", "##s", "##", "n't", ".", " ", "", "\u00e9", "\u6771"),

@@ -98,6 +98,11 @@ def test_searches_spread_their_scores_and_comparisons_their_runners(tmp_path: Pa
     assert [task.work.runner for task in graph if task.work.kind is Kind.COMPARE] == ["cpu", "mnn"]
 
 
+def test_a_model_in_place_of_a_fleet_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is a model, not a project"):
+        projects_of([tmp_path / "one.onnx"])
+
+
 def test_results_that_are_known_leave_the_graph(tmp_path: Path) -> None:
     graph = chain("a", "b", "c")
     left = graph.without(["a", "b"])
@@ -116,6 +121,7 @@ def test_results_that_are_known_leave_the_graph(tmp_path: Path) -> None:
         ('[fleet]\nprojects = ["nameless.toml"]', "'name' is missing"),
         ('[fleet]\nprojects = ["away.toml"]', r"'../away' is not allowed"),
         ('[fleet]\nmodels = ["models/*.onnx"]\n[model.three.inputs.x]', "no such model"),
+        ('[fleet]\nmodels = ["models/*.onnx"]\nvariants = ["int8"]', r"fleet\.variants: 'int8' is not defined"),
         ('[fleet]\nprojects = ["a.toml"]\n[needs."*"]\nmemory = "8 apples"', "expected a size"),
         ('[fleet]\nprojects = ["a.toml"]\n[needs."*"]\ngpu = true', "expected a number"),
         ("[fleet\n", "not valid TOML"),
@@ -155,10 +161,13 @@ def test_workers_of_another_version_are_refused(key: str) -> None:
         refuse_other([worker("same"), worker("odd", about=other)])
 
 
-def test_a_missing_extra_and_a_scheduler_that_is_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_and_a_wrong_or_missing_scheduler_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "CONNECT_S", 1)
     with pytest.raises(ToolError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
         connected(scheduler="tcp://127.0.0.1:9", workers=1).__enter__()
+    for address in ("foo", "quic://foo:1"):
+        with pytest.raises(ConfigError, match="--scheduler: "):
+            connected(scheduler=address, workers=1).__enter__()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError) as raised:
         connected(scheduler="", workers=1).__enter__()
@@ -326,6 +335,7 @@ def document(*projects: ProjectEntry, **changes: Any) -> FleetDocument:
         shared=2,
         alone=1,
         scheduler_restarts=1,
+        warnings=("the cache s3://team is left out: no answer",),
         seconds_by_kind={"plan": 0.5},
     )
     found = FleetDocument(
@@ -335,6 +345,7 @@ def document(*projects: ProjectEntry, **changes: Any) -> FleetDocument:
         run=run,
         targets=("ios",),
         failed_gates=(),
+        is_first=False,
         changes=(),
         projects=projects,
     )
@@ -380,6 +391,8 @@ def test_the_report_is_read_again_as_it_was_written(tmp_path: Path) -> None:
     html = (tmp_path / "fleet.html").read_text(encoding="utf-8")
     assert '<a href="a/report.html">' in html
     assert "<b>" not in html
+    assert "no change since the last run" in html
+    assert "no earlier run to compare with" in page.page(replace(found, is_first=True))
     assert "no &lt;gpu&gt;" in html
     assert re.search(r"1\.0 MB</strong>\s*<span>int8</span>", html)
     (tmp_path / "fleet.json").write_text('{"schema-version": 2}')

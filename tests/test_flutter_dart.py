@@ -13,12 +13,13 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
+from packager.environments.runtime import shipped_version
 from packager.release.layouts import unpack
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models, projects
 from tests.toolchain.dart import PROBLEM, Dart, configured_package, dart
 
-pytestmark = pytest.mark.by_content(of=[projects.FLUTTER])
+pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.flutter]
 
 PROGRAM = Path(__file__).with_name("toolchain") / "dart_programs" / "checks.dart"
 
@@ -29,6 +30,7 @@ class Ran:
 
     said: Mapping[str, Any]
     folder: Path
+    output: str
 
     def saved(self, name: str) -> NDArray[np.float32]:
         return np.fromfile(self.folder / name, np.float32)
@@ -81,7 +83,7 @@ def ran(toolchain: Dart, package: Path, tmp_path_factory: pytest.TempPathFactory
     assert done.returncode == 0, done.output
     said = dict(line.split(" ", 1) for line in done.output.splitlines() if re.match(r"\w+ [\[{\dt]", line))
     assert said.get("done") == "true", done.output
-    return Ran({name: json.loads(text) for name, text in said.items()}, folder)
+    return Ran({name: json.loads(text) for name, text in said.items()}, folder, done.output)
 
 
 def model_file(package: Path, name: str) -> Path:
@@ -216,7 +218,12 @@ def test_providers_that_do_not_start_are_told_with_the_reason(ran: Ran) -> None:
     assert [name for name, _ in ran.said["fallbacks"]] == ["xnnpack", "nnapi"]
     assert all(reason for _, reason in ran.said["fallbacks"])
     assert ran.said["events"] == ["load orientation cpu", "run orientation null", "release orientation"]
-    assert ran.said["info"] == ["orientation", projects.VERSION, 64, onnxruntime.__version__]
+    assert ran.said["info"] == ["orientation", projects.VERSION, 64, shipped_version()]
+
+
+def test_the_telemetry_of_the_runtime_is_off(ran: Ran) -> None:
+    """When it starts, ONNX Runtime 1.29 asks `blkid` for the disks of the machine: the shell says that it has none."""
+    assert "blkid" not in ran.output
 
 
 def test_of_frames_that_come_while_the_model_is_busy_the_latest_is_run(ran: Ran) -> None:
@@ -234,3 +241,10 @@ def test_memory_is_flat_over_a_thousand_runs_and_fifty_loads(ran: Ran) -> None:
     found = ran.said["memory"]
     assert found["runs"] < 16 * 1024, found
     assert found["loads"] < 16 * 1024, found
+
+
+def test_a_model_that_nobody_refers_to_is_given_back(ran: Ran) -> None:
+    """In threads: ten models have four each besides that which runs them."""
+    loaded, left = ran.said["forgotten"]
+    assert loaded >= 30
+    assert left <= 8

@@ -14,7 +14,7 @@ from tests.test_flutter_target import there
 from tests.toolchain import apple
 from tests.toolchain.swift import Finished, swift
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content, pytest.mark.swift, pytest.mark.flutter]
 
 PARTS = Path(__file__).with_name("toolchain") / "flutter_swift"
 PACKAGES = ("apple_alone", "contracts")

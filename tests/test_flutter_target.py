@@ -33,11 +33,14 @@ from tests.test_ios_target import on_disk
 from tests.toolchain import dart_bindings
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
-pytestmark = pytest.mark.by_content("README.md")
+pytestmark = [pytest.mark.by_content("README.md"), pytest.mark.flutter]
 
 CONTRACT = FLUTTER_CASES["contracts"]
 
 
+TYPE = re.compile(r"^(?:(?:abstract|final|base|sealed|interface) )*(?:class|enum|extension) ([A-Z]\w*)", re.MULTILINE)
+"""a declaration of Dart"""
+EXPORT = re.compile(r"^export 'src/[\w/]*?(\w+\.dart)'(?: (show|hide) ([\w, ]+))?;$", re.MULTILINE)
 TAGGER = next(each for each in CONTRACTS if each.model.name == "tagger")
 """a model with named parts of a text"""
 
@@ -220,6 +223,21 @@ def test_classes_members_and_files_have_names_of_their_own() -> None:
         "top": "topValue",
     }
     assert naming.file_names(["Net", "net", "a-b"]) == {"Net": "net", "net": "net_2", "a-b": "a_b"}
+
+
+def test_no_model_takes_the_name_of_a_type_that_its_file_uses_or_its_package_exports() -> None:
+    library = templates_folder() / "flutter" / "lib"
+    declared = {
+        name: file.name.removesuffix(".j2")
+        for file in (library / "src").rglob("*.dart*")
+        for name in TYPE.findall(file.read_text(encoding="utf-8"))
+    }
+    used = set(re.findall(r"\w+", (library / "src" / "models" / "model.dart.j2").read_text(encoding="utf-8")))
+    for file, kind, names in EXPORT.findall((library / "package.dart.j2").read_text(encoding="utf-8")):
+        listed = set(re.findall(r"\w+", names))
+        used |= listed if kind == "show" else {each for each in declared if declared[each] == file} - listed
+    assert len(used & declared.keys()) > 50
+    assert used & declared.keys() <= naming.CLASSES
 
 
 def test_a_string_of_dart_is_what_it_was() -> None:

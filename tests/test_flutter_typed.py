@@ -28,10 +28,11 @@ from tests.toolchain import generation_models, typed_texts
 from tests.toolchain.dart import configured_package, dart
 from tests.toolchain.generation_models import PROMPT, SEEDS
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"
+LARGE = "(float[N] x) => (float[N] y) { y = Neg (x) }"
 SAID = re.compile(r"^([a-z][a-z0-9 ]*) ([\[{\"\d-].*|true)$", re.MULTILINE)
 
 
@@ -59,6 +60,7 @@ def said(
         *(made(name, folder) for name in MODELS),
         *(planned(compile_variant(baseline(each), Store(folder / "store"))) for each in tokenizing),
         planned(compiled(folder, onnx_model(BRAIN), "brain")),
+        planned(compiled(folder, onnx_model(LARGE), "large")),
         *(each.plan for each in told.values()),
         heard.plan,
     )
@@ -116,6 +118,11 @@ def test_texts_in_lists_have_the_results_of_single_ones(said: Mapping[str, Any])
         typed_texts.same([[each] for each in scores], wanted["judge"])
     typed_texts.same(said["judged"], typed_texts.ranked(3))
     assert said["no pairs"] == "badInput"
+
+
+def test_documents_are_ranked_eight_in_a_run(said: Mapping[str, Any]) -> None:
+    assert said["judged in"] == -(-3 * len(typed_texts.LISTED) // 8)
+    assert said["not judged"] == "cancelled"
 
 
 def test_embeddings_are_compared_as_in_every_language(said: Mapping[str, Any]) -> None:
@@ -185,6 +192,13 @@ def test_several_results_come_together(said: Mapping[str, Any]) -> None:
 
 def test_bfloat16_passes_as_bits(said: Mapping[str, Any]) -> None:
     assert said["bfloat16"] == [[0x3F80, 0xC080, 0x4000, 0x7FC0, 0x4040, 0xFF80], [3, 2]]
+
+
+def test_tensors_are_not_copied_between_isolates(said: Mapping[str, Any]) -> None:
+    """64 MiB go in: these, what ONNX Runtime makes of them, and what the app gets are all that there is."""
+    used, count, last = said["large"]
+    assert (count, last) == (16 << 20, 1 - (16 << 20))
+    assert 128 < used < 224, used
 
 
 def test_sounds_and_states_reach_the_model(said: Mapping[str, Any]) -> None:

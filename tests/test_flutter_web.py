@@ -26,7 +26,12 @@ from tests.toolchain.dart import Dart, configured_package, dart
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
 
-pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [
+    pytest.mark.by_content(of=[projects.FLUTTER]),
+    pytest.mark.react_native,
+    pytest.mark.browser,
+    pytest.mark.flutter,
+]
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 APP = "/shop/"
@@ -224,8 +229,10 @@ def test_models_behave_as_on_other_systems(said: Said, place: str, kind: str) ->
         "disposed": "disposed",
     }
     assert found["fallbacks"] == ["xnnpack", "webgpu"]
-    events = ["load orientation cpu", "run orientation null", "release orientation", "failure orientation badOptions"]
+    ran = ["run orientation null"] * 2
+    events = ["load orientation cpu", *ran, "release orientation", "failure orientation badOptions"]
     assert found["events"] == events
+    assert found["waited"], "the second of two calls"
     assert found["info"] == ["orientation", projects.VERSION, 64, "orientation.ort"]
     assert [found["first"], 1 <= found["frames"] <= 3] == [[3], True]
     assert sorted(found["self_tests"]) == ["minilm", "orientation", "silero-vad"]

@@ -10,7 +10,7 @@ from tests.toolchain import projects
 from tests.toolchain.dart import dart
 from tests.toolchain.flutter_tester import FlutterTester, flutter_tester
 
-pytestmark = pytest.mark.by_content(of=[projects.FLUTTER])
+pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.flutter]
 
 TESTS = Path(__file__).with_name("toolchain") / "flutter_tests" / "widgets_test.dart"
 LIBRARY = "/libonnxruntime.so"

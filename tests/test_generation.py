@@ -17,7 +17,7 @@ from tests import decoders
 from tests.contract_graphs import Ran, graph_of
 from tests.generation import Steps, generating, plain_greedy, plain_logits
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 PROMPTS = ("the quick", "a dog \U0001f600", "\u6771", "x" * 30)
 

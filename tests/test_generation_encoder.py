@@ -28,7 +28,7 @@ from tests.generation import DTYPES
 from tests.onnx_text import saved
 from tests.toolchain import generation_models
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 MOST = 12
 START = ("a", "d")

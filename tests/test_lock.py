@@ -26,6 +26,8 @@ from tests.test_cli import Mobpack, mobpack
 
 __all__ = ["mobpack"]
 
+pytestmark = pytest.mark.processes
+
 PROJECT = """\
 [package]
 name = "pages"

@@ -224,3 +224,26 @@ def test_warnings_are_errors(built: packages.Built, tmp_path: Path) -> None:
     source.write_text("int narrow(long number) { return number; }\n", encoding="utf-8")
     with pytest.raises(Exception, match=re.escape("implicit conversion")):
         jsc.compile_all([source], tmp_path, jsc.WARNINGS)
+
+
+def test_an_object_is_taken_from_another_package_where_all_that_it_reads_is_the_same(tmp_path: Path) -> None:
+    def compiled(package: str, number: int, unread: int) -> bytes:
+        folder = tmp_path / package
+        (folder / "include").mkdir(parents=True)
+        texts = {
+            "Number.cpp": '#include "Reading.h"\nint number() { return NUMBER; }\n',
+            "Reading.h": "#include <Read.h>\n",
+            "include/Read.h": f"int number();\n#define NUMBER {number}\n",
+            "Unread.h": f"#define NUMBER {unread}\n",
+        }
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        own = (folder, folder / "include")
+        options = ["-I", str(own[0]), "-I", str(own[1])]
+        [made] = jsc.compile_once([folder / "Number.cpp"], folder, options, own, str(tmp_path))
+        return made.read_bytes()
+
+    first, same, other = compiled("first", 1, 1), compiled("same", 1, 2), compiled("other", 2, 1)
+    assert same == first  # debug information has the path of the first
+    assert b"/first" in first
+    assert b"/other" in other

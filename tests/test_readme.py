@@ -63,7 +63,7 @@ def test_commands_and_options_of_a_page_exist(page: str) -> None:
 
 
 def test_files_that_the_readme_points_to_exist() -> None:
-    targets = [target for target in re.findall(r"\]\(([^)]+)\)", README) if "://" not in target]
+    targets = [found.partition("#")[0] for found in re.findall(r"\]\(([^)]+)\)", README) if "://" not in found]
     scripts = re.findall(r"^    sh (\S+)", README, re.MULTILINE)
     assert targets
     assert scripts == ["scripts/quickstart", "scripts/test"]

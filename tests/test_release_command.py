@@ -167,6 +167,7 @@ def interrupt_while_the_version_is_raised(project: Path, mobpack: Mobpack) -> No
     assert "another mobpack release of mobpack.toml is running" in meanwhile[0].err
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("name", "options"), [("CHANGELOG.md", ()), ("mobpack.toml", ("--bump",))])
 def test_a_file_that_may_not_be_changed_is_refused_before_the_build(
     name: str, options: tuple[str, ...], project: Path, mobpack: Mobpack
@@ -189,6 +190,7 @@ def test_a_change_that_is_not_locked_is_refused(project: Path, mobpack: Mobpack)
     assert not (project / "CHANGELOG.md").exists()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -16,14 +16,14 @@ from tests.toolchain.dart import PROBLEM, dart
 from tests.toolchain.flutter_tester import FlutterTester, flutter_tester
 from tests.toolchain.sample_package import VISION
 
-pytestmark = pytest.mark.by_content("sample_apps", of=[VISION], tools=True)
+pytestmark = [pytest.mark.by_content("sample_apps", of=[VISION], tools=True), pytest.mark.flutter]
 
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "flutter")
 PLUGINS = Path(__file__).with_name("toolchain") / "flutter_packages"
 """declarations of plugins that the app uses: they cannot be had here"""
 LIBRARY = "/libonnxruntime.so"
-COUNT = 6
+COUNT = 7
 """tests of the app"""
 
 

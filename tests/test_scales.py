@@ -262,6 +262,7 @@ def project(folder: Path, model: onnx.ModelProto, variant: str, name: str = "m.o
 STATIC = 'quantizer = "static-qdq"\ncalibration = "samples.npz"\n'
 
 
+@pytest.mark.processes
 def test_a_release_has_the_scales_with_which_the_next_one_is_quantized(tmp_path: Path, mobpack: Mobpack) -> None:
     first = project(tmp_path, net(), STATIC)
     answer = mobpack("build", "--config", str(first), "--out", str(tmp_path / "released"))
@@ -351,6 +352,7 @@ def test_float16_refuses_to_write_scales(tmp_path: Path, mobpack: Mobpack) -> No
     assert "quantizer 'float16' has no scales" in answer.err
 
 
+@pytest.mark.processes
 def test_auto_searches_with_the_scales_that_it_will_keep(tmp_path: Path, mobpack: Mobpack) -> None:
     auto = 'quantizer = "auto"\nmetric = "cosine"\nmax-drop = 0.1\nmethods = ["minmax"]\ncalibration = "samples.npz"\n'
     file = project(tmp_path, net(), auto)

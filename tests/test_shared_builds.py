@@ -14,6 +14,8 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.signing_cases import make_key
 
+pytestmark = pytest.mark.processes
+
 PROJECT = """[package]
 name = "pages"
 [model.pages]

@@ -32,7 +32,7 @@ from tests.test_text_families import FAMILIES, MIXED
 from tests.tokenizer_graphs import bert, changed
 from tests.toolchain import typed_texts
 
-pytestmark = pytest.mark.by_content("benchmarks")
+pytestmark = [pytest.mark.by_content("benchmarks"), pytest.mark.texts]
 
 UNLIKE = ("the quick fox", "", "jumps over the lazy dog, un the", "a", " ", "\0", "[SEP] the")
 LABELS = Path("labels.txt")

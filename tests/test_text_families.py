@@ -15,7 +15,7 @@ from packager.tokenization.reading import splitters
 from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level, characters, unigram
 from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, telling_scalars
 
-pytestmark = pytest.mark.by_content("benchmarks")
+pytestmark = [pytest.mark.by_content("benchmarks"), pytest.mark.texts]
 
 FAMILIES: Mapping[str, Callable[[], Tokenizer]] = {
     "GPT-2": byte_level,

@@ -15,7 +15,7 @@ from packager import tokenization
 from packager.core.errors import ConfigError
 from tests.tokenizer_graphs import CLS, CODE_POINTS, SEP, WORDS, Graph, bert, changed, same
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 TEXTS = (
     "",

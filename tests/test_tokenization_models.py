@@ -18,7 +18,7 @@ from packager import tokenization
 from packager.core.errors import ConfigError
 from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, vocabulary
 
-pytestmark = pytest.mark.by_content("docs/text.md")
+pytestmark = [pytest.mark.by_content("docs/text.md"), pytest.mark.texts]
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 LETTERS = "abc\u2581\u00e9\u6771"

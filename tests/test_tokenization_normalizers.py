@@ -15,7 +15,7 @@ from packager.tokenization.reading import charsmaps
 from tests.tokenizer_graphs import Graph, changed, of_bytes, same
 from tests.toolchain.charsmaps import charsmap
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 TABLE = {
     "a": "xyz",

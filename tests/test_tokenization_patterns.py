@@ -16,7 +16,7 @@ from packager.tokenization.factoring import are_apart, factored
 from packager.tokenization.pages import END
 from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 LETTERS = "abcd"
 REAL = (

@@ -18,7 +18,7 @@ from packager.tokenization.reading import sentencepiece as reading
 from packager.tokenization.reading import sentencepiece_proto
 from tests.tokenizer_graphs import Graph
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 SENTENCES = (
     "the quick brown fox jumps over the lazy dog",

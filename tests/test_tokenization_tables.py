@@ -8,7 +8,7 @@ from tokenizers import normalizers, pre_tokenizers
 from packager.tokenization import unicode
 from tests.toolchain import unicode_tables
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
 
 @pytest.mark.parametrize(

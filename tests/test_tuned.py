@@ -43,6 +43,10 @@ threads = 4
 
 [target.android.tuned."Tensor G3".chain]
 threads = 3
+
+[target.android.tuned.MT6765.chain]
+providers = ["cpu"]
+threads = 4
 """
 IOS = """
 [target.ios]
@@ -52,6 +56,9 @@ providers = ["coreml", "xnnpack"]
 providers = ["xnnpack"]
 threads = 2
 provider-options = { xnnpack = { intra_op_num_threads = "3" } }
+
+[target.ios.tuned.x86_64.plain]
+providers = ["cpu"]
 
 [target.ios.tuned."iPhone17,1".chain]
 threads = 3
@@ -108,6 +115,15 @@ def test_other_chips_have_their_own_settings_or_the_packages(phone: Device, chip
     assert facts["fallbacks"].startswith("NNAPI") or facts["provider"] == "NNAPI"
 
 
+@pytest.mark.kotlin
+@pytest.mark.android
+def test_kotlin_takes_the_cpu_alone_where_that_is_the_fastest(phone: Device) -> None:
+    facts = told(phone, "MT6765")
+    assert (facts["usual.providers"], facts["usual.threads"]) == ("CPU", "4")
+    assert (facts["provider"], facts["fallbacks"]) == ("CPU", ""), "no other provider is tried"
+    assert (facts["own order.providers"], facts["own order.threads"]) == ("NNAPI", "4")
+
+
 @pytest.mark.swift
 def test_swift_follows_the_settings_of_its_device_and_leaves_the_apps(tmp_path: Path) -> None:
     swift()
@@ -119,6 +135,7 @@ def test_swift_follows_the_settings_of_its_device_and_leaves_the_apps(tmp_path: 
         "usual: fell back from XNNPACK",
         "off: fell back from CoreML, XNNPACK",
         "own order: fell back from CoreML",
+        "the CPU alone: fell back from ",
     ]
 
 
@@ -127,6 +144,8 @@ def test_swift_follows_the_settings_of_its_device_and_leaves_the_apps(tmp_path: 
     [
         ("[target.android.tuned.SM8650.net]\nthreads = 2", "target.android.tuned.SM8650: unknown model 'net'"),
         ('[target.android.tuned.SM8650.chain]\nproviders = ["qnn"]', "has the provider 'qnn'"),
+        ('[target.android.tuned.SM8650.chain]\nproviders = ["cpu", "xnnpack"]', "has providers behind 'cpu'"),
+        ('[target.android.tuned.SM8650.chain]\nprovider-options = { cpu = { a = "1" } }', "of 'cpu', which takes none"),
         ("[target.android.tuned.SM8650.chain]\nthreads = 1000", "threads is 1000"),
         ("[target.android.tuned.SM8650.chain]\nthread = 2", "thread"),
         ('[target.android.tuned."a\\nb".chain]\nthreads = 2', "is no name of a chip"),

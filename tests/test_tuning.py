@@ -10,10 +10,12 @@ import pytest
 
 from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
+from packager.devices.link import Device
 from packager.tuning.candidates import Candidate, candidates
 from packager.tuning.journal import Journal
 from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search
 from packager.tuning.writing import with_tuned
+from packager.workflows.tune import Found
 
 pytestmark = pytest.mark.by_content
 
@@ -100,6 +102,27 @@ def test_the_time_ends_the_search() -> None:
     outcome, calls = searched({"xnnpack": 5.0, "qnn": 4.0, "cpu": 9.0}, lambda: next(left, False))
     assert len(calls) == 4
     assert not outcome.is_complete
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "providers", "threads"),
+    [
+        ({"xnnpack": 9.0, "qnn": 8.0, "cpu": 7.0, "cpu, 2 threads": 3.0}, ("cpu",), 2),
+        ({"xnnpack": 9.0, "qnn": 3.0, "cpu": 7.0}, ("qnn",), 0),
+        ({"xnnpack": 6.0, "qnn": 3.0, "cpu": 7.0}, ("qnn", "xnnpack"), 0),
+        ({"xnnpack": 6.0, "cpu": 7.0}, (), 0),
+    ],
+    ids=["the CPU is the fastest", "one is slower than the CPU", "none is", "what ships is the fastest"],
+)
+def test_settings_name_the_providers_that_are_faster_than_the_cpu(
+    milliseconds: dict[str, float], providers: tuple[str, ...], threads: int
+) -> None:
+    outcome, _ = searched(milliseconds)
+    phone = Device(
+        serial="1", maker="", model="Pixel 8", soc="SM8650", api=34, release="14", abis=("arm64-v8a",), fingerprint=""
+    )
+    tuned = Found(device=phone, model="net", outcome=outcome).tuned
+    assert (tuned.providers, tuned.threads) == (providers, threads)
 
 
 SUBJECT = {"device": "a/b:14", "packages": "0123"}

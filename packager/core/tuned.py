@@ -17,7 +17,8 @@ class Tuned:
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     providers: tuple[str, ...] = ()
-    """providers of the target, in the order in which they are tried on this chip; the CPU is always last"""
+    """providers of the target, in the order in which they are tried on this chip; the CPU is always last: `["cpu"]` for
+    it alone. Without the key, the target's own order holds"""
     threads: int = 0
     """threads per run, 0 for the package's own choice"""
     provider_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -40,8 +41,9 @@ class Tunable(Protocol):
     tuned: Chips
 
 
-def refuse_chips(chips: Chips, providers: Iterable[str]) -> None:
-    """Raises SettingError for a chip without a name, and for providers that the target does not ship."""
+def refuse_chips(chips: Chips, providers: Iterable[str], *, last: str) -> None:
+    """Raises SettingError for a chip without a name, for providers that the target does not ship, and for what stands
+    behind `last`: the provider that every package has, that always starts and that takes no settings."""
     known = list(providers)
     for chip, models in chips.items():
         if not CHIP.fullmatch(chip):
@@ -49,12 +51,27 @@ def refuse_chips(chips: Chips, providers: Iterable[str]) -> None:
                 f"'{chip}' is no name of a chip", hint="write it as the device says it: SM8650, iPhone17,1"
             )
         for model, tuned in models.items():
+            if last in tuned.providers[:-1]:
+                raise SettingError(
+                    f"tuned.{chip}.{model} has providers behind '{last}', which always starts",
+                    hint=f"leave '{last}' out, or what stands behind it",
+                )
+            if last in tuned.provider_options:
+                raise SettingError(
+                    f"tuned.{chip}.{model} has provider-options of '{last}', which takes none",
+                    hint="set threads instead",
+                )
             for name in (*tuned.providers, *tuned.provider_options):
-                if name not in known:
+                if name not in (*known, last):
                     raise SettingError(
                         f"tuned.{chip}.{model} has the provider '{name}', which the target does not ship",
                         hint=nearest(name, known) or f"add '{name}' to providers, or run mobpack tune again",
                     )
+
+
+def settings_of(model: str, chips: Chips) -> dict[str, Tuned]:
+    """Settings of a model by chip."""
+    return {chip: models[model] for chip, models in chips.items() if model in models}
 
 
 def refuse_models(chips: Chips, models: Iterable[str], where: str) -> None:

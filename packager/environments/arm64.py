@@ -77,6 +77,10 @@ class Arm64:
         """Command that runs a Python program: append its path and arguments."""
         return _command(_folder(), self.cpu)
 
+    def emulator(self) -> tuple[str, ...]:
+        """Command that runs any arm64 program on an emulated processor: append its path and arguments."""
+        return _emulator(_folder(), self.cpu)
+
     def variables(self) -> Mapping[str, str]:
         return _variables(_folder(), self.runtime)
 
@@ -109,7 +113,11 @@ def _command(folder: Path, cpu: str) -> tuple[str, ...]:
         # Debian's own loader and C library: those of the machine may be older than its Python.
         libraries = os.pathsep.join(str(root / part) for part in LIBRARY_FOLDERS)
         return (str(root / LOADER), "--library-path", libraries, python, "-P")
-    return (str(folder / "qemu-aarch64"), "-cpu", cpu, "-L", str(root), python, "-P")
+    return (*_emulator(folder, cpu), python, "-P")
+
+
+def _emulator(folder: Path, cpu: str) -> tuple[str, ...]:
+    return (str(folder / "qemu-aarch64"), "-cpu", cpu, "-L", str(folder / "root"))
 
 
 def _variables(folder: Path, runtime: str) -> Mapping[str, str]:

@@ -102,7 +102,8 @@ class Cluster:
 def connected(*, scheduler: str, workers: int) -> Iterator[Cluster]:
     """A cluster, until the block ends. Workers of this machine end with it, and the programs that they started.
 
-    Raises ConfigError without Dask, ToolError for a scheduler that does not answer or has no workers.
+    Raises ConfigError without Dask and for a wrong address, ToolError for a scheduler that does not answer
+    or has no workers.
     """
     if importlib.util.find_spec("distributed") is None:
         raise ConfigError("mobpack fleet needs Dask, which is not installed", hint=INSTALL)
@@ -111,8 +112,19 @@ def connected(*, scheduler: str, workers: int) -> Iterator[Cluster]:
         yield found
 
 
+def _refuse_address(address: str) -> None:
+    """Raises ConfigError for what Dask does not take: its client would wait, and end with a traceback."""
+    from distributed.comm.addressing import get_address_host_port
+
+    try:
+        get_address_host_port(address)
+    except ValueError as error:
+        raise ConfigError(f"--scheduler: {error}", hint="give it as Dask prints it: tcp://HOST:8786") from error
+
+
 @contextlib.contextmanager
 def _existing(address: str) -> Iterator[Cluster]:
+    _refuse_address(address)
     try:
         client = _dask().Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

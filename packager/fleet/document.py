@@ -76,6 +76,8 @@ class RunEntry:
     alone: int
     """tasks that ran again, alone, because they took more memory than their worker has"""
     scheduler_restarts: int
+    warnings: tuple[str, ...]
+    """of workers, about their machines and the cache: one that is left out, or has results that are not used"""
     seconds_by_kind: Mapping[str, float]
     """kind of task -> mean time on a worker, of those that ran"""
 
@@ -96,6 +98,8 @@ class FleetDocument:
     run: RunEntry
     targets: tuple[str, ...]
     failed_gates: tuple[str, ...]
+    is_first: bool
+    """whether the output folder had no earlier run to compare with"""
     changes: tuple[ChangeEntry, ...]
     """regressions first"""
     projects: tuple[ProjectEntry, ...]

@@ -34,6 +34,8 @@ class Outcome:
     made: tuple[str, ...] = ()
     """`step/key` of the results that it computed; others were in the store"""
     warnings: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+    """warnings about its machine and the cache"""
     trouble: Trouble | None = None
     is_over_memory: bool = False
     """whether it was ended because it took more memory than its worker has"""

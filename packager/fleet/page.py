@@ -93,7 +93,7 @@ def _tiles(found: FleetDocument) -> Iterator[TileView]:
     bad = states.count("failed")
     yield TileView(label="Failed", value=str(bad) if bad else "none", note=f"{states.count('skipped')} skipped")
     worse = sum(each.is_regression for each in found.changes)
-    note = f"{len(found.changes)} changes since the last run" if found.changes else "no change since the last run"
+    note = "no earlier run to compare with" if found.is_first else f"{_changes(found)} since the last run"
     yield TileView(label="Regressions", value=str(worse) if worse else "none", note=note)
     run = found.run
     yield TileView(
@@ -103,11 +103,15 @@ def _tiles(found: FleetDocument) -> Iterator[TileView]:
     )
 
 
+def _changes(found: FleetDocument) -> str:
+    return plural(len(found.changes), "change") if found.changes else "no change"
+
+
 def _row(each: ProjectEntry, targets: tuple[str, ...]) -> RowView:
     cells = {cell.target: cell for cell in each.cells}
     return RowView(
         name=each.name,
-        models=", ".join(each.models),
+        models=", ".join(each.models) if each.models != (each.name,) else "",
         state=each.state,
         tone=TONES[each.state],
         message=each.message,
@@ -145,3 +149,5 @@ def _facts(found: FleetDocument) -> Iterator[FactView]:
         yield FactView(label="Repeated alone, for their memory", value=plural(run.alone, "task"))
     if run.scheduler_restarts:
         yield FactView(label="Scheduler lost and found", value=f"{run.scheduler_restarts} times")
+    for text in run.warnings:
+        yield FactView(label="Warning", value=text)

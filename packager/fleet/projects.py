@@ -63,6 +63,10 @@ def projects_of(paths: Sequence[Path], settings: Sequence[str] = ()) -> tuple[Pr
 
 
 def _read(path: Path, settings: tuple[str, ...]) -> Iterator[Project]:
+    if path.suffix == ".onnx":
+        raise ConfigError(
+            f"{path} is a model, not a project", hint=f'name it in a fleet.toml: [{FLEET}] models = ["{path.name}"]'
+        )
     document = toml.read(path)
     if FLEET not in document:
         yield _whole(path, document, settings, {})
@@ -80,6 +84,7 @@ def _read(path: Path, settings: tuple[str, ...]) -> Iterator[Project]:
             hint=f"projects have their own tables; for files of models, add models = [...] to [{FLEET}]",
         )
     _refuse_unknown_models(path, document, models)
+    _refuse_unknown_variants(path, document, table.get("variants", ()))
     for each in named:
         yield _whole(each, toml.read(each), settings, needs)
     for model in models:
@@ -140,6 +145,17 @@ def _refuse_unknown_models(path: Path, document: Mapping[str, Any], models: Sequ
     for name in tables if isinstance(tables, dict) else ():
         if name not in known:
             raise ConfigError(f"{path}: model.{name}: no such model among fleet.models", hint=nearest(name, known))
+
+
+def _refuse_unknown_variants(path: Path, document: Mapping[str, Any], variants: Sequence[str]) -> None:
+    tables = document.get("variant", {})
+    known = [SOURCE, *(tables if isinstance(tables, dict) else ())]
+    for name in variants:
+        if name not in known:
+            raise ConfigError(
+                f"{path}: fleet.variants: '{name}' is not defined",
+                hint=f"add [variant.{name}], or: {nearest(name, known)}",
+            )
 
 
 def _as_folder(name: str, path: Path) -> str:

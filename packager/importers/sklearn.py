@@ -1,28 +1,32 @@
 """sklearn, skops: models of scikit-learn, pickled or saved with skops, through skl2onnx."""
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from packager.core.errors import ConfigError, ModelError
+from packager.core.errors import ModelError
 from packager.environments.framework import Framework
 from packager.importers import trees
 from packager.importers.importer import Arrays, Converted, Input, Source
-from packager.importers.trees import FEATURES, Ensemble, Leaf, Split, Tree
+from packager.importers.sklearn_features import (
+    Column,
+    columns_of,
+    dtype_of,
+    numeric_rows,
+    parts_of,
+    spreads_of,
+    steps_of,
+)
+from packager.importers.sklearn_onnx import ML_OPSET, OPSET, finish, plain_attributes
+from packager.importers.trees import FEATURES
 
 if TYPE_CHECKING:
     import numpy
 
-OPSET = 18
-ML_OPSET = 3
-"""that of `ai.onnx.ml`"""
 IR_VERSION = 8
 TIE = 1e-4
 """classes whose probabilities are closer are not told apart"""
-ROWS_OF = ("_fit_X", "support_vectors_", "cluster_centers_", "theta_", "X_train_", "means_", "X_fit_", "components_")
-"""attributes with rows like those of the training"""
 HINT_PICKLE = "save it again with joblib.dump(model, 'model.joblib'), with the versions of this environment"
 
 
@@ -96,67 +100,6 @@ def of(model: Any, source: Source) -> "SklearnModel":
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
-    """A column of a DataFrame, an input of its own."""
-
-    name: str
-    dtype: str
-    categories: Sequence[Any] = ()
-
-
-def steps_of(model: Any) -> list[Any]:
-    """Steps of a pipeline, without those that do nothing, or the model alone."""
-    steps = [each for _, each in model.steps] if hasattr(model, "steps") else [model]
-    return [each for each in steps if each is not None and each != "passthrough"]
-
-
-def columns_of(model: Any, text: str) -> tuple[Column, ...]:
-    """Inputs of a model that begins with a ColumnTransformer; none if it takes one matrix of numbers."""
-    first = steps_of(model)[0]
-    if not hasattr(first, "transformers_"):
-        return ()
-    categories = dict(categories_of(first))
-    names = getattr(first, "feature_names_in_", None)
-    if names is None:
-        if any(_dtype(found) == "str" for found in categories.values()):
-            raise ConfigError(
-                f"{text}: columns of texts and numbers without names", hint="fit it on a pandas DataFrame, by column"
-            )
-        return ()
-    return tuple(
-        Column(name=str(name), dtype=_dtype(categories.get(at, ())), categories=tuple(categories.get(at, ())))
-        for at, name in enumerate(names)
-    )
-
-
-def _dtype(categories: Sequence[Any]) -> str:
-    import numpy
-
-    kinds = {numpy.asarray(each).dtype.kind for each in categories}
-    return "str" if kinds & set("UO") else "int64" if kinds and kinds <= set("iub") else "float32"
-
-
-def categories_of(transformer: Any) -> Iterator[tuple[int, Sequence[Any]]]:
-    """Categories that encoders within a ColumnTransformer know, by number of the column."""
-    from sklearn.utils._indexing import _get_column_indices
-
-    names = list(getattr(transformer, "feature_names_in_", ()))
-    for _, part, chosen in transformer.transformers_:
-        wanted = [names.index(each) for each in chosen] if names and _are_names(chosen) else chosen
-        if not _are_names(wanted):
-            import numpy
-
-            wanted = _get_column_indices(numpy.zeros((1, transformer.n_features_in_)), wanted)
-        for step in steps_of(part) if part not in ("drop", "passthrough") else ():
-            for column, known in zip(wanted, getattr(step, "categories_", ()), strict=False):
-                yield column, [each for each in known if each is not None and each == each]  # without NaN
-
-
-def _are_names(chosen: Any) -> bool:
-    return not isinstance(chosen, slice) and len(chosen) > 0 and all(isinstance(each, str) for each in chosen)
-
-
-@dataclass(frozen=True, kw_only=True)
 class SklearnModel:
     model: Any
     columns: tuple[Column, ...]
@@ -175,7 +118,7 @@ class SklearnModel:
         count = getattr(first, "n_features_in_", None)
         if count is None:
             raise ModelError("the model does not say how many features it takes", hint="fit it with scikit-learn 1.0+")
-        dtype = _dtype(getattr(first, "categories_", ()))
+        dtype = dtype_of(getattr(first, "categories_", ()))
         return (Input(name=FEATURES, dtype="str" if dtype == "str" else "float32", shape=("batch", int(count))),)
 
     def draw(self, number: int, rows: int) -> Arrays:
@@ -309,203 +252,3 @@ class SklearnModel:
     def _classes(self) -> Sequence[Any]:
         classes = getattr(self.model, "classes_", None)
         return () if classes is None or isinstance(classes, list) or classes.dtype.kind in "iu" else list(classes)
-
-
-@contextlib.contextmanager
-def plain_attributes() -> Iterator[None]:
-    """Lets skl2onnx give Python's numbers to ONNX where it has NumPy's, some of which ONNX does not take."""
-    import numpy
-    from skl2onnx.common import _container
-
-    make_node = _container.make_node
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, numpy.ndarray):
-            return value.tolist()
-        if isinstance(value, list):
-            values = [each.item() if isinstance(each, numpy.generic) else each for each in value]
-            return [int(each) if isinstance(each, bool) else each for each in values]
-        return value
-
-    def made(*arguments: Any, **attributes: Any) -> Any:
-        return make_node(*arguments, **{name: plain(value) for name, value in attributes.items()})
-
-    _container.make_node = made
-    try:
-        yield
-    finally:
-        _container.make_node = make_node
-
-
-def finish(proto: Any, methods: Mapping[str, str], classes: Sequence[Any], example: Arrays) -> None:
-    """Gives the outputs the names of `methods`, texts of labels their numbers, and the shapes of the framework."""
-    from onnx import TensorProto, helper
-
-    graph = proto.graph
-    if len(graph.output) < len(methods):
-        raise ModelError(
-            f"skl2onnx wrote {len(graph.output)} outputs, not {', '.join(methods)}", hint="use another estimator"
-        )
-    free_names(graph, methods)
-    own = list(graph.output)[: len(methods)]
-    del graph.output[:]
-    for value, name in zip(own, methods, strict=True):
-        if not value.type.HasField("tensor_type"):
-            raise ModelError(f"skl2onnx wrote the output '{name}' as no tensor", hint="use another estimator")
-        source, tensor, shape = value.name, value.type.tensor_type, example[name].shape[1:]
-        element = tensor.elem_type
-        if name == "label" and classes and element == TensorProto.STRING:
-            keys = [str(each) for each in classes]
-            attributes: dict[str, Any] = {"keys_strings": keys, "values_int64s": list(range(len(keys)))}
-            source, element = f"{name}_text", TensorProto.INT64
-            graph.node.append(
-                helper.make_node("LabelEncoder", [value.name], [source], domain="ai.onnx.ml", **attributes)
-            )
-        if not shape and tensor.shape.dim and tensor.shape.dim[-1].dim_value == 2:  # decisions for both classes
-            graph.node.append(helper.make_node("Constant", [], [f"{name}_column"], value_int=1))
-            graph.node.append(helper.make_node("Gather", [source, f"{name}_column"], [f"{name}_one"], axis=1))
-            source = f"{name}_one"
-        graph.node.append(helper.make_node("Constant", [], [f"{name}_shape"], value_ints=[-1, *shape]))
-        graph.node.append(helper.make_node("Reshape", [source, f"{name}_shape"], [name]))
-        graph.output.append(helper.make_tensor_value_info(name, element, ["batch", *shape]))
-    is_old = any(each.op_type == "LabelEncoder" and each.output[0] != "label_text" for each in graph.node)
-    for domain, version in (("", OPSET), ("ai.onnx.ml", ML_OPSET)):
-        declared = [each for each in proto.opset_import if each.domain == domain]
-        if not declared:
-            proto.opset_import.append(helper.make_opsetid(domain, version))
-        elif domain and not (is_old and declared[0].version < 2):
-            declared[0].version = max(declared[0].version, version)
-
-
-def free_names(graph: Any, names: Iterable[str]) -> None:
-    """Renames what is called as an output will be."""
-    changed = {name: f"{name}_inner" for name in names}
-    for node in graph.node:
-        node.input[:] = [changed.get(each, each) for each in node.input]
-        node.output[:] = [changed.get(each, each) for each in node.output]
-    for value in (*graph.output, *graph.initializer, *graph.value_info):
-        value.name = changed.get(value.name, value.name)
-
-
-def numeric_rows(model: Any, number: int, rows: int) -> "numpy.ndarray[Any, Any]":
-    """Rows [rows, features] that reach the parts of the last step, taken back through the steps before it."""
-    import numpy
-
-    *before, last = steps_of(model)
-    if not before:
-        return own_rows(last, number, rows, is_exact=True)
-    try:
-        found = own_rows(last, number, rows, is_exact=False)
-        for step in reversed(before):
-            found = numpy.asarray(step.inverse_transform(found))
-        if numpy.isfinite(found).all():
-            model.predict(found.astype(numpy.float32))
-            return found
-    except (AttributeError, TypeError, ValueError, NotImplementedError):
-        pass
-    return own_rows(before[0], number, rows, is_exact=False)
-
-
-def own_rows(estimator: Any, number: int, rows: int, *, is_exact: bool) -> "numpy.ndarray[Any, Any]":
-    """Rows around the thresholds of an estimator's trees, or around rows that it remembers, or its columns' spread."""
-    import numpy
-
-    numbers = numpy.random.default_rng(number)
-    count = int(estimator.n_features_in_)
-    found = [tree for each in parts_of(estimator) if (tree := tree_of(each)) is not None]
-    if found:
-        ensemble = Ensemble(feature_count=count, base=(0.0,), trees=found, link="identity")
-        return numpy.asarray(trees.drawn(ensemble, number, rows, is_exact)[FEATURES], dtype=float)
-    for part in parts_of(estimator):
-        for name in ROWS_OF:
-            known = getattr(part, name, None)
-            if isinstance(known, numpy.ndarray) and known.ndim == 2 and known.shape[1] == count and len(known):
-                noise = numbers.standard_normal((rows, count)) * (0.3 * known.std(axis=0) + 1e-3)
-                return numpy.asarray(known[numbers.integers(0, len(known), rows)] + noise)
-    spreads = spreads_of(estimator)
-    center, width = (numpy.array([spreads.get(at, (0.0, 1.0))[part] for at in range(count)]) for part in (0, 1))
-    values = center + width * numbers.standard_normal((rows, count))
-    return abs(values) if any(hasattr(each, "feature_log_prob_") for each in parts_of(estimator)) else values
-
-
-def spreads_of(estimator: Any) -> dict[int, tuple[float, float]]:
-    """Center and width of columns, as scalers and imputers know them."""
-    if hasattr(estimator, "transformers_"):
-        import numpy
-        from sklearn.utils._indexing import _get_column_indices
-
-        names = list(getattr(estimator, "feature_names_in_", ()))
-        found: dict[int, tuple[float, float]] = {}
-        for _, part, chosen in estimator.transformers_:
-            columns = [names.index(each) for each in chosen] if names and _are_names(chosen) else chosen
-            if not _are_names(columns):
-                columns = _get_column_indices(numpy.zeros((1, estimator.n_features_in_)), columns)
-            if part in ("drop", "passthrough"):
-                continue
-            for step in steps_of(part):
-                own = spreads_of(step)
-                found |= {column: own[at] for at, column in enumerate(columns) if at in own and column not in found}
-        return found
-    centers = next(
-        (getattr(estimator, name) for name in ("mean_", "center_", "data_min_") if _is_row(estimator, name)), ()
-    )
-    widths = next((getattr(estimator, name) for name in ("scale_", "data_range_") if _is_row(estimator, name)), ())
-    if hasattr(estimator, "data_range_"):
-        centers, widths = estimator.data_min_ + estimator.data_range_ / 2, estimator.data_range_ / 2
-    return {at: (float(center), float(width)) for at, (center, width) in enumerate(zip(centers, widths, strict=False))}
-
-
-def _is_row(estimator: Any, name: str) -> bool:
-    value = getattr(estimator, name, None)
-    return value is not None and getattr(value, "ndim", 0) == 1
-
-
-def parts_of(estimator: Any, depth: int = 0) -> Iterator[Any]:
-    """The estimator and those within it that see the same features."""
-    import numpy
-
-    yield estimator
-    if depth > 5:
-        return
-    for name, value in vars(estimator).items() if hasattr(estimator, "__dict__") else ():
-        if not name.endswith("_") and name not in ("_predictors", "estimator"):
-            continue
-        yield from _within(value, depth, numpy)
-
-
-def _within(value: Any, depth: int, numpy: Any) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from _within(each, depth, numpy)
-    elif isinstance(value, numpy.ndarray) and value.dtype == object:
-        for each in value.ravel():
-            yield from _within(each, depth, numpy)
-    elif hasattr(value, "get_params") or hasattr(value, "nodes"):
-        yield from parts_of(value, depth + 1)
-
-
-def tree_of(part: Any) -> Tree | None:
-    """The splits of a tree of scikit-learn; its leaves are left out."""
-    if hasattr(part, "tree_"):
-        tree = part.tree_
-        rows = zip(tree.feature, tree.threshold, tree.children_left, tree.children_right, strict=True)
-        nodes = [_node(left == -1, feature, value, left, right, True) for feature, value, left, right in rows]
-        return Tree(nodes=nodes, target=0)
-    nodes_of = getattr(part, "nodes", None)
-    if nodes_of is not None and getattr(nodes_of.dtype, "names", None) and "num_threshold" in nodes_of.dtype.names:
-        names = ("is_leaf", "feature_idx", "num_threshold", "left", "right", "missing_go_to_left")
-        return Tree(nodes=[_node(*(node[name] for name in names)) for node in nodes_of], target=0)
-    return None
-
-
-def _node(is_leaf: Any, feature: Any, value: Any, left: Any, right: Any, is_missing_left: Any) -> Split | Leaf:
-    if is_leaf:
-        return Leaf(values=())
-    return Split(
-        feature=int(feature),
-        value=float(value),
-        is_equal_left=True,
-        left=int(left),
-        right=int(right),
-        is_missing_left=bool(is_missing_left),
-    )

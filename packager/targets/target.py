@@ -1,13 +1,14 @@
 """Interfaces of targets: a target turns compiled models into a package for one kind of app."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import Field, dataclass
+from dataclasses import Field, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
 
 from packager.core.components import Parts
 from packager.core.errors import SettingError
 from packager.core.findings import Report
+from packager.core.tuned import Chips
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.environments.release import releases
 from packager.files.hashes import sha256_of
@@ -194,6 +195,8 @@ class Built:
     newer ones"""
     page: Page | None = None
     """its package for pages; None of a target for anything else"""
+    tuned: Chips = field(default_factory=dict)
+    """settings by chip, of its table"""
 
 
 class Printed(Protocol):

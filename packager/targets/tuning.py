@@ -18,7 +18,7 @@ class TunedView:
     model: str
     """its name in mobpack.toml"""
     providers: tuple[str, ...]
-    """constants; empty where the package's own order holds"""
+    """constants, that of the CPU alone where no other is tried; empty where the package's own order holds"""
     threads: int
     options: tuple[TunedOptionsView, ...]
 

@@ -1,6 +1,7 @@
 """Tables over all code points, in pages of 256: most pages are alike, and are stored once."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from packager.graph.writer import Writer
@@ -22,9 +23,13 @@ def filled(rows: Mapping[int, Sequence[int]], usual: int, end: int) -> "numpy.nd
     full = numpy.zeros((END + 1, width), numpy.int32)
     full[:, 0] = usual
     full[END, 0] = end
+    by_length: dict[int, list[int]] = {}
     for point, row in rows.items():
-        full[point, : len(row)] = row
-        full[point, len(row) :] = 0
+        by_length.setdefault(len(row), []).append(point)
+    for length, points in by_length.items():
+        values = chain.from_iterable(map(rows.__getitem__, points))
+        full[points, :length] = numpy.fromiter(values, numpy.int32, len(points) * length).reshape(len(points), length)
+        full[points, length:] = 0
     return full
 
 

@@ -1,6 +1,5 @@
 """Words as the longest known pieces (arXiv:1609.08144), all words of a text at once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packager.core.signature import ElementType
@@ -117,14 +116,14 @@ def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int
 
 def _classes(characters: Characters, pieces: Trie) -> dict[int, list[int]]:
     """Rows of code points in the graph: symbols with their classes, packed into numbers from 1 on."""
-    special = characters.maps.keys() | characters.spaces | characters.alone | pieces.symbols.keys()
-    return {point: list(_each(point, characters, pieces)) for point in special}
-
-
-def _each(point: int, characters: Characters, pieces: Trie) -> Iterator[int]:
-    for each in characters.maps.get(point, (point,)):
-        kind = SPACE if each in characters.spaces else ALONE if each in characters.alone else IN_WORD
-        yield _packed(pieces.symbols.get(each, 0), kind)
+    known = dict.fromkeys(pieces.symbols, IN_WORD)
+    known |= dict.fromkeys(characters.alone, ALONE) | dict.fromkeys(characters.spaces, SPACE)
+    rows = {point: _packed(pieces.symbols.get(point, 0), kind) for point, kind in known.items()}
+    usual = _packed(0, IN_WORD)
+    changed = {
+        point: [rows.get(each, usual) for each in made] if made else [] for point, made in characters.maps.items()
+    }
+    return {point: [row] for point, row in rows.items()} | changed
 
 
 def _packed(symbol: int, kind: int) -> int:

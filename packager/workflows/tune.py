@@ -1,5 +1,6 @@
 """`mobpack tune`: searches on devices for the fastest settings of a package, and writes them into mobpack.toml."""
 
+import itertools
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,15 +56,18 @@ class Found:
         best = self.outcome.best.candidate
         if best == self.outcome.today.candidate or best.package != self.outcome.today.candidate.package:
             return Tuned()
-        others = (trial.candidate.provider for trial in self.outcome.trials if trial.rounds)
-        order = [name for name in dict.fromkeys((best.provider, *others)) if name != CPU.NAME]
-        if best.provider == CPU.NAME:
-            order = []
         return Tuned(
-            providers=tuple(order) if order else (),
+            providers=self._order(best.provider),
             threads=best.threads,
             provider_options={best.provider: dict(best.options)} if best.options else {},
         )
+
+    def _order(self, best: str) -> tuple[str, ...]:
+        """`best`, then the others that are faster than the CPU, which is always tried last; the CPU by name where it is
+        the fastest."""
+        faster = (trial.candidate.provider for trial in self.outcome.trials if trial.rounds)
+        order = [*dict.fromkeys((best, *faster))]
+        return tuple(itertools.takewhile(lambda name: name != CPU.NAME, order)) or (CPU.NAME,)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -119,6 +119,7 @@ internal class PackagedModel private constructor(
             for (policy in listOf("retryOnCpu", "fewerThreadsWhenHot", "releaseOnMemoryPressure")) {
                 options.get("policies")?.set(policy, false)
             }
+            options.javaClass.declaredFields.find { it.name == "tuned" }?.apply { isAccessible = true }?.set(options, false)
             return options
         }
 

@@ -1,4 +1,4 @@
-"""The program in Dart, compiled ahead of time as Flutter's releases are, on Linux with pip's ONNX Runtime.
+"""The program in Dart, compiled ahead of time as Flutter's releases are, on Linux with the ONNX Runtime that ships.
 
 Its text is tests/toolchain/dart_programs/delivery.dart. Beside the commands of all programs, it takes these: `limit
 BYTES` of storage; `metered yes|no|unknown` and `charging yes|no|unknown` are what the app says of the device; `cancel`

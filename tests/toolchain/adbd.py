@@ -3,7 +3,8 @@
 `python -m tests.toolchain.adbd --lock` locks the versions that Debian's mirror has now. All of them live in a network
 of their own, which has a loopback and nothing else; mobpack reaches the server of adb by a socket in the file system. A
 device has mounts of its own: `/data/local/tmp` is a disk of a limited size, `/system/bin` has programs that answer as
-Android's do, and `app_process` starts Java over Android's own x86_64 libraries. Killing it pulls the cable.
+Android's do, and `app_process` starts Java over Android's own libraries for its processor: x86_64, or arm64 on an
+emulated one. Killing it pulls the cable.
 """
 
 import os
@@ -24,13 +25,11 @@ from pathlib import Path
 from packager.core.errors import ToolError
 from packager.devices.adb import dexing
 from packager.devices.adb.program import adb
-from packager.environments import bionic
 from packager.files import host
 from packager.files.hashes import known_sha256
 from packager.files.store import Store, key_of
 from packager.files.user_cache import cache_folder
-from packager.targets.android import kotlin
-from tests.toolchain import jvm
+from tests.toolchain import device_java, jvm
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
 
@@ -41,7 +40,6 @@ WANTED = ("adbd", "dash", "coreutils", "grep", "libstdc++6", "zlib1g")
 NOT_NEEDED = re.compile(r"(debianutils|libc-gconv-modules-extra|openssl-provider-legacy|android-udev-rules)$")
 NOT_UNPACKED = re.compile(r"usr/share/(doc|info|lintian|locale|man)/")
 SYSTEM = Path(__file__).with_name("device_system")
-FAKES = Path(__file__).with_name("device_fakes")
 ADBD = "/usr/lib/android-sdk/platform-tools/adbd"
 START_S = 20
 PIXEL = {
@@ -200,8 +198,9 @@ class Rack:
         made.write("power", "Power Manager State:\n  mWakefulness=Awake\n")
         (folder / "disk").write_text("" if keeps_disk else f"{disk_mb}m", encoding="ascii")
         (folder / "data").mkdir()
-        (folder / "java").write_text(_java(), encoding="utf-8")
-        (folder / "seen").write_text("".join(f"{each}\n" for each in _seen()), encoding="utf-8")
+        java = device_java.java(facts["ro.product.cpu.abilist"].split(",")[0])
+        (folder / "java").write_text(java.described(device_java.framework()), encoding="utf-8")
+        (folder / "seen").write_text("".join(f"{each}\n" for each in java.seen), encoding="utf-8")
         for archive, jars in (classes or {}).items():
             copies = [shutil.copy(jar, folder / "classes" / f"{known_sha256(jar)}.jar") for jar in jars]
             seen = ":".join(f"/classes/{Path(each).name}" for each in copies)
@@ -242,20 +241,6 @@ Current Battery Service state:
   level: 87
   temperature: 271
 """
-
-
-def _java() -> str:
-    """The command that starts Java with Android's framework stood in for, without the class path."""
-    compiler = kotlin.find_compiler()
-    stand_ins = bionic.shims(sorted(jvm.android_runtime().libraries.glob("*.so")))
-    flags = [*kotlin.JAVA_FLAGS, "-XX:-CreateCoredumpOnCrash", jvm.FILE_NUMBERS]
-    fakes = jvm.compile_kotlin(sorted(FAKES.glob("*.kt")), classpath=[jvm.fakes()])
-    return "\n".join((str(compiler.java), " ".join(flags), str(stand_ins), f"{jvm.fakes()}:{fakes}")) + "\n"
-
-
-def _seen() -> list[Path]:
-    """Folders of the machine that the Java of a device needs."""
-    return [kotlin.find_compiler().java_home, Path(kotlin.find_compiler().stdlib).parent, cache_folder()]
 
 
 @contextmanager

@@ -11,10 +11,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from packager.core.errors import ToolError
+from packager.environments.environment import ensure
+from packager.environments.runtime import Runtime
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
@@ -77,11 +78,10 @@ class Dart:
         return command(arguments, cwd=cwd, mounts=mounts, environment={"PATH": PROGRAMS, **environment}, toolchain=root)
 
     def onnxruntime(self) -> Path:
-        """pip's ONNX Runtime."""
-        spec = find_spec("onnxruntime")
-        assert spec
-        assert spec.origin
-        [library] = Path(spec.origin).with_name("capi").glob("libonnxruntime.so.*.*.*")
+        """The ONNX Runtime for Linux in the version that packages depend on. Raises ToolError."""
+        shipped = Runtime()
+        ensure(shipped)
+        [library] = Path(shipped.variables()["PYTHONPATH"]).glob("onnxruntime/capi/libonnxruntime.so.*.*.*")
         return library
 
 

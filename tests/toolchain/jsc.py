@@ -65,6 +65,7 @@ HEADERS = """
     jsi/jsi.h ReactCommon/CallInvoker.h react/bridging/LongLivedObject.h
 """.split()
 """Headers that most of a package's sources include; reading them is most of a compilation."""
+INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-l:libz.so.1", "-Wl,--allow-shlib-undefined")
 ZLIB = ("zlib.h", "zconf.h")
@@ -134,7 +135,8 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
         )
         include = [*includes(specs, project=project), "-I", str(made), *own_headers(package)]
         options = [*WARNINGS, _version(project), *include, *with_headers(project)]
-        objects = compile_all([*sources, HOST / "main.cpp"], made, options)
+        folders = (*_own_folders(package), specs, made)
+        objects = compile_once([*sources, HOST / "main.cpp"], made, options, folders, _key(project))
         generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, ["-w", *include])  # until 0.83
         library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
         link: list[str | Path] = [
@@ -193,7 +195,11 @@ def with_headers(project: str, target: Sequence[str] = ("-target", TARGET), opti
 
 def own_headers(package: Path) -> list[str]:
     """Options that have the compiler find the headers of an unpacked package."""
-    return ["-I", str(package / "cpp"), "-I", str(package / "cpp" / "include")]
+    return [option for folder in _own_folders(package) for option in ("-I", str(folder))]
+
+
+def _own_folders(package: Path) -> tuple[Path, Path]:
+    return package / "cpp", package / "cpp" / "include"
 
 
 def host_objects(project: str) -> Path:
@@ -254,6 +260,41 @@ def compile_all(
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(compile_one, sources))
+
+
+def compile_once(
+    sources: Iterable[Path], folder: Path, options: Sequence[str], own: Sequence[Path], *keys: str
+) -> list[Path]:
+    """As `compile_all`; an object is taken from another package where its source is the same there.
+
+    The key of an object is the text of the source, of the headers in the folders `own` that it includes, directly or
+    not, and `keys`: of the options, and of all other headers.
+    """
+
+    def object_of(source: Path) -> Path:
+        headers = sorted(_included(source, own), key=lambda path: (path.name, path))
+        found = place(f"jsc-object-{source.stem}", source, *headers, *keys)
+
+        def make(made: Path) -> None:
+            compile_all([source], made, options)
+
+        return Path(shutil.copy(keep(found, make) / f"{source.stem}.o", folder))
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(object_of, sources))
+
+
+def _included(source: Path, folders: Sequence[Path]) -> set[Path]:
+    """Headers in `folders` that `source` includes, and that these include."""
+    found: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        path = waiting.pop()
+        names = INCLUDE.findall(path.read_text(encoding="utf-8"))
+        read = {folder / name for name in names for folder in (path.parent, *folders) if (folder / name).is_file()}
+        waiting += read - found
+        found |= read
+    return found
 
 
 def compiler(arguments: Sequence[str | Path], *, what: str) -> None:

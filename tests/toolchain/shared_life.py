@@ -1,7 +1,8 @@
 """One machine of several with a shared store, as a program: `python -m tests.toolchain.shared_life URL CACHE COUNT`.
 
 Asks for COUNT results, makes those that nobody has, compares all with what they must be, and prints in JSON which it
-made, what it counted and what it warned of. `--damage` changes a byte of every third object in the store instead.
+made, what it counted and what it warned of. `--damage` changes a byte of every third object in the store instead, and
+empties every ninth.
 """
 
 import hashlib
@@ -56,10 +57,10 @@ def live(url: str, cache: Path, count: int) -> dict[str, object]:
 def damage(url: str) -> dict[str, object]:
     objects = open_objects(url)
     names = sorted(each.name for each in objects.listed(remote.LAYOUT))
-    for name in names[::3]:
+    for number, name in enumerate(names[::3]):
         content = bytearray(objects.read(name, limit_bytes=16 << 20))
         content[len(content) // 2] ^= 1
-        objects.replace(name, bytes(content))
+        objects.replace(name, bytes(content) if number % 3 else b"")
     return {"damaged": len(names[::3])}
 
 

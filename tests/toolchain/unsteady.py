@@ -22,6 +22,8 @@ class Behaviour:
     """0: never; in turn with status 500, with status 503, and by closing the connection"""
     denies_writing: bool = False
     delay_s: float = 0.0
+    delays_writing_s: float = 0.0
+    """more, before each request that writes"""
     requests: int = 0
     failures: int = 0
     names: list[str] = field(default_factory=list)
@@ -45,12 +47,13 @@ def before(address: str, behaviour: Behaviour) -> Iterator[str]:
                 fails = behaviour.fails_every and behaviour.requests % behaviour.fails_every == 0
                 behaviour.failures += bool(fails)
                 kind = behaviour.failures % 3
-            time.sleep(behaviour.delay_s)
+            is_writing = self.command in ("PUT", "POST", "DELETE")
+            time.sleep(behaviour.delay_s + is_writing * behaviour.delays_writing_s)
             if fails and kind == 0:
                 self.close_connection = True
             elif fails:
                 self.answer(500 if kind == 1 else 503, {}, b"")
-            elif behaviour.denies_writing and self.command in ("PUT", "POST", "DELETE"):
+            elif behaviour.denies_writing and is_writing:
                 self.answer(403, {"Content-Type": "application/xml"}, DENIED)
             else:
                 self.pass_on(body)

@@ -138,7 +138,7 @@ class Android:
                 f"soc-models needs the provider {' or '.join(for_chips)}, the only one that opens its files",
                 hint=f'add "{for_chips[0]}" to providers',
             )
-        refuse_chips(self.tuned, self.providers)
+        refuse_chips(self.tuned, self.providers, last=CPU.NAME)
         self.allowed_runtimes()
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
@@ -236,6 +236,7 @@ class Android:
             dependency=self.published_runtime(),
             own=view.own,
             runtime_range=view.allowed_runtimes,
+            tuned=self.tuned,
         )
 
     def _runtime_version(self, own: PackagedRuntime | None) -> str:

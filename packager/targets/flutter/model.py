@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from packager.core.errors import ModelError
+from packager.core.tuned import Tuned
 from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
 from packager.providers import PROVIDERS
 from packager.targets import dimensions
@@ -19,6 +20,7 @@ from packager.targets.flutter.view import (
     SettingView,
     SetupView,
     TensorView,
+    TunedView,
     TypedView,
     WeightsView,
 )
@@ -92,6 +94,7 @@ def model_view(
         typed=method,
         is_signed=package.trust is not None,
         is_encrypted=bool(package.encryption),
+        is_tuned=any(setup.tuned for setup in setups),
         contract=package.delivery.contracts[model.name] if package.delivery else "",
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
         modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
@@ -99,13 +102,28 @@ def model_view(
     )
 
 
-def setup_view(name: str, oldest_runtime: str, providers: Sequence[str], files: Sequence[LaidOut]) -> SetupView:
-    """View of a model on the platform `name`."""
+def setup_view(
+    name: str, oldest_runtime: str, providers: Sequence[str], files: Sequence[LaidOut], tuned: Mapping[str, Tuned]
+) -> SetupView:
+    """View of a model on the platform `name`; `tuned` is by chip."""
     return SetupView(
         name=name,
         oldest_runtime=oldest_runtime,
         providers=tuple(map(_provider, providers)),
         files=tuple(map(_file, files)),
+        tuned=tuple(_tuned(chip, settings) for chip, settings in sorted(tuned.items())),
+    )
+
+
+def _tuned(chip: str, settings: Tuned) -> TunedView:
+    return TunedView(
+        chip=chip,
+        providers=settings.providers,
+        threads=settings.threads,
+        options=tuple(
+            ProviderView(name=name, options=_settings(entries))
+            for name, entries in sorted(settings.provider_options.items())
+        ),
     )
 
 

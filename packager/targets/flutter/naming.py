@@ -35,17 +35,18 @@ LOCAL = frozenset(
 """names that parameters cannot have, because the surrounding code uses them"""
 CLASSES = frozenset(
     """
-    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Delivery Deprecated Detection
-    DeviceConditions Duration Durations Entity Enum Error Exception FailureEvent Fallback Finalizer Float32List
-    Float64List FolderSource Function Future Golden GoldenSample GoldenTensor GuardedFiles Int16List Int32List Int64List
-    Int8List Iterable Iterator List LoadEvent LoadOptions LoadedModel MadeSource Map MapEntry Mask ModelDescriptor
-    ModelErrorCode ModelException ModelFile ModelGuard ModelInfo ModelMetrics ModelObserver ModelSnapshot ModelSource
-    ModelUntrustedException ModelUpdater Never Null Object OutputTest PackagedFile PackagedModel PathSource Pattern
-    Picture PictureOfImage PictureOrientation PicturePlane PictureTensors PixelFormat Policies Provider
-    ProviderAssignment ProviderSetup Ranked Reading Record RegExp Region ReleaseEvent ReleaseReason RunEvent Runes
-    SelfTest Set Similarity Sound SoundTensors SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor
-    TensorInput TensorSpec TextPart Tolerance Trust TrustProblem Type TypedData Uint16List Uint32List Uint64List
-    Uint8List UpdateOptions UpdatePhase UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
+    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Decryption Delivery
+    Deprecated Detection DeviceConditions Duration Durations ElementType Entity Enum Error Exception FailureEvent
+    Fallback Finalizer Float32List Float64List FolderSource Function Future Golden GoldenSample GoldenTensor
+    GuardedFiles Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent LoadOptions LoadedModel
+    MadeSource Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelGuard ModelInfo
+    ModelMetrics ModelObserver ModelSnapshot ModelSource ModelUntrustedException ModelUpdater Never Null Object
+    OutputTest PackagedFile PackagedModel PageModel PathSource Pattern Picture PictureOfImage PictureOrientation
+    PicturePlane PictureTensors PixelFormat PlatformSetup Policies Provider ProviderAssignment ProviderSetup Ranked
+    Reading Record RegExp Region ReleaseEvent ReleaseReason RunEvent Runes SelfTest Set Similarity Sound SoundTensors
+    SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor TensorInput TensorSpec TextPart Tolerance
+    Trust TrustProblem Tuned Tuning Type TypedData Uint16List Uint32List Uint64List Uint8List UpdateOptions UpdatePhase
+    UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
     """.split()
 )
 """names that generated files use or export besides the models' own"""

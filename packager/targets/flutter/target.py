@@ -9,6 +9,7 @@ from packager.core import components
 from packager.core.components import Component, Parts
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
+from packager.core.tuned import settings_of
 from packager.core.values import Artifact, Package, Sources
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
@@ -101,7 +102,13 @@ class Flutter:
                 file=file_names[plan.model.name],
                 library=included_runtime.linked(built[ANDROID]).library if ANDROID in built else LIBRARY,
                 setups=tuple(
-                    setup_view(each.target, _oldest(each), each.providers, laid_out[each.target][plan.model.name])
+                    setup_view(
+                        each.target,
+                        _oldest(each),
+                        each.providers,
+                        laid_out[each.target][plan.model.name],
+                        settings_of(plan.model.name, each.tuned),
+                    )
                     for each in included
                 ),
                 golden=tested[plan.model.name],

@@ -20,6 +20,8 @@ OF_UPDATES = frozenset({"updates.dart", "updating"})
 """names of files and folders that only packages with a channel have"""
 OF_ENCRYPTION = frozenset({"aes_gcm.dart", "decryption.dart"})
 """names of files that only packages with encrypted models have"""
+OF_TUNING = frozenset({"tuning.dart"})
+"""names of files that only packages with settings for some chips have"""
 ANDROID = PurePosixPath("android")
 DARWIN = PurePosixPath("darwin")
 MANIFEST = ANDROID / "AndroidManifest.xml.j2"
@@ -56,6 +58,7 @@ def _ships(path: PurePosixPath, names: NamesView) -> bool:
         (names.trust is not None or not parts & OF_TRUST)
         and (names.delivery is not None or not parts & OF_UPDATES)
         and (names.is_encrypted or not parts & OF_ENCRYPTION)
+        and (any(each.is_tuned for each in names.models) or not parts & OF_TUNING)
     )
 
 

@@ -73,6 +73,17 @@ class FileView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TunedView:
+    """Settings of a model that were measured on a chip."""
+
+    chip: str
+    providers: tuple[str, ...]
+    """values of the enum Provider; empty where the package's own order holds"""
+    threads: int
+    options: tuple[ProviderView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetupView:
     """A model on one platform."""
 
@@ -82,6 +93,7 @@ class SetupView:
     """oldest ONNX Runtime that opens its files"""
     providers: tuple[ProviderView, ...]
     files: tuple[FileView, ...]
+    tuned: tuple[TunedView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,6 +241,8 @@ class ModelView:
     is_signed: bool
     """whether its package opens signed files alone"""
     is_encrypted: bool
+    is_tuned: bool
+    """whether it has settings for some chips"""
     contract: str
     """hex sha256 of the API that its code has; empty for a package without a channel"""
     has_numbers: bool

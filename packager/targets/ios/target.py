@@ -95,7 +95,7 @@ class Ios:
                 )
             if provider not in providers_of(self.NAME):
                 raise _unknown(provider)
-        refuse_chips(self.tuned, self.providers)
+        refuse_chips(self.tuned, self.providers, last=CPU.NAME)
         if self.module:
             swift.module_name("", self.module)
         for key in ("min_ios", "min_macos"):
@@ -219,6 +219,7 @@ class Ios:
             dependency=self.published_runtime(),
             own=view.own,
             runtime_range=None if view.own else self.allowed_runtimes(),
+            tuned=self.tuned,
         )
 
     def parts(self, view: IosView) -> Parts:

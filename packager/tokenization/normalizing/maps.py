@@ -23,8 +23,9 @@ def composed(maps: Iterable[Map]) -> Map:
 
 
 def _then(first: Map, second: Map) -> Map:
-    changed = {point: tuple(each(points, second)) for point, points in first.items()}
-    return {**{point: made for point, made in second.items() if point not in first}, **changed}
+    stays = second.keys().isdisjoint  # of most code points: faster than to make each of them again
+    changed = {point: made if stays(made) else tuple(each(made, second)) for point, made in first.items()}
+    return {**second, **changed}
 
 
 def each(points: Iterable[int], made: Map) -> Iterable[int]:

@@ -1,7 +1,8 @@
 """Output files of a conversion, and its result as JSON."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +32,47 @@ def keep(scratch: Path, folder: Path) -> None:
                     copy_rest(content, copy)
 
 
-def port_as_json(port: Port) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A model that was written, and its differences from the framework's outputs."""
+
+    files: tuple[Path, ...]
+    """the model: one file, or two from 2 GiB on"""
+    size_bytes: int
+    sha256: str
+    """sha256 of the first file"""
+    opset: int
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    sizes: tuple[dict[str, int], ...]
+    """sizes of the dynamic dimensions, for each compared sample"""
+    errors: tuple[OutputResult, ...]
+
+    def as_json(self, origin: Mapping[str, str]) -> dict[str, Any]:
+        """The result for `--json`; `origin` has the programs that the model comes from."""
+        return {
+            "files": [str(file) for file in self.files],
+            "size-bytes": self.size_bytes,
+            "sha256": self.sha256,
+            "opset": self.opset,
+            **origin,
+            "inputs": [_port(each) for each in self.inputs],
+            "outputs": [_port(each) for each in self.outputs],
+            "samples": list(self.sizes),
+            "errors": [_error(each) for each in self.errors],
+        }
+
+
+def _port(port: Port) -> dict[str, Any]:
     return {"name": port.name, "type": port.element, "shape": list(port.dimensions)}
 
 
-def errors_as_json(results: Sequence[OutputResult]) -> list[dict[str, Any]]:
-    return [
-        {"output": each.name, "max-abs-error": each.max_abs_error, "share-of-tolerance": _finite(each.max_share)}
-        for each in results
-    ]
+def _error(result: OutputResult) -> dict[str, Any]:
+    return {
+        "output": result.name,
+        "max-abs-error": result.max_abs_error,
+        "share-of-tolerance": _finite(result.max_share),
+    }
 
 
 def _finite(number: float) -> float | None:

@@ -15,7 +15,7 @@ from packager.models.opsets import max_opset
 from packager.processes.channel import CrashError, Program, raise_failure
 from packager.workflows.conversion import comparison, graph, writing
 from packager.workflows.conversion.comparison import OutputResult, Recorded
-from packager.workflows.conversion.graph import Port
+from packager.workflows.conversion.writing import Written
 from packager.workflows.export.child import GRAPH
 from packager.workflows.export.request import Axis, Job, Request
 
@@ -26,22 +26,9 @@ INSTALL = 'pip install "mobpack[torch]"'
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """Files that were written, and their differences from PyTorch."""
-
-    files: tuple[Path, ...]
-    """the model: one file, or two from 2 GiB on"""
-    size_bytes: int
-    sha256: str
-    """sha256 of the first file"""
-    opset: int
+class Result(Written):
     torch: str
     """version of PyTorch"""
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    sizes: tuple[dict[str, int], ...]
-    """sizes of the dynamic dimensions, for each compared sample"""
-    errors: tuple[OutputResult, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,14 +198,4 @@ def recorded_in(folder: Path, exported: Exported) -> Recorded:
 
 def as_json(result: Result) -> dict[str, Any]:
     """The result for `--json`."""
-    return {
-        "files": [str(file) for file in result.files],
-        "size-bytes": result.size_bytes,
-        "sha256": result.sha256,
-        "opset": result.opset,
-        "torch": result.torch,
-        "inputs": [writing.port_as_json(each) for each in result.inputs],
-        "outputs": [writing.port_as_json(each) for each in result.outputs],
-        "samples": list(result.sizes),
-        "errors": writing.errors_as_json(result.errors),
-    }
+    return result.as_json({"torch": result.torch})

@@ -105,6 +105,9 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
     entries = tuple(_entry(project, asked, found, graph, outcomes) for project in asked.projects)
     _keep(asked, found, graph, outcomes)
     changes = comparing.changes(before, entries)
+    cautions = tuple(dict.fromkeys(text for each in outcomes.values() for text in each.cautions))
+    for text in cautions:
+        console.caution(text)
     gates = tuple(_failed_gates(asked, entries, changes))
     document = FleetDocument(
         schema_version=1,
@@ -120,10 +123,12 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
             shared=sum(len(task.projects) > 1 for task in graph),
             alone=sum(each.is_over_memory for each in outcomes.values()),
             scheduler_restarts=runs.restarts if runs else 0,
+            warnings=cautions,
             seconds_by_kind=_means(graph, outcomes),
         ),
         targets=_targets(found),
         failed_gates=gates,
+        is_first=before is None,
         changes=changes,
         projects=entries,
     )

@@ -62,9 +62,14 @@ class Notebook(Console):
     """Collects warnings and prints nothing: many tasks run at once."""
 
     quiet: bool = True
+    cautions: list[str] = field(default_factory=list)
+    """warnings about the machine and the cache, not about the project"""
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
 
     def caution(self, text: str) -> None:
-        """Nothing is printed."""
+        self.cautions.append(text)
 
 
 def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
@@ -95,6 +100,7 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
         worker=f"{platform.node()}:{os.getpid()}",
         made=tuple(made.names),
         warnings=tuple(console.warnings),
+        cautions=tuple(console.cautions),
         trouble=trouble,
         is_over_memory=memory.is_over and trouble is not None,
         peak_bytes=memory.peak_bytes,

@@ -17,7 +17,7 @@ from packager.models.load import IMPORTED
 from packager.models.renaming import rename
 from packager.workflows.conversion import comparison, graph, writing
 from packager.workflows.conversion.comparison import OutputResult, Recorded
-from packager.workflows.conversion.graph import Port
+from packager.workflows.conversion.writing import Written
 from packager.workflows.importing import layout, starting
 from packager.workflows.importing.child import GRAPH
 from packager.workflows.importing.hub.naming import PREFIXES
@@ -30,15 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """Files that were written, and their differences from the framework's outputs."""
-
-    files: tuple[Path, ...]
-    """the model: one file, or two from 2 GiB on"""
-    size_bytes: int
-    sha256: str
-    """sha256 of the first file"""
-    opset: int
+class Result(Written):
     importer: str
     origin: str
     """in one sentence"""
@@ -46,11 +38,6 @@ class Result:
     """name and version"""
     converter: str
     """name and version"""
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    sizes: tuple[dict[str, int], ...]
-    """sizes of the dynamic dimensions, for each compared sample"""
-    errors: tuple[OutputResult, ...]
 
 
 def run(request: Request, store: Store, console: Console) -> Result:
@@ -214,16 +201,5 @@ def recorded_in(folder: Path, answer: Answer) -> Recorded:
 
 def as_json(result: Result) -> dict[str, Any]:
     """The result for `--json`."""
-    return {
-        "files": [str(file) for file in result.files],
-        "size-bytes": result.size_bytes,
-        "sha256": result.sha256,
-        "opset": result.opset,
-        "importer": result.importer,
-        "framework": result.framework,
-        "converter": result.converter,
-        "inputs": [writing.port_as_json(each) for each in result.inputs],
-        "outputs": [writing.port_as_json(each) for each in result.outputs],
-        "samples": list(result.sizes),
-        "errors": writing.errors_as_json(result.errors),
-    }
+    origin = {"importer": result.importer, "framework": result.framework, "converter": result.converter}
+    return result.as_json(origin)

@@ -5,7 +5,7 @@ import 'dart:async';
 import 'dart:typed_data';
 
 import 'package:flutter/material.dart';
-import 'package:vision_models/vision_models.dart' show Classification, Classifier, Picture;
+import 'package:vision_models/vision_models.dart' show Classification, Classifier, Picture, releaseUnusedModels;
 
 import 'channel.dart';
 import 'models.dart';
@@ -50,18 +50,24 @@ class PictureScreen extends StatefulWidget {
   State<PictureScreen> createState() => _PictureScreenState();
 }
 
-class _PictureScreenState extends State<PictureScreen> {
+class _PictureScreenState extends State<PictureScreen> with WidgetsBindingObserver {
   late final Seeing _seeing = Seeing(widget.models);
   OpenCamera? _camera;
 
   @override
   void initState() {
     super.initState();
+    WidgetsBinding.instance.addObserver(this);
     unawaited(_start());
   }
 
+  /// The system wants memory: a model that nothing runs gives its own back until its next run.
+  @override
+  void didHaveMemoryPressure() => releaseUnusedModels();
+
   @override
   void dispose() {
+    WidgetsBinding.instance.removeObserver(this);
     unawaited(_camera?.close());
     _seeing.dispose();
     super.dispose();

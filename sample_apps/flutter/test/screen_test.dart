@@ -12,10 +12,8 @@ import 'package:picture/models.dart';
 import 'package:picture/screen.dart';
 import 'package:vision_models/vision_models.dart';
 
-LoadOptions optionsOf({ModelSource source = const ModelSource.bundled()}) {
-  final library = Platform.environment['LIBRARY'];
-  return library == null ? LoadOptions(source: source) : LoadOptions(source: source, library: library);
-}
+LoadOptions optionsOf({ModelSource source = const ModelSource.bundled(), ModelObserver? observer}) =>
+    LoadOptions(source: source, observer: observer, library: Platform.environment['LIBRARY']);
 
 /// Fails once.
 class Shy extends Models {
@@ -129,6 +127,32 @@ void main() {
     await pumpUntil(tester, find.text('espresso'));
     await tester.tap(find.text('Use the camera'));
     await pumpUntil(tester, find.textContaining('The camera is not allowed.'));
+  });
+
+  testWidgets('gives memory back when it is short, and looks at the next picture all the same', (tester) async {
+    final told = <String>[];
+    final observer = ModelObserver(
+      onLoad: (_) => told.add('load'),
+      onRun: (_) => told.add('run'),
+      onRelease: (event) => told.add(event.reason.name),
+    );
+    await show(
+      tester,
+      screen(
+        models: Models(options: optionsOf(observer: observer)),
+        choosePicture: ownPicture,
+      ),
+    );
+    await pumpUntil(tester, find.text('espresso'));
+    tester.binding.handleMemoryPressure();
+    expect(told, ['load', 'run', 'memory']);
+    await tester.tap(find.text('Choose a picture'));
+    for (var turn = 0; turn < 500 && told.length < 5; turn++) {
+      await tester.runAsync(() => Future<void>.delayed(const Duration(milliseconds: 10)));
+      await tester.pump();
+    }
+    expect(told, ['load', 'run', 'memory', 'load', 'run']);
+    await pumpUntil(tester, find.text('espresso'));
   });
 
   testWidgets('a model that does not load is tried again', (tester) async {

@@ -27,10 +27,12 @@ Float32List floats(String name) => File('$folder/$name').readAsBytesSync().buffe
 void save(String name, TypedData data) =>
     File('$folder/$name').writeAsBytesSync(data.buffer.asUint8List(data.offsetInBytes, data.lengthInBytes));
 
-int residentKib() {
-  final line = File('/proc/self/status').readAsLinesSync().firstWhere((line) => line.startsWith('VmRSS'));
+int status(String name) {
+  final line = File('/proc/self/status').readAsLinesSync().firstWhere((line) => line.startsWith(name));
   return int.parse(RegExp(r'\d+').firstMatch(line)!.group(0)!);
 }
+
+int residentKib() => status('VmRSS');
 
 Future<String> codeOf(Future<Object?> Function() call) async {
   try {
@@ -259,6 +261,23 @@ Future<void> memory() async {
   say('memory', {'runs': after - before, 'loads': residentKib() - loaded});
 }
 
+/// Threads of models that nobody refers to any more, right after loading them and when they have been collected.
+Future<void> forgotten() async {
+  final before = status('Threads');
+  for (var number = 0; number < 10; number++) {
+    final model = await Names.load(LoadOptions(library: library, threads: 5));
+    if (model.provider != Provider.cpu) throw StateError('runs on ${model.provider}');
+  }
+  final loaded = status('Threads') - before;
+  var left = loaded;
+  for (var turn = 0; turn < 200 && left > 8; turn++) {
+    List.generate(1 << 20, (each) => '$each', growable: false);
+    await Future<void>.delayed(const Duration(milliseconds: 50));
+    left = status('Threads') - before;
+  }
+  say('forgotten', [loaded, left]);
+}
+
 Future<void> main(List<String> arguments) async {
   library = arguments[0];
   folder = arguments[1];
@@ -269,5 +288,6 @@ Future<void> main(List<String> arguments) async {
   await frames();
   await isolates();
   await memory();
+  await forgotten();
   say('done', true);
 }

@@ -144,19 +144,26 @@ Future<void> failures() async {
 
 Future<void> observed() async {
   final events = <String>[];
+  final waited = <bool>[];
   final observer = ModelObserver(
     onLoad: (event) => events.add('load ${event.info.name} ${event.provider.name}'),
-    onRun: (event) => events.add('run ${event.model} ${event.error?.code.name}'),
+    onRun: (event) {
+      events.add('run ${event.model} ${event.error?.code.name}');
+      waited.add(event.queued > Duration.zero && event.duration > Duration.zero);
+      throw StateError('an observer of the app fails');
+    },
     onFailure: (event) => events.add('failure ${event.model} ${event.error.code.name}'),
     onRelease: (event) => events.add('release ${event.model}'),
   );
   final model = await Orientation.load(options(observer: observer, providers: [Provider.xnnpack, Provider.webgpu]));
-  await model.classify(picture);
+  await Future.wait([model.classify(picture), model.classify(picture)]);
+  await codeOf(() => model.classify(picture, cancellation: Cancellation()..cancel()));
   said['fallbacks'] = [for (final each in model.fallbacks) each.provider.name];
   said['info'] = [model.info.name, model.info.version, model.info.sha256.length, model.info.file];
   await model.dispose();
   await codeOf(() => Orientation.load(options(observer: observer, threads: -1)));
   said['events'] = events;
+  said['waited'] = waited.last;
 }
 
 Future<void> main() async {

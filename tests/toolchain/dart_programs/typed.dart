@@ -72,7 +72,9 @@ Future<void> lists() async {
   final embedder = await Embedder.load(options);
   final topics = await Topics.load(options);
   final rows = await Rows.load(options);
-  final judge = await Judge.load(options);
+  var judged = 0;
+  final counter = ModelObserver(onRun: (_) => judged++);
+  final judge = await Judge.load(LoadOptions(library: options.library, observer: counter));
   say('embedder', {
     'together': await embedder.embedAll(listed),
     'alone': [for (final text in listed) await embedder.embed(text)],
@@ -89,7 +91,13 @@ Future<void> lists() async {
     await judge.scoreAll([sought], listed),
     [for (final text in listed) await judge.score(sought, text)],
   ]);
+  judged = 0;
   say('judged', ranked(await judge.rank(sought, [...listed, ...listed, ...listed])));
+  say('judged in', judged);
+  final ending = Cancellation();
+  final ended = codeOf(() => judge.rank(sought, [...listed, ...listed, ...listed], cancellation: ending));
+  ending.cancel();
+  say('not judged', await ended);
   say('no pairs', await codeOf(() => judge.scoreAll(['a', 'b'], ['a', 'b', 'c'])));
   for (final each in [embedder.dispose, topics.dispose, rows.dispose, judge.dispose]) {
     await each();
@@ -295,6 +303,25 @@ Future<void> sounds() async {
   await listener.dispose();
 }
 
+int peakMebibytes() {
+  final line = File('/proc/self/status').readAsLinesSync().firstWhere((line) => line.startsWith('VmHWM'));
+  return int.parse(RegExp(r'\d+').firstMatch(line)!.group(0)!) >> 10;
+}
+
+/// The memory that a run of 64 MiB takes at most, in MiB.
+Future<void> large() async {
+  final model = await Large.load(options);
+  final values = Float32List(16 << 20);
+  for (var at = 0; at < values.length; at++) {
+    values[at] = at.toDouble();
+  }
+  File('/proc/self/clear_refs').writeAsStringSync('5');
+  final before = peakMebibytes();
+  final out = await model.run(LargeInputs(x: TensorInput(values)));
+  say('large', [peakMebibytes() - before, out.y.data.length, out.y.data.last]);
+  await model.dispose();
+}
+
 Future<void> main(List<String> arguments) async {
   options = LoadOptions(library: arguments[0]);
   given = jsonDecode(File(arguments[1]).readAsStringSync()) as Map<String, Object?>;
@@ -307,6 +334,7 @@ Future<void> main(List<String> arguments) async {
   await pictures();
   await severalResults();
   await sounds();
+  await large();
   await serve(options, arguments[2]);
   say('done', true);
 }

@@ -9,3 +9,5 @@ for (name, options) in asked {
     let model = try Chain(options: options)
     print("\(name): fell back from \(model.fallbacks.map(\.provider.rawValue).joined(separator: ", "))")
 }
+let plain = try Plain()
+print("the CPU alone: fell back from \(plain.fallbacks.map(\.provider.rawValue).joined(separator: ", "))")

@@ -1,9 +1,10 @@
-// The functions of Android's C library that differ from glibc's in name, layout or numbers, for x86_64.
+// The functions of Android's C library that differ from glibc's in name, layout or numbers, for x86_64 and arm64.
 //
-// Left out because both sides agree on 64-bit x86: errno values, open/mmap/fcntl flags, struct stat, dirent,
-// timespec, tm, rusage and lconv, mbstate_t, locale masks, pthread_once_t, pthread_key_t, pthread_mutex_t (40 bytes,
-// and PTHREAD_MUTEX_RECURSIVE is 1), pthread_rwlock_t (56), pthread_attr_t (56), and pthread_mutexattr_t (bionic's
-// 8 bytes hold glibc's 4). Sizes are from bionic/libc/include/bits/pthread_types.h of the Android sources.
+// Left out because both sides agree there: errno values, open/mmap/fcntl flags, struct stat, dirent, timespec, tm,
+// rusage and lconv, mbstate_t, locale masks, pthread_once_t, pthread_key_t, pthread_mutex_t (40 bytes, and
+// PTHREAD_MUTEX_RECURSIVE is 1; glibc's has 48 on arm64 and uses 40), pthread_rwlock_t (56), and pthread_mutexattr_t
+// (bionic's 8 bytes hold glibc's 4, on arm64 8). Sizes are from bionic/libc/include/bits/pthread_types.h of the
+// Android sources.
 #define _GNU_SOURCE
 #include "bionic.h"
 #include "quad.h"
@@ -145,6 +146,20 @@ int bionic_pthread_sigmask(int how, const uint64_t *new_set, uint64_t *old_set) 
 }
 BIONIC(pthread_sigmask);
 
+// --- attributes of threads --------------------------------------------------------------------------------------
+
+// bionic's have 56 bytes. So have glibc's on x86_64; on arm64 they have 64, and glibc clears them all, but the last 8
+// have no meaning.
+enum { ATTRIBUTES_SIZE = 56 };
+
+int bionic_pthread_attr_init(void *attributes) {
+    pthread_attr_t own;
+    int result = pthread_attr_init(&own);
+    memcpy(attributes, &own, ATTRIBUTES_SIZE);
+    return result;
+}
+BIONIC(pthread_attr_init);
+
 // --- condition variables ---------------------------------------------------------------------------------------
 
 // Both are 48 bytes, but bionic's is aligned to 4 and glibc uses 8-byte atomics on it. The Android object, all zero
@@ -256,7 +271,11 @@ BIONIC(fprintf);
 
 // --- long double -----------------------------------------------------------------------------------------------
 
+#ifdef __x86_64__
 __float128 bionic_strtold_l(const char *text, char **end, locale_t locale) {
     return quad_of(strtod_l(text, end, locale));
 }
+#else  // the same type on both sides
+long double bionic_strtold_l(const char *text, char **end, locale_t locale) { return strtold_l(text, end, locale); }
+#endif
 BIONIC(strtold_l);

@@ -4,5 +4,9 @@
 
 #include <math.h>
 
+#ifdef __x86_64__
 long long bionic_llroundl(__float128 value) { return llround(double_of(value)); }
+#else  // the same type on both sides
+long long bionic_llroundl(long double value) { return llroundl(value); }
+#endif
 BIONIC(llroundl);

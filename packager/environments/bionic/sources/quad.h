@@ -5,6 +5,7 @@
 // enough for the text that ONNX Runtime parses.
 #pragma once
 
+#ifdef __x86_64__
 #include <stdint.h>
 #include <string.h>
 
@@ -46,3 +47,4 @@ static inline __float128 quad_of(double value) {
     memcpy(&result, &quad, sizeof result);
     return result;
 }
+#endif

@@ -192,6 +192,13 @@ abstract interface class SealedFile {
   void open(Uint8List key, Uint8List sealed, Uint8List plain);
 }
 
+/// Settings that were measured for a model on some chips.
+abstract interface class ModelTuning {
+  /// The options of a load with those of a chip, where the app has not set its own. A system without a platform of its
+  /// own follows the settings of any.
+  LoadOptions applied(LoadOptions options, {required String chip, required String? platform});
+}
+
 /// What a list allows.
 abstract interface class GuardedFiles {
   /// Throws ModelException unless a file may be opened: under its name, or under any for one of the app's own.
@@ -224,6 +231,7 @@ final class ModelDescriptor {
     required this.golden,
     this.guard,
     this.cipher,
+    this.tuning,
     this.page,
   });
 
@@ -260,6 +268,9 @@ final class ModelDescriptor {
   /// Reads its files; null for a package whose files are not encrypted.
   final ModelCipher? cipher;
 
+  /// Settings by chip; null for a package without such settings.
+  final ModelTuning? tuning;
+
   /// The model with other files of the same interface, which others vouch for.
   ModelDescriptor released({required String version, required List<ModelFile> files, required List<Golden> golden}) =>
       ModelDescriptor(
@@ -274,6 +285,7 @@ final class ModelDescriptor {
             key: PlatformSetup(oldestRuntime: value.oldestRuntime, providers: value.providers, files: files),
         },
         golden: golden,
+        tuning: tuning,
         page: page,
       );
 }

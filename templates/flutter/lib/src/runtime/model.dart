@@ -40,16 +40,16 @@ const int _mostProfiled = 10000;
 
 /// A model that is open in an isolate of its own.
 final class LoadedModel {
-  LoadedModel._(this.descriptor, this._options, this._files, _Session first) {
+  LoadedModel._(this.descriptor, this._options, this._files, _Session first, {required bool hasUsualThreads}) {
     final options = _options;
-    final hasUsualThreads = options.threads == 0 && options.policies.fewerThreadsWhenHot;
+    final usual = options.threads == 0 ? _usualThreads : options.threads;
     _serving = Serving(
       first,
       policies: options.policies,
       // It must not refer to the model, which may be collected.
       open: _reopener(descriptor, options, _files),
       onRelease: _releaser(descriptor.name, options),
-      heat: hasUsualThreads ? Heat(_usualThreads, isHot) : null,
+      heat: hasUsualThreads && options.policies.fewerThreadsWhenHot ? Heat(usual, isHot) : null,
     );
   }
 
@@ -78,12 +78,13 @@ final class LoadedModel {
   static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options, [ModelFiles? files]) async {
     final source = options.source;
     if (files == null && source is OpeningSource) return source.open(descriptor, options);
-    final (session, given) = await _observed(descriptor, options, () async {
-      options.check();
-      final given = files ?? await _filesOf(descriptor, options);
-      return (await _load(descriptor, options, given, options.providers, options.threads), given);
+    final applied = descriptor.tuning?.applied(options, chip: chipName(), platform: platform) ?? options;
+    final (session, given) = await _observed(descriptor, applied, () async {
+      applied.check();
+      final given = files ?? await _filesOf(descriptor, applied);
+      return (await _load(descriptor, applied, given, applied.providers, applied.threads), given);
     });
-    return LoadedModel._(descriptor, options, given, session);
+    return LoadedModel._(descriptor, applied, given, session, hasUsualThreads: options.threads == 0);
   }
 
   static Future<ModelFiles> _filesOf(ModelDescriptor descriptor, LoadOptions options) async =>
@@ -167,7 +168,7 @@ final class LoadedModel {
 
   static Future<_Outcome> _open(_Attempt attempt, List<Provider> providers, List<Fallback> fallbacks) async {
     ModelException? failure;
-    final chip = androidProperty('ro.soc.model');
+    final chip = Platform.isAndroid ? chipName() : '';
     for (final provider in providers) {
       final files = filesFor(provider, attempt.setup, chip);
       if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));

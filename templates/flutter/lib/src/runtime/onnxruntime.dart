@@ -9,6 +9,7 @@ import 'library.dart';
 import 'mapped_file.dart';
 import 'memory.dart';
 import 'onnxruntime_api.dart';
+import 'system.dart';
 import 'tensor.dart';
 
 const int _logErrors = 3;
@@ -117,6 +118,9 @@ final class OnnxRuntime {
   ///
   /// Throws ModelException `unsupported` where there is none, `runtimeVersion` for one that is too old.
   factory OnnxRuntime.open(RuntimeLibrary place) {
+    // ONNX Runtime 1.29 collects identifiers of the device for its telemetry, unless this is set before its environment
+    // is made.
+    setVariable('ORT_DISABLE_TELEMETRY', '1');
     final name = place.name;
     final library = name == null ? null : _opened(name);
     final entry = library == null

@@ -133,6 +133,7 @@ final class LoadOptions {
     this.providers,
     this.providerOptions = const {},
     this.threads = 0,
+    this.tuned = true,
     this.spinning = false,
     this.queue = 64,
     this.observer,
@@ -157,6 +158,10 @@ final class LoadOptions {
 
   /// Threads of a run, 256 at most; 0 for four, or as many as the device has processors.
   final int threads;
+
+  /// Whether a package with settings for some chips, of `mobpack tune`, follows them where [providers], [threads] and
+  /// [providerOptions] say nothing. Pages have none.
+  final bool tuned;
 
   /// Whether threads spin while they wait for work: that takes energy for somewhat shorter runs.
   final bool spinning;
@@ -191,11 +196,27 @@ final class LoadOptions {
   final String? library;
 
   /// The same options for another source.
-  LoadOptions withSource(ModelSource source) => LoadOptions(
+  LoadOptions withSource(ModelSource source) =>
+      _with(source: source, providers: providers, providerOptions: providerOptions, threads: threads);
+
+  /// The same options with other settings.
+  LoadOptions withSettings({
+    required List<Provider>? providers,
+    required Map<Provider, Map<String, String>> providerOptions,
+    required int threads,
+  }) => _with(source: source, providers: providers, providerOptions: providerOptions, threads: threads);
+
+  LoadOptions _with({
+    required ModelSource source,
+    required List<Provider>? providers,
+    required Map<Provider, Map<String, String>> providerOptions,
+    required int threads,
+  }) => LoadOptions(
     source: source,
     providers: providers,
     providerOptions: providerOptions,
     threads: threads,
+    tuned: tuned,
     spinning: spinning,
     queue: queue,
     observer: observer,

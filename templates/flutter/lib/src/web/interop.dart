@@ -116,6 +116,27 @@ extension type PageProgress._(JSObject _) implements JSObject {
   external int get totalBytes;
 }
 
+/// A run has ended.
+extension type PageRun._(JSObject _) implements JSObject {
+  /// Name of the model.
+  external String get model;
+
+  /// The one that ran it.
+  external String get provider;
+
+  /// Seconds that it waited for its turn.
+  external double get queued;
+
+  /// Seconds from then on.
+  external double get duration;
+
+  /// Null of a run that succeeded.
+  external JSObject? get error;
+
+  /// Whether it repeated a run that had failed.
+  external bool get isRetry;
+}
+
 /// A tensor that a model gave.
 extension type PageTensor._(JSObject _) implements JSObject {
   /// Its values.

@@ -8,6 +8,7 @@ import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/errors.dart';
+import '../runtime/observing.dart';
 import '../runtime/options.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
@@ -17,15 +18,15 @@ import 'tensors.dart';
 
 /// A model that is open in a worker of the page.
 final class LoadedModel {
-  LoadedModel._(this.descriptor, this._options, this._session, this._names, this.fallbacks) {
+  LoadedModel._(this.descriptor, this._options, this._session, this._names, this._unknown) {
     _finalizer.attach(this, _session, detach: this);
   }
 
   /// What the package says of it.
   final ModelDescriptor descriptor;
 
-  /// The providers that did not start.
-  final List<Fallback> fallbacks;
+  /// Those that were asked for and have no file.
+  final List<Fallback> _unknown;
 
   final LoadOptions _options;
   final PageSession _session;
@@ -38,6 +39,15 @@ final class LoadedModel {
 
   /// The provider that runs the model.
   Provider get provider => _providerOf(_session.provider);
+
+  /// The providers that did not start, or failed.
+  List<Fallback> get fallbacks {
+    final found = _session.fallbacks.toDart;
+    return List.unmodifiable([
+      ..._unknown,
+      for (final each in found) Fallback(_providerOf(each.provider), each.reason),
+    ]);
+  }
 
   /// Null: browsers do not tell what each provider runs.
   List<ProviderAssignment>? get assignment => null;
@@ -66,10 +76,11 @@ final class LoadedModel {
       options.check();
       final model = await _load(descriptor, options);
       final kind = kindOf(options.source);
-      options.observer?.onLoad?.call(LoadEvent(model.info, model.provider, model.fallbacks, kind, clock.elapsed));
+      final event = LoadEvent(model.info, model.provider, model.fallbacks, kind, clock.elapsed);
+      tell(() => options.observer?.onLoad?.call(event));
       return model;
     } on ModelException catch (error) {
-      options.observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed));
+      tell(() => options.observer?.onFailure?.call(FailureEvent(descriptor.name, error, clock.elapsed)));
       rethrow;
     }
   }
@@ -83,13 +94,12 @@ final class LoadedModel {
       final given = await _given(options, wanted, known);
       return settled(definition.load(given.._setIf(signal != null, 'signal', signal)));
     });
-    final fallbacks = [
+    final unknown = [
       for (final each in wanted)
         if (!known.contains(each.name)) Fallback(each, 'the package has no file for it'),
-      for (final each in session.fallbacks.toDart) Fallback(_providerOf(each.provider), each.reason),
     ];
     final names = _Names(_namesOf(about.inputs), _namesOf(about.outputs));
-    return LoadedModel._(descriptor, options, session, names, List.unmodifiable(fallbacks));
+    return LoadedModel._(descriptor, options, session, names, unknown);
   }
 
   /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs.
@@ -100,18 +110,11 @@ final class LoadedModel {
     for (final (index, spec) in descriptor.inputs.indexed) {
       given.setProperty(_names.inputs[spec.name]!.toJS, fed(spec, inputs[index]));
     }
-    final clock = Stopwatch()..start();
-    ModelException? failure;
     try {
       final outputs = await _counted(_cancellable(given, cancellation));
       return [for (final spec in descriptor.outputs) taken(spec, outputs.getProperty(_names.outputs[spec.name]!.toJS))];
     } on ModelException catch (error) {
-      failure = cancellation?.isCancelled ?? false ? _cancelled : error;
-      throw failure;
-    } finally {
-      if (!_isRefusal(failure)) {
-        _options.observer?.onRun?.call(RunEvent(descriptor.name, provider, clock.elapsed, failure));
-      }
+      throw cancellation?.isCancelled ?? false ? _cancelled : error;
     }
   }
 
@@ -158,7 +161,7 @@ final class LoadedModel {
     _finalizer.detach(this);
     await Future.wait([..._underWay]);
     _session.dispose();
-    _options.observer?.onRelease?.call(ReleaseEvent(descriptor.name, ReleaseReason.close));
+    tell(() => _options.observer?.onRelease?.call(ReleaseEvent(descriptor.name, ReleaseReason.close)));
   }
 }
 
@@ -180,9 +183,6 @@ Map<String, String> _namesOf(JSObject specs) => {
 };
 
 Provider _providerOf(String name) => Provider.values.where((each) => each.name == name).firstOrNull ?? Provider.cpu;
-
-bool _isRefusal(ModelException? error) =>
-    error != null && const {ModelErrorCode.badInput, ModelErrorCode.busy, ModelErrorCode.disposed}.contains(error.code);
 
 /// What the module of the model exports.
 ///
@@ -217,9 +217,31 @@ Future<JSObject> _given(LoadOptions options, Set<Provider> wanted, List<String> 
     ..setProperty('threads'.toJS, options.threads.toJS)
     ..setProperty('spinning'.toJS, options.spinning.toJS)
     ..setProperty('queue'.toJS, options.queue.toJS)
+    ..setProperty('policies'.toJS, JSObject()..setProperty('retryOnCpu'.toJS, options.policies.retryOnCpu.toJS))
+    .._setIf(options.observer?.onRun != null, 'observer', _observer(options))
     .._setIf(options.providers != null, 'providers', asked.toJS)
     .._setIf(options.onProgress != null, 'onProgress', _progress(options).toJS);
 }
+
+/// An observer of runs in JavaScript's: what else happens is known here.
+JSObject _observer(LoadOptions options) {
+  void onRun(PageRun run) {
+    final error = run.error;
+    final event = RunEvent(
+      run.model,
+      _providerOf(run.provider),
+      _seconds(run.duration),
+      error == null ? null : exceptionOf(error),
+      queued: _seconds(run.queued),
+      isRetry: run.isRetry,
+    );
+    tell(() => options.observer?.onRun?.call(event));
+  }
+
+  return JSObject()..setProperty('onRun'.toJS, onRun.toJS);
+}
+
+Duration _seconds(double seconds) => Duration(microseconds: (seconds * Duration.microsecondsPerSecond).round());
 
 void Function(PageProgress) _progress(LoadOptions options) =>
     (progress) => options.onProgress?.call(progress.loadedBytes, progress.totalBytes);
