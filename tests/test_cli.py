@@ -268,7 +268,7 @@ def test_an_interrupt_while_a_compiled_module_is_loaded_is_one_and_not_its_impor
 
 
 def test_garbage_is_looked_for_when_the_modules_of_a_command_are_there(tmp_path: Path) -> None:
-    """What was made before then is looked at never again, and Python's own thresholds hold."""
+    """No search looks at these again, and Python's own thresholds hold."""
     program = """
 import gc
 from packager.cli import garbage
