@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from packager.files import host
 from packager.processes import commands
 
 VARIABLE = "MOBPACK_KOTLIN_ARCHIVES"
@@ -63,4 +64,4 @@ def _making(archive: Path, java: Sequence[str | Path], jars: Sequence[Path]) -> 
         except BaseException:
             Path(f"{archive}{MARK}").unlink(missing_ok=True)
             raise
-        made.replace(archive)
+        host.replace(made, archive)
