@@ -116,7 +116,7 @@ def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int
 
 def _classes(characters: Characters, pieces: Trie) -> dict[int, list[int]]:
     """Rows of code points in the graph: symbols with their classes, packed into numbers from 1 on."""
-    known = {point: IN_WORD for point in pieces.symbols}
+    known = dict.fromkeys(pieces.symbols, IN_WORD)
     known |= dict.fromkeys(characters.alone, ALONE) | dict.fromkeys(characters.spaces, SPACE)
     rows = {point: _packed(pieces.symbols.get(point, 0), kind) for point, kind in known.items()}
     usual = _packed(0, IN_WORD)
