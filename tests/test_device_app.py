@@ -22,7 +22,7 @@ from packager.devices.farms.collecting import FILE
 from packager.files.store import Store
 from packager.workflows.device import farming
 from tests.onnx_text import onnx_model, saved, weight
-from tests.toolchain import adbd, jvm
+from tests.toolchain import device_java, jvm
 from tests.toolchain.device import library
 
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
@@ -90,7 +90,7 @@ def printed(made: Made, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, 
     """Output of the instrumentation, and the app's external folder."""
     folder = tmp_path_factory.mktemp("phone")
     built = library(made.aar, folder / "library", apps="farm/*", has_task=False)
-    fakes = jvm.compile_kotlin([adbd.FAKES / "ContextWrapper.kt"], classpath=[jvm.fakes()])
+    fakes = jvm.compile_kotlin([device_java.FAKES / "ContextWrapper.kt"], classpath=[jvm.fakes()])
     command = jvm.command(
         "apps.FarmKt",
         {"apk": made.folder / APP, "data": folder / "data"},

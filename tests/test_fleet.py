@@ -15,6 +15,7 @@ import jsonschema
 import numpy
 import pytest
 
+from packager.config import CacheTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
 from packager.files.store import Store
@@ -35,8 +36,9 @@ from packager.quantization.variants import build_variant
 from packager.workflows import reference
 from packager.workflows.fleet import steps
 from packager.workflows.fleet.expanding import expanded, graph_of
-from packager.workflows.fleet.run import SHARES, repeat_alone
+from packager.workflows.fleet.run import SHARES, Asked, Found, fetch_releases, place_of, repeat_alone
 from packager.workflows.planning import load_model
+from packager.workflows.shared_store import remote_of
 from tests import fleet_tasks
 from tests.onnx_text import linear, onnx_model, saved, weight
 
@@ -324,7 +326,7 @@ def slow(predict):
 def deep() -> Any:
     """Eight products, one after the other."""
     nodes = " ".join(f"m{n} = MatMul ({f'r{n - 1}' if n else 'x'}, w{n}) r{n} = Tanh (m{n})" for n in range(7))
-    weights = {f"w{n}": weight(64, 64, seed=n) / 8 for n in range(8)}
+    weights = {f"w{n}": numpy.divide(weight(64, 64, seed=n), 8, dtype=numpy.float32) for n in range(8)}
     return onnx_model(f"(float[1, 64] x) => (float[1, 64] y) {{ {nodes} y = MatMul (r6, w7) }}", weights=weights)
 
 
@@ -402,6 +404,41 @@ def test_idle_workers_evaluate_ahead_and_the_search_finds_the_same(
     assert found.found.evaluations == expected.found.evaluations
     assert len(expected.found.evaluations) > 6
     assert found.variant.graph == expected.variant.graph
+
+
+def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    models(tmp_path, "one", "two")
+    text = '[fleet]\nmodels = ["models/*.onnx"]\nvariants = ["source", "int8", "int8-unsigned"]\n'
+    projects = fleet(tmp_path, f"{text}{VARIANTS}[target.ios]\n")
+
+    def found(out: str, folder: Path, strict: bool = False) -> Found:
+        each = Asked(
+            projects=projects, out=folder / out, evidence=folder / "no", cache=str(tmp_path / "remote"), strict=strict
+        )
+        known = Found(expanded=[expanded(project, ()) for project in projects])
+        fetch_releases(each, known, place_of(each, folder), Console(quiet=True))
+        return known
+
+    first = found("out", tmp_path)
+    keys = {each.project.name: each.shared for each in first.expanded}
+    assert len(set(keys.values())) == len(projects) == 6  # two variants read the same files
+    release = tmp_path / "sent"
+    (release / "release").mkdir(parents=True)
+    (release / "release" / "manifest.json").write_text("{}")
+    (release / "summary.json").write_text('{"rows": [], "lines": [], "warnings": ["large"]}')
+    remote = remote_of(CacheTable(remote=str(tmp_path / "remote")), Console(quiet=True))
+    assert remote
+    remote.offer("build", keys["one-int8"], release)
+    remote.flush()
+    second = found("other", tmp_path)
+    assert {name: each.warnings for name, each in second.sent.items()} == {"one-int8": ("large",)}
+    assert [each.project.name for each in second.expanded] == sorted(keys.keys() - {"one-int8"})
+    assert (tmp_path / "other" / "one-int8" / "manifest.json").read_text() == "{}"
+    assert {each.project.name: each.shared for each in second.expanded}.items() < keys.items()
+    assert found("stricter", tmp_path, strict=True).sent == {}
 
 
 # What is told.

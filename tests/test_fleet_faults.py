@@ -112,8 +112,9 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def workers_of(process: "subprocess.Popen[str]") -> list[psutil.Process]:
-    children = psutil.Process(process.pid).children(recursive=True)
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    """Its workers: copies of a fork server, which has the same command line and is not among them."""
+    servers = [each for each in psutil.Process(process.pid).children() if "forkserver" in " ".join(each.cmdline())]
+    return [worker for each in servers for worker in each.children()]
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +266,8 @@ def poison(address: str, entry: str, name: str, source: Path, folder: Path) -> N
             copy = folder / path.relative_to(source)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes()[:-1] + b"!")
-    listing = listing_of(*entry.split("/"), folder)
+    step, key = entry.split("/")
+    listing = listing_of(step, key, folder)
     assert listing
     blobs = {each.sha256: (folder / each.name).read_bytes() for each in listing.large()}
     if listing.pack:

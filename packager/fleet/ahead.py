@@ -131,9 +131,12 @@ class Evaluations:
 
 
 def evaluations(made: Iterable[str], ahead: Collection[str], outcomes: Iterable[Outcome]) -> Evaluations:
-    """Counts the evaluations among all results that were `made`, and those made `ahead`."""
-    asked = {name for each in outcomes for name in each.asked}
+    """Counts the evaluations among all results that were `made` on this machine, in `outcomes`, and `ahead`."""
+    asked: set[str] = set()
     known = {*_scores(made), *ahead}
+    for each in outcomes:
+        asked.update(each.asked)
+        known.update(_scores(each.made))
     return Evaluations(all=len(known), ahead=len(ahead), unneeded=len({*ahead} - asked))
 
 

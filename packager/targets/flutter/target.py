@@ -249,7 +249,6 @@ def _names(
         delivery=delivery_view(package),
         runtimes=tuple(SettingView(key=name, value=built[name].dependency) for name in included),
         is_encrypted=bool(package.encryption),
-        is_tuned=any(model.is_tuned for model in models),
         models=models,
     )
 

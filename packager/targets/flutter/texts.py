@@ -58,7 +58,7 @@ def _ships(path: PurePosixPath, names: NamesView) -> bool:
         (names.trust is not None or not parts & OF_TRUST)
         and (names.delivery is not None or not parts & OF_UPDATES)
         and (names.is_encrypted or not parts & OF_ENCRYPTION)
-        and (names.is_tuned or not parts & OF_TUNING)
+        and (any(each.is_tuned for each in names.models) or not parts & OF_TUNING)
     )
 
 

@@ -341,8 +341,6 @@ class NamesView:
     runtimes: tuple[SettingView, ...]
     """by target, the ONNX Runtime that its files were proved with"""
     is_encrypted: bool
-    is_tuned: bool
-    """whether a model has settings for some chips"""
     models: tuple[ModelView, ...]
 
 
