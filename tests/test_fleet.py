@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ import pytest
 from packager.config import CacheTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
+from packager.files.store import Store
 from packager.fleet import cluster as clusters
 from packager.fleet import comparing, page, writing
 from packager.fleet.about import About, about
+from packager.fleet.ahead import EVALUATION, Ahead, evaluations
 from packager.fleet.cluster import Cluster, connected, refuse_other
 from packager.fleet.document import CellEntry, FleetDocument, ProjectEntry, RunEntry
 from packager.fleet.graph import Graph, Kind, Task, Work
@@ -30,12 +32,15 @@ from packager.fleet.progress import Board, Lines, LiveTable
 from packager.fleet.projects import Project, projects_of
 from packager.fleet.resources import Worker, able, largest, why_none
 from packager.fleet.running import Runs
+from packager.quantization.variants import build_variant
 from packager.workflows import reference
+from packager.workflows.fleet import steps
 from packager.workflows.fleet.expanding import expanded, graph_of
 from packager.workflows.fleet.run import SHARES, Asked, Found, fetch_releases, place_of, repeat_alone
+from packager.workflows.planning import load_model
 from packager.workflows.shared_store import remote_of
 from tests import fleet_tasks
-from tests.onnx_text import linear, saved
+from tests.onnx_text import linear, onnx_model, saved, weight
 
 pytestmark = [pytest.mark.by_content("docs/fleet.schema.json", "packager"), pytest.mark.processes]
 SCHEMA = Path(__file__).parents[1] / "docs" / "fleet.schema.json"
@@ -285,6 +290,140 @@ def test_a_task_that_took_too_much_memory_runs_again_alone(cluster: Cluster, tmp
     assert fleet_tasks.times(tmp_path, "small") == 1
 
 
+SEARCHED = """
+[fleet]
+models = ["models/deep.onnx"]
+variants = ["best"]
+[package]
+version = "1.0.0"
+[variant.best]
+quantizer = "auto"
+calibration = "samples.npz"
+metric = "quality:slow"
+methods = ["minmax"]
+max-drop = 0.0005
+[target.ios]
+"""
+METRIC = """
+import os, time
+from pathlib import Path
+
+import numpy
+
+FOLDER = Path(__file__).parent
+
+def weight(seed):
+    return numpy.random.default_rng(seed).standard_normal((64, 64)).astype(numpy.float32) / 8
+
+def metric(predict):
+    noise = power = 0.0
+    for x in numpy.load(FOLDER / "samples.npz")["x"]:
+        y = x
+        for number in range(7):
+            y = numpy.tanh(y @ weight(number))
+        y = y @ weight(7)
+        noise += float(numpy.square(predict({"x": x})["y"] - y).sum())
+        power += float(numpy.square(y).sum())
+    return -round(noise / power, 7)
+
+def slow(predict):
+    \"""Waits, while the search runs, until two processes evaluate.\"""
+    end = time.monotonic() + 120
+    if (FOLDER / "calls").exists():
+        own = FOLDER / "calls" / str(os.getpid())
+        with own.open("a") as file:
+            file.write("call ")
+        while own.stat().st_size > 5 and sum(each.stat().st_size > 5 for each in own.parent.iterdir()) < 2:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        time.sleep(0.2)
+    return metric(predict)
+"""
+
+
+def deep() -> Any:
+    """Eight products, one after the other."""
+    nodes = " ".join(f"m{n} = MatMul ({f'r{n - 1}' if n else 'x'}, w{n}) r{n} = Tanh (m{n})" for n in range(7))
+    weights = {f"w{n}": numpy.divide(weight(64, 64, seed=n), 8, dtype=numpy.float32) for n in range(8)}
+    return onnx_model(f"(float[1, 64] x) => (float[1, 64] y) {{ {nodes} y = MatMul (r6, w7) }}", weights=weights)
+
+
+def test_whoever_evaluates_ahead_leaves_when_something_else_waits_for_the_worker(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    (search,) = chain("search", model="idle")
+    ahead = Ahead(cluster=cluster, run=fleet_tasks.run, arguments=(str(tmp_path), 0), searches={"search": search})
+    address = cluster.workers((), ())[0].address
+    ahead.offer(["search", "other"], [address])
+    ahead.offer(["search"], [address])  # it has something to do already
+    wait_for(lambda: fleet_tasks.times(tmp_path, "search") == 1)
+    other = cluster.client.submit(os.getpid, workers=[address], pure=False)
+    assert other.result(timeout=100) > 0
+    assert fleet_tasks.times(tmp_path, "search") == 1
+    ahead.close()
+    assert ahead.made == {"score/made"}
+
+
+def wait_for(happens: Callable[[], bool]) -> None:
+    end = time.monotonic() + 100
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_idle_workers_evaluate_ahead_and_the_search_finds_the_same(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path / "models" / "deep.onnx", deep())
+    numpy.savez(tmp_path / "samples.npz", x=numpy.random.default_rng(0).standard_normal((8, 1, 64), numpy.float32))
+    (tmp_path / "quality.py").write_text(METRIC, encoding="utf-8", newline="\n")
+    (project,) = fleet(tmp_path, SEARCHED)
+    graph = Graph()
+    for task in graph_of([expanded(project, ())], 1):
+        if task.work.kind not in (Kind.PLAN, Kind.BUILD):
+            graph.add(task)
+    (search,) = (task for task in graph if task.work.kind is Kind.QUANTIZE)
+    place = steps.Place(out=tmp_path, evidence=tmp_path, ledger=tmp_path, store=tmp_path / "store")
+    ahead = Ahead(cluster=cluster, run=steps.ahead, arguments=(place,), searches={search.key: search})
+
+    class Watching(Silent):
+        def ended(self, task: Task, outcome: Outcome) -> None:
+            if task.work.kind is Kind.SCORE and task.work.share:
+                (tmp_path / "calls").mkdir()
+
+    run = runs(cluster, tmp_path)
+    run = replace(run, run=steps.run, progress=Watching(), arguments=lambda task: (place, None), idle=ahead.offer)
+    run.all(graph)
+    ahead.close()
+    outcome = run.outcomes[search.key]
+    assert outcome.state is State.DONE, outcome
+    asked, made = {*outcome.asked}, {name for name in outcome.made if name.startswith(EVALUATION)}
+    assert ahead.made & asked
+    assert not ahead.made & made
+    counts = evaluations(steps.made_in(tmp_path), ahead.made, run.outcomes.values())
+    assert (counts.ahead, counts.unneeded) == (len(ahead.made), len(ahead.made - asked))
+    assert counts.all == len(asked | ahead.made)
+
+    # One process, another store, the same numbers.
+    config = fleet(tmp_path, SEARCHED.replace("quality:slow", "quality:metric"))[0].config()
+    recipe, console = config.quantizer_of("best"), Console(quiet=True)
+    monkeypatch.chdir(tmp_path)
+    alone, shared = (Store(tmp_path / name) for name in ("alone", "store"))
+    expected = build_variant(load_model("deep", config.model["deep"], alone, console), "best", recipe, alone, console)
+    found = build_variant(
+        load_model("deep", config.model["deep"], shared, console),
+        "best",
+        project.config().quantizer_of("best"),
+        replace(shared, made=pytest.fail),
+        console,
+    )
+    assert expected.found
+    assert found.found
+    assert found.found.evaluations == expected.found.evaluations
+    assert len(expected.found.evaluations) > 6
+    assert found.variant.graph == expected.variant.graph
+
+
 def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides_their_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,6 +531,9 @@ def document(*projects: ProjectEntry, **changes: Any) -> FleetDocument:
         alone=1,
         scheduler_restarts=1,
         warnings=("the cache s3://team is left out: no answer",),
+        evaluations=14,
+        evaluations_ahead=6,
+        evaluations_unneeded=2,
         seconds_by_kind={"plan": 0.5},
     )
     found = FleetDocument(

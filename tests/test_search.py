@@ -1,13 +1,15 @@
 """The search: always within its budget and its bound, with as many quantized layers as possible."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.core.errors import ModelError
+from packager.quantization.ahead import prospect
 from packager.quantization.search import Assignment, Search, SearchResult, decibels
 
 pytestmark = pytest.mark.by_content
@@ -155,3 +157,33 @@ def test_where_drops_add_up_no_larger_set_is_within_the_budget(noises: dict[str,
 
 def test_noise_is_said_in_decibels() -> None:
     assert [decibels(each) for each in (0.01, 0.5, 0.0)] == ["20.0 dB", "3.0 dB", "no noise"]
+
+
+@pytest.mark.parametrize("budget", [0.02, 0.1, 0.3, 0.55, 0.8, 2.0])
+def test_what_a_search_tries_next_is_among_the_candidates_whatever_it_waits_for(budget: float) -> None:
+    whole = search(NOISES, budget, further_tries=2)
+    drops = {each.assignment: each.drop for each in whole.evaluations}
+
+    def begin(drop: Callable[[Assignment], float], noise: Callable[[Assignment], float]) -> Search:
+        return Search(
+            layers=list(NOISES), methods=["minmax"], budget=budget, further_tries=2, drop=drop, sensitivity=noise
+        )
+
+    def noise(assignment: Assignment) -> float:
+        return sum(NOISES[name] for name in sorted(assignment.integer))
+
+    tried = [*drops]
+    for count, (waits_for, follows) in enumerate(pairwise(tried)):
+        known = {each: drops[each] for each in tried[:count]}
+        found = prospect(begin, known.get, noise, 2)
+        assert not found.has_ended
+        assert follows in found.candidates
+        assert waits_for not in found.candidates
+        assert len(found.candidates) <= 2
+        # What follows is evaluated: the next candidates are those after it.
+        further = prospect(begin, {**known, follows: drops[follows]}.get, noise, 2)
+        assert follows not in further.candidates
+    assert prospect(begin, drops.get, noise, 2).has_ended
+    # Noise is a number, not one of two outcomes: nothing is known of what follows it.
+    unknown = prospect(begin, {tried[0]: 9.0}.get, lambda assignment: None, 2)
+    assert (unknown.has_ended, unknown.candidates) == (False, ())

@@ -182,6 +182,7 @@ def list_tasks(asked: object, console: object, *, as_json: bool) -> None:
 def show(found: "FleetDocument", page: Path) -> None:
     """Prints the matrix, what is worse than before, and why projects failed."""
     from packager.core.console import Console, size
+    from packager.fleet.page import words_of_searches
     from packager.fleet.progress import duration
 
     console = Console()
@@ -203,6 +204,8 @@ def show(found: "FleetDocument", page: Path) -> None:
             console.say(f"  {each.hint}" if each.hint else "")
     for gate in found.failed_gates:
         console.say(gate)
+    if found.run.evaluations_ahead:
+        console.say(words_of_searches(found.run))
     good = sum(each.state in ("built", "unchanged") for each in found.projects)
     console.say(
         f"{good} of {len(found.projects)} projects in {duration(found.run.seconds)} on {found.run.workers} workers; "

@@ -78,6 +78,12 @@ class RunEntry:
     scheduler_restarts: int
     warnings: tuple[str, ...]
     """of workers, about their machines and the cache: one that is left out, or has results that are not used"""
+    evaluations: int
+    """evaluations of quantization searches that the workers computed"""
+    evaluations_ahead: int
+    """of these, evaluations by workers that had nothing else to do, before a search asked for them"""
+    evaluations_unneeded: int
+    """of those, evaluations that no search asked for"""
     seconds_by_kind: Mapping[str, float]
     """kind of task -> mean time on a worker, of those that ran"""
 

@@ -33,6 +33,8 @@ class Outcome:
     worker: str = ""
     made: tuple[str, ...] = ()
     """`step/key` of the results that it computed; others were in the store"""
+    asked: tuple[str, ...] = ()
+    """`score/key` of the evaluations that a search asked for"""
     warnings: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     """warnings about its machine and the cache"""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packager.core.console import size
-from packager.fleet.document import CellEntry, FleetDocument, ProjectEntry
+from packager.fleet.document import CellEntry, FleetDocument, ProjectEntry, RunEntry
 from packager.fleet.progress import duration
 from packager.pages.numbers import percent, plural
 from packager.pages.parts import FactView, TileView
@@ -139,12 +139,20 @@ def _cell(cell: CellEntry | None, project: ProjectEntry) -> MatrixCellView:
     return MatrixCellView(head=size(cell.size_bytes), tone="plain", facts=tuple(facts))
 
 
+def words_of_searches(run: RunEntry) -> str:
+    """`of 14 evaluations idle workers made 6 ahead; 2 were not needed`"""
+    unneeded = f"{run.evaluations_unneeded or 'none'} {'was' if run.evaluations_unneeded == 1 else 'were'} not needed"
+    return f"of {plural(run.evaluations, 'evaluation')} idle workers made {run.evaluations_ahead} ahead; {unneeded}"
+
+
 def _facts(found: FleetDocument) -> Iterator[FactView]:
     run = found.run
     yield FactView(label="mobpack", value=found.mobpack)
     yield FactView(label="Tasks", value=f"{run.tasks:,}, {run.shared:,} of them for several projects")
     yield FactView(label="Already in the store", value=plural(run.known, "task"))
     yield FactView(label="Computed", value=plural(run.made, "result"))
+    if run.evaluations_ahead:
+        yield FactView(label="Searches", value=words_of_searches(run))
     if run.alone:
         yield FactView(label="Repeated alone, for their memory", value=plural(run.alone, "task"))
     if run.scheduler_restarts:

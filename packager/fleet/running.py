@@ -45,6 +45,8 @@ class Runs:
     say: Callable[[str], None] = lambda text: None
     refresh: Callable[[], Sequence[Worker]] = tuple
     """the workers that are there now; none if that is not known"""
+    idle: Callable[[Collection[str], Collection[str]], None] = lambda running, idle: None
+    """gets the keys of the tasks that run, and the addresses of workers that have nothing to do"""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """of tasks that have ended, by key"""
     restarts: int = 0
@@ -258,7 +260,9 @@ class Runs:
         if sure := [each for each in self._unsure.values() if each.status in ("finished", "error")]:
             self._take(graph, sure, only)
         known = {str(future.key): key for key, future in self._futures.items()}
-        self.progress.tick([known[each] for keys in processing.values() for each in _first(keys) if each in known])
+        running = [known[each] for keys in processing.values() for each in _first(keys) if each in known]
+        self.progress.tick(running)
+        self.idle(running, [address for address, keys in processing.items() if not keys])
         now = time.monotonic()
         if any(processing.values()):
             return now

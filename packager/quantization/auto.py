@@ -1,7 +1,8 @@
 """Runs a search on a model: makes the graph of every assignment, and measures it in the form that ships."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
@@ -12,6 +13,7 @@ from packager.core.values import Model, Range
 from packager.files.atomic import link_or_copy
 from packager.files.store import Step, Store, key_of
 from packager.graph.weights.writing import WeightFile
+from packager.quantization.ahead import Known, prospect
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.metrics import SQNR, Score
@@ -33,6 +35,8 @@ SCORE = Step(
         "packager.samples.reading",
     ),
 )
+LOOK_S = 0.5
+"""Time after which a worker that evaluates ahead looks again how far the search is."""
 
 
 def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[StaticQdq, SearchResult]:
@@ -42,15 +46,7 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
     budget, ConfigError for a metric that fails.
     """
     with console.step(f"search {basis.model.name}") as announce, _tried(basis, recipe, store, console) as tried:
-        found = Search(
-            layers=tried.trial.layers,
-            methods=recipe.methods,
-            budget=recipe.max_drop,
-            further_tries=recipe.further_tries,
-            drop=tried.drop,
-            sensitivity=tried.sensitivity,
-            announce=announce,
-        ).run()
+        found = replace(tried.search(tried.drop, tried.sensitivity), announce=announce).run()
     return tried.trial.quantizer(found.assignment), found
 
 
@@ -73,6 +69,31 @@ def score_layers(basis: Basis, recipe: Auto, share: tuple[int, int], store: Stor
             tried.sensitivity(Assignment(method=method, integer=frozenset([name])))
 
 
+def evaluate_ahead(
+    basis: Basis,
+    recipe: Auto,
+    share: tuple[int, int],
+    is_wanted: Callable[[], bool],
+    store: Store,
+    console: Console,
+) -> None:
+    """Stores scores that a search which runs elsewhere may ask for next: a share (number, of how many) of them. Ends
+    when that search has ended, or when `is_wanted` says no."""
+    number, count = share
+    with _tried(basis, recipe, store, console) as tried:
+        drop, noise = tried.known(tried.judge, basis.samples), tried.known(tried.sensitivity_evaluator, tried.few)
+        while is_wanted():
+            found = prospect(tried.search, drop, noise, max(2, count))
+            if found.has_ended:
+                return
+            free = (each for each in found.candidates[number::count] if not tried.is_claimed(each))
+            chosen = next(free, None)
+            if chosen is None:
+                time.sleep(LOOK_S)
+            else:
+                tried.drop(chosen)
+
+
 def calibrate(basis: Basis, recipe: Auto, store: Store, console: Console) -> None:
     """Stores the ranges that a search needs, for all its methods."""
     with store.scratch() as scratch:
@@ -93,6 +114,33 @@ class _Tried:
 
     def sensitivity(self, assignment: Assignment) -> float:
         return self.trial.score(assignment, self.sensitivity_evaluator, self.few).drop
+
+    def search(self, drop: Callable[[Assignment], float], sensitivity: Callable[[Assignment], float]) -> Search:
+        recipe = self.trial.recipe
+        return Search(
+            layers=self.trial.layers,
+            methods=recipe.methods,
+            budget=recipe.max_drop,
+            further_tries=recipe.further_tries,
+            drop=drop,
+            sensitivity=sensitivity,
+        )
+
+    def known(self, evaluator: Evaluator, samples: Samples) -> Known:
+        """Assignment -> its drop by `evaluator` on `samples`, if it is in the store."""
+        drops: dict[Assignment, float] = {}
+
+        def drop(assignment: Assignment) -> float | None:
+            if assignment not in drops and (score := self.trial.known(assignment, evaluator, samples)):
+                drops[assignment] = score.drop
+            return drops.get(assignment)
+
+        return drop
+
+    def is_claimed(self, assignment: Assignment) -> bool:
+        """Whether another process measures the drop of `assignment` now."""
+        inputs = self.trial.inputs(assignment, self.judge, self.trial.basis.samples)
+        return self.trial.store.is_claimed(SCORE, inputs)
 
 
 @contextmanager
@@ -146,6 +194,8 @@ class _Trial:
     """names of the layers that can be quantized"""
     ranges: dict[str, Mapping[str, Range]] = field(default_factory=dict)
     """by method"""
+    asked: dict[tuple[str, int, Assignment], list[object]] = field(default_factory=dict)
+    """by metric, number of samples and assignment: the inputs of scores, for which a graph was made"""
 
     def quantizer(self, assignment: Assignment) -> StaticQdq:
         """The quantizer that makes the graph of `assignment`."""
@@ -159,16 +209,7 @@ class _Trial:
 
     def score(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> Score:
         graph, weights = self._graph(assignment)
-        inputs = [
-            key_of(graph.hex()),
-            self.basis.model.sha256,
-            evaluator.metric,
-            evaluator.original if evaluator.metric != SQNR else "",
-            samples.fingerprint,
-            samples.count,
-            version("onnxruntime"),
-            *([self.basis.earlier.sha256] if self.basis.earlier.sha256 else []),
-        ]
+        inputs = self._inputs(graph, evaluator, samples)
 
         def make(folder: Path) -> None:
             file = self.folder / "trial.onnx"
@@ -178,7 +219,33 @@ class _Trial:
 
         folder = self.store.results(SCORE, inputs, make)
         weights.unlink(missing_ok=True)
-        return Score(**json.loads((folder / "score.json").read_text(encoding="utf-8")))
+        return _read(folder)
+
+    def known(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> Score | None:
+        """The score, if it is in the store."""
+        folder = self.store.find(SCORE, self.inputs(assignment, evaluator, samples))
+        return _read(folder) if folder else None
+
+    def inputs(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> list[object]:
+        """All that a score depends on; the graph is made once to know it."""
+        name = evaluator.metric, samples.count, assignment
+        if name not in self.asked:
+            graph, weights = self._graph(assignment)
+            weights.unlink(missing_ok=True)
+            self.asked[name] = self._inputs(graph, evaluator, samples)
+        return self.asked[name]
+
+    def _inputs(self, graph: bytes, evaluator: Evaluator, samples: Samples) -> list[object]:
+        return [
+            key_of(graph.hex()),
+            self.basis.model.sha256,
+            evaluator.metric,
+            evaluator.original if evaluator.metric != SQNR else "",
+            samples.fingerprint,
+            samples.count,
+            version("onnxruntime"),
+            *([self.basis.earlier.sha256] if self.basis.earlier.sha256 else []),
+        ]
 
     def measure(self) -> None:
         """Finds the ranges for all methods, the most demanding first: their statistics serve the others."""
@@ -202,3 +269,7 @@ class _Trial:
             values = quantizer.measures(basis.draft())
             self.ranges[method] = ranges_for(basis, values, settings, self.store, self.console)
         return self.ranges[method]
+
+
+def _read(folder: Path) -> Score:
+    return Score(**json.loads((folder / "score.json").read_text(encoding="utf-8")))

@@ -3,7 +3,7 @@
 Calibration and search are imported only when needed: dynamic and weight-only take less time than the import.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,6 +103,21 @@ def score(model: Model, name: str, recipe: Auto, part: str | tuple[int, int], st
         auto.score_whole(basis, recipe, part, store, console)
     else:
         auto.score_layers(basis, recipe, part, store, console)
+
+
+def evaluate_ahead(
+    model: Model,
+    name: str,
+    recipe: Auto,
+    share: tuple[int, int],
+    is_wanted: Callable[[], bool],
+    store: Store,
+    console: Console,
+) -> None:
+    """Stores scores that the search of `build_variant`, which runs elsewhere, may ask for next."""
+    from packager.quantization import auto
+
+    auto.evaluate_ahead(_searched(model, name, recipe, store, console), recipe, share, is_wanted, store, console)
 
 
 def _searched(model: Model, name: str, recipe: StaticQdq | Auto, store: Store, console: Console) -> "Basis":

@@ -50,7 +50,7 @@ def _warn(text: str) -> None:
 
 
 def _count_nothing(name: str) -> None:
-    """Takes the name of a result that was made, where nobody counts them."""
+    """Takes the name of a result, where nobody counts them."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ class Store:
     """a store of several machines behind this one"""
     made: Callable[[str], None] = field(default=_count_nothing, compare=False)
     """gets `step/key` of each result that was made here, once it is stored"""
+    asked: Callable[[str], None] = field(default=_count_nothing, compare=False)
+    """gets `step/key` of each result that is asked for"""
     has_claims: bool = field(default=False, compare=False)
     """whether a process waits for a result that another one makes already: many builds share the store"""
 
@@ -72,6 +74,7 @@ class Store:
         Nothing may write to it.
         """
         entry = self._entry(step, inputs)
+        self.asked(f"{step.name}/{entry.name}")
         if self._is_whole(entry) or self._fetched(step, entry):
             return entry / FILES
         with self.claimed(step, inputs):
@@ -117,6 +120,14 @@ class Store:
                     with contextlib.suppress(OSError):
                         place.unlink()
                 return
+
+    def is_claimed(self, step: Step, inputs: object) -> bool:
+        """Whether another process makes this result now."""
+        try:
+            with (self.root / CLAIMS / f"{step.name}-{step.key(inputs)}").open("r+") as file:
+                return not host.lock(file.fileno(), waits=False)
+        except FileNotFoundError:
+            return False
 
     def find(self, step: Step, inputs: object) -> Path | None:
         """The folder of existing results, here or in the remote store; makes none."""

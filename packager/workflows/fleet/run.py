@@ -18,6 +18,7 @@ from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.fleet import comparing, page
+from packager.fleet.ahead import Ahead, evaluations
 from packager.fleet.cluster import Cluster, connected
 from packager.fleet.document import FleetDocument, ProjectEntry, RunEntry
 from packager.fleet.graph import Graph, Kind, Task
@@ -28,6 +29,7 @@ from packager.fleet.resources import RUNNER, Worker, able, hosts, largest
 from packager.fleet.results import cells_of
 from packager.fleet.running import Progress, Runs
 from packager.fleet.writing import read, write
+from packager.quantizers import Auto
 from packager.verification.partition.report import Gates
 from packager.workflows import unchanged
 from packager.workflows.confinement import refuse_outside
@@ -103,17 +105,18 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
         first = next(iter(found.troubles.values()))
         raise ConfigError(first.message, hint=first.hint)
     runs: Runs | None = None
-    graph, known, made = Graph(), 0, list[str]()
+    graph, known, made, ahead = Graph(), 0, list[str](), set[str]()
     with _ledger() as ledger:
         place = place_of(asked, ledger)
         fetch_releases(asked, found, place, console)
         if found.expanded:
             with _tidy(asked, found):
-                graph, known, runs = _run(asked, found, place, console)
+                graph, known, runs, ahead = _run(asked, found, place, console)
                 made = steps.made_in(ledger)
     outcomes = runs.outcomes if runs else {}
     entries = tuple(_entry(project, asked, found, graph, outcomes) for project in asked.projects)
     _keep(asked, found, graph, outcomes)
+    searched = evaluations(made, ahead, outcomes.values())
     changes = comparing.changes(before, entries)
     cautions = tuple(dict.fromkeys(text for each in outcomes.values() for text in each.cautions))
     for text in cautions:
@@ -134,6 +137,9 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
             alone=sum(each.is_over_memory for each in outcomes.values()),
             scheduler_restarts=runs.restarts if runs else 0,
             warnings=cautions,
+            evaluations=searched.all,
+            evaluations_ahead=searched.ahead,
+            evaluations_unneeded=searched.unneeded,
             seconds_by_kind=_means(graph, outcomes),
         ),
         targets=_targets(found),
@@ -296,8 +302,9 @@ class _Stores:
                 finish(each.remote, self._console)
 
 
-def _run(asked: Asked, found: Found, place: steps.Place, console: Console) -> tuple[Graph, int, Runs]:
-    """Runs what is not known yet."""
+def _run(asked: Asked, found: Found, place: steps.Place, console: Console) -> tuple[Graph, int, Runs, set[str]]:
+    """Runs what is not known yet. Returns the graph, the number of tasks that were known, the runs, and the evaluations
+    of searches that were made ahead."""
     whole = graph_of(found.expanded, SHARES)
     marks = markers(whole, found.expanded)
     done = list(_done(whole, marks, asked, found, console))
@@ -317,6 +324,8 @@ def _run(asked: Asked, found: Found, place: steps.Place, console: Console) -> tu
         limit_bytes = 0 if asked.scheduler else asked.memory_bytes or memory_bytes() / max(asked.workers, 1)
         place = replace(place, limit_bytes=limit_bytes)
         graph = with_needs(graph, dict(_runner_needs(graph, found, workers)))
+        searches = {task.key: task for task in graph if _is_search(task, found, workers)}
+        ahead = Ahead(cluster=cluster, run=steps.ahead, arguments=(place,), searches=searches)
         with _shown(graph, found, workers, cluster, console) as progress:
             runs = Runs(
                 cluster=cluster,
@@ -325,12 +334,21 @@ def _run(asked: Asked, found: Found, place: steps.Place, console: Console) -> tu
                 say=console.say,
                 refresh=lambda: cluster.workers(runners, ()),
                 progress=progress,
+                idle=ahead.offer,
                 arguments=lambda task: (place, marks.get(task.key)),
             )
             runs.all(graph)
             large = replace(place, limit_bytes=0 if asked.scheduler else memory_bytes())
             repeat_alone(graph, runs, lambda task: (large, marks.get(task.key)), console)
-    return graph, len(done), runs
+            ahead.close()
+    return graph, len(done), runs, ahead.made
+
+
+def _is_search(task: Task, found: Found, workers: Sequence[Worker]) -> bool:
+    """Whether a task is a search for a quantizer that every worker can help with."""
+    if task.work.kind is not Kind.QUANTIZE or len(able(workers, task.needs)) < len(workers):
+        return False
+    return isinstance(found.known[task.projects[0]].config.quantizer_of(task.work.variant), Auto)
 
 
 def _done(graph: Graph, marks: Mapping[str, object], asked: Asked, found: Found, console: Console) -> Iterator[str]:

@@ -14,11 +14,12 @@ from packager.core.console import Console
 from packager.core.errors import MobpackError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.fleet.ahead import EVALUATION, is_idle
 from packager.fleet.graph import Kind, Task, Work
 from packager.fleet.memory import memory_of_worker, watched
 from packager.fleet.outcome import Outcome, State, Trouble, blocked
 from packager.fleet.projects import Project
-from packager.quantization.variants import build_variant, calibrate, score
+from packager.quantization.variants import build_variant, calibrate, evaluate_ahead, score
 from packager.quantizers import Auto, StaticQdq
 from packager.verification.numbers import compare_all
 from packager.verification.parity import References
@@ -79,17 +80,40 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
     for each in before:
         if not each.is_good:
             return blocked(task.key, each)
+
+    def act(store: Store, console: Console) -> None:
+        STEPS[task.work.kind](task.work, place, store, console)
+        if marker:
+            mark(store, marker, task.words)
+
+    return _attempt(task, place, act)
+
+
+def ahead(task: Task, place: Place, share: tuple[int, int]) -> Outcome:
+    """Evaluates a share (number, of how many) of what the search of `task`, which runs on another worker, may try next.
+    Ends with that search, or when something else waits for this worker."""
+
+    def act(store: Store, console: Console) -> None:
+        work, config = task.work, _config(task.work, place)
+        recipe = config.quantizer_of(work.variant)
+        assert isinstance(recipe, Auto)
+        model = load_model(work.model, config.model[work.model], store, console)
+        evaluate_ahead(model, work.variant, recipe, share, is_idle, store, console)
+
+    return _attempt(task, place, act)
+
+
+def _attempt(task: Task, place: Place, act: Callable[[Store, Console], None]) -> Outcome:
     console, started, made = Notebook(), time.perf_counter(), _Ledger(place.ledger)
+    asked: list[str] = []
     trouble = None
     with watched(place.limit_bytes or memory_of_worker()) as memory:
         try:
             with (
                 contextlib.chdir(task.work.project.file.parent),
-                opened(_config(task.work, place), place, console, made) as store,
+                opened(_config(task.work, place), place, console, made, asked.append) as store,
             ):
-                STEPS[task.work.kind](task.work, place, store, console)
-                if marker:
-                    mark(store, marker, task.words)
+                act(store, console)
         except MobpackError as error:
             trouble = Trouble(message=error.message, hint=error.hint, exit_code=error.EXIT_CODE)
         except Exception as error:  # a poisoned model must not take others with it
@@ -100,6 +124,7 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
         seconds=time.perf_counter() - started,
         worker=f"{platform.node()}:{os.getpid()}",
         made=tuple(made.names),
+        asked=tuple(name for name in asked if name.startswith(EVALUATION)) if task.work.kind is Kind.QUANTIZE else (),
         warnings=tuple(console.warnings),
         cautions=tuple(console.cautions),
         trouble=trouble,
@@ -109,12 +134,14 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
 
 
 @contextlib.contextmanager
-def opened(config: Config, place: Place, console: Console, made: Callable[[str], None]) -> Iterator[Store]:
+def opened(
+    config: Config, place: Place, console: Console, made: Callable[[str], None], asked: Callable[[str], None]
+) -> Iterator[Store]:
     """The store of a task, with the remote one of `--cache` or of the project behind it: its results are sent before
     the task ends, so that those after it find them on other machines."""
     remote = remote_of(named(config.cache, place.cache or None), console)
     try:
-        yield Store(place.store or cache_folder() / "store", remote=remote, made=made, has_claims=True)
+        yield Store(place.store or cache_folder() / "store", remote=remote, made=made, asked=asked, has_claims=True)
     finally:
         if remote:
             finish(remote, console)
