@@ -14,7 +14,7 @@ MAX_BYTES = 20_000_000_000
 """Size of the store after a build, unless the user sets another."""
 EVERY_S = 600
 """Time between two looks at the whole store by `prune_at_times`: thousands of results take a quarter of a second."""
-PRUNED = "pruned"
+PRUNED = ".pruned"
 """Name of an empty file in the store: when `prune_at_times` looked last."""
 NO_STEPS = (SCRATCH, "unfinished")
 
