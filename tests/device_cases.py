@@ -66,8 +66,10 @@ def document(*rows: DeviceRow, **changes: object) -> DeviceDocument:
     return DeviceDocument(**{**known, **changes})  # type: ignore[arg-type]
 
 
-def write_net(path: Path) -> None:
-    """A small convolutional network, as an ONNX file."""
+def write_net(path: Path, name: str = "net") -> None:
+    """A small convolutional network, as an ONNX file whose graph has that name."""
     random = np.random.default_rng(0)
     weights = {"w": random.normal(size=(8, 3, 3, 3)), "m": random.normal(size=(8, 4))}
-    saved(path, onnx_model(NET, weights={name: each.astype("f4") for name, each in weights.items()}))
+    model = onnx_model(NET, weights={key: each.astype("f4") for key, each in weights.items()})
+    model.graph.name = name
+    saved(path, model)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -277,15 +278,15 @@ def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
 
 @pytest.fixture
 def net(run: Run, tmp_path: Path) -> Path:
-    """A small model in the folder in which `run` runs."""
-    write_net(path := tmp_path / "net.onnx")
+    """A small model in the folder in which `run` runs, of which nothing is in the store."""
+    write_net(path := tmp_path / "net.onnx", name=uuid4().hex)
     return path
 
 
 def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run, net: Path, tmp_path: Path) -> None:
     """One dies in the middle, and one cannot run anything: both are named, and the others are complete. Other machines
     get the files that were made, and no class that devices run."""
-    lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(lab.aar), keeps_disk=True)
+    lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(None), keeps_disk=True)
     old = lab.rack.phone({"ro.product.model": "Old", "ro.build.version.sdk": "23"})
     seen: dict[str, list[float]] = {}
     done = threading.Event()
@@ -302,8 +303,7 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
     watching = threading.Thread(target=watch)
     watching.start()
     patterns = [word for serial in (lab.pixel, lab.galaxy, lost, old) for word in ("--device", serial.serial)]
-    files = ("--package", lab.aar, "--set", 'target.android.format="onnx"')
-    answer = run("check", net.name, *files, *patterns, "--cache", tmp_path / "shared", "--json")
+    answer = run("check", net.name, "--package", "none", *patterns, "--cache", tmp_path / "shared", "--json")
     done.set()
     watching.join()
     old.pull_cable()
@@ -327,10 +327,9 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
         own = [each for each in found["parity"] if phone.serial in each["runner"]]
         assert {each["runner"].split()[-1] for each in own} == {"cpu", "xnnpack"}
         assert all(each["outputs"] for each in own)
-        assert [each["placed"] > 0 for each in own if each["runner"].endswith("xnnpack")] == [True]
     assert any("skipped" in each for each in found["parity"] if lost.serial in each["runner"])
-    sent = {path.name for path in (tmp_path / "shared").glob("*/results/*")}
-    assert "compile" in sent
+    sent = {path.name for path in (tmp_path / "shared").glob("*/results/*/*")}
+    assert "compile" in sent, sent
     assert not [name for name in sent if name.startswith("device-")]
 
 
