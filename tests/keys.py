@@ -40,6 +40,7 @@ TOOLS = (
     "packager/core",
     "packager/files",
     "packager/processes",
+    "packager/devices/android_tools.py",
     "packager/environments/debian.py",
     "packager/environments/environment.py",
     "packager/targets/android/kotlin.py",

@@ -367,6 +367,30 @@ def test_convert_names_the_file_after_the_model_whatever_is_in_the_name(mobpack:
     ]
 
 
+@pytest.mark.parametrize(
+    ("options", "variable", "is_shared"),
+    [(("--cache", "shared"), "", True), ((), "shared", True), (("--cache", "off"), "shared", False)],
+)
+def test_convert_shares_its_result_with_other_machines(
+    options: tuple[str, ...],
+    variable: str,
+    is_shared: bool,
+    mobpack: Mobpack,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    saved(tmp_path / "m.onnx", linear())
+    monkeypatch.setenv("MOBPACK_CACHE", variable)
+    said = []
+    for machine in ("first", "second"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / machine))
+        answer = mobpack("convert", "m.onnx", *options)
+        assert answer.code == 0, answer.err
+        said.append(answer.err)
+    assert (tmp_path / "shared").exists() is is_shared
+    assert ["sent" in said[0], "1 of 1 results fetched" in said[1]] == [is_shared, is_shared]
+
+
 def test_convert_refuses_a_model_that_cannot_ship(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }", opsets={"": 27}))
     answer = mobpack("convert", "m.onnx")

@@ -26,6 +26,7 @@ from packager.models.graphs import read_graph
 from packager.tokenization.byte_level import CHARACTERS
 from packager.verification.partition.coreml.predict import predict
 from tests.contract_graphs import Ran
+from tests.nights import examples
 from tests.onnx_text import loaded, onnx_model
 from tests.tokenizer_graphs import WORDS, bert, changed, points, vocabulary
 
@@ -230,7 +231,7 @@ def test_spans_are_those_of_transformers(folder: Path, name: str, strategy: str,
         same(tested.found(text, tested.table(seed)), tested.expected(text, tested.table(seed)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(text=SAID, seed=st.integers(0, 1000), case=st.sampled_from(CASES), tokenizer=st.sampled_from(sorted(TOKENIZERS)))
 def test_spans_of_any_text_are_those_of_transformers(
     folder: Path, text: str, seed: int, case: tuple[str, str], tokenizer: str
@@ -239,7 +240,7 @@ def test_spans_of_any_text_are_those_of_transformers(
     same(tested.found(text, tested.table(seed)), tested.expected(text, tested.table(seed)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(text=SAID, seed=st.integers(0, 1000), tokenizer=st.sampled_from(sorted(TOKENIZERS)))
 def test_spans_are_in_the_order_of_the_text(folder: Path, text: str, seed: int, tokenizer: str) -> None:
     tested = known("bilou", "simple", folder, tokenizer)

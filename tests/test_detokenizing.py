@@ -18,6 +18,7 @@ from packager.graph.writer import Writer
 from packager.tokenization import detokenizing
 from packager.tokenization.byte_level import CHARACTERS
 from packager.tokenization.detokenizing import Ends, Progress
+from tests.nights import examples
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
@@ -127,7 +128,7 @@ def sequences(draw: st.DrawFn) -> list[int]:
 
 
 def test_random_tokens_are_the_text_of_tokenizers(detokenizer: Detokenizer) -> None:
-    @settings(max_examples=250, deadline=None)
+    @settings(max_examples=examples(250), deadline=None)
     @given(sequences())
     def check(tokens: list[int]) -> None:
         assert detokenizer(tokens) == detokenizer.reference.decode(tokens), tokens

@@ -35,6 +35,9 @@ path = "chain.onnx"
 
 [target.ios]
 providers = ["xnnpack"]
+
+[target.ios.tuned.x86_64.plain]
+providers = ["cpu"]
 """
 SHORT = {"MOBPACK_SECONDS": "0.05", "MOBPACK_PAUSE": "0", "MOBPACK_ROUNDS": "2"}
 BUNDLE = "nets_NetsKit.resources"
@@ -111,6 +114,7 @@ def test_the_project_refers_to_nothing_that_it_does_not_define(written: tuple[Pa
     from pbxproj import XcodeProject
 
     folder, tests = written
+    assert "tuned: false" in (folder / "Tests/Models.swift").read_text(), "each provider is measured as asked"
     file = folder / f"{PROJECT}.xcodeproj/project.pbxproj"
     project = XcodeProject.load(str(file))
     defined = {each.get_id() for each in project.objects.get_objects_in_section(*project.objects.get_sections())}

@@ -5,10 +5,12 @@ real; the files that D8 makes are copied, and the classes that they were made of
 """
 
 import json
+import os
+import signal
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +26,7 @@ from tests.device_cases import write_net
 from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for
 from tests.toolchain.device_commands import Run, commands
+from tests.toolchain.environments import have
 
 pytestmark = [
     pytest.mark.by_content(of=[projects.ANDROID], tools=True),
@@ -51,6 +54,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(built_aar: Path, onnxruntime_android: object) -> Iterator[Lab]:
+    have("android")  # or no file for XNNPACK is made
     classes = {**classes_for(None), **classes_for(built_aar)}
     with adbd.rack() as rack:
         pixel = rack.phone(classes=classes)
@@ -264,15 +268,66 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_copy_is_named(lab: Lab, link: A
     assert "mobpack device clean" in raised.value.hint
 
 
-def test_files_that_ship_are_compared_with_the_original_on_a_device(lab: Lab, run: Run, tmp_path: Path) -> None:
-    write_net(tmp_path / "net.onnx")
-    on_device = ("check", "net.onnx", "--package", "none", "--device", "Pixel*")
-    answer = run(*on_device, "--json")
-    assert answer.code == 0, answer.err
-    found = json.loads(answer.out)
-    assert {each["runner"].split()[-1] for each in found["parity"]} == {"cpu", "xnnpack"}
-    assert all(each["outputs"] for each in found["parity"])
+def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
+    end = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.02)
+    return is_so()
 
+
+@pytest.fixture
+def net(run: Run, tmp_path: Path) -> Path:
+    write_net(tmp_path / "net.onnx")
+    return tmp_path / "net.onnx"
+
+
+def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run, net: Path, tmp_path: Path) -> None:
+    """One dies in the middle, and one cannot run anything: both are named, and the others are complete. Other machines
+    get the files that were made, and no class that devices run."""
+    lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(None), keeps_disk=True)
+    old = lab.rack.phone({"ro.product.model": "Old", "ro.build.version.sdk": "23"})
+    at_once: list[bool] = []
+
+    def pull() -> None:
+        phones = (lab.pixel, lab.galaxy, lost)
+        at_once.append(wait_until(lambda: all(any(phone.running("java")) for phone in phones)))
+        lost.pull_cable()
+
+    pulling = threading.Thread(target=pull)
+    pulling.start()
+    patterns = [word for serial in (lab.pixel, lab.galaxy, lost, old) for word in ("--device", serial.serial)]
+    answer = run("check", net.name, "--package", "none", *patterns, "--cache", tmp_path / "shared", "--json")
+    pulling.join()
+    old.pull_cable()
+    assert at_once == [True]
+    assert answer.code == 4
+    assert lost.serial in answer.err
+    found = json.loads(answer.out)
+    states = [(each["serial"], each["state"]) for each in found["devices"]]
+    assert states == [
+        (lab.pixel.serial, "measured"),
+        (lab.galaxy.serial, "measured"),
+        (lost.serial, "failed"),
+        (old.serial, "failed"),
+    ]
+    reasons = {each["serial"]: each["reason"] for each in found["devices"]}
+    assert "API level 23" in reasons[old.serial]
+    rows = [(each["runner"].split()[1], each["runner"].split()[2]) for each in found["parity"]]
+    assert rows == sorted(rows, key=lambda row: list(reasons).index(row[0])), "rows are not in the order of the devices"
+    for phone in (lab.pixel, lab.galaxy):
+        own = [each for each in found["parity"] if phone.serial in each["runner"]]
+        assert {each["runner"].split()[-1] for each in own} == {"cpu", "xnnpack"}
+        assert all(each["outputs"] for each in own)
+    assert any("skipped" in each for each in found["parity"] if lost.serial in each["runner"])
+    sent = {path.name for path in (tmp_path / "shared").glob("*/results/*")}
+    assert "compile" in sent
+    assert not [name for name in sent if name.startswith("device-")]
+
+
+def test_a_file_that_computes_something_else_on_a_device_is_explained(
+    lab: Lab, run: Run, net: Path, tmp_path: Path
+) -> None:
+    on_device = ("check", net.name, "--package", "none", "--device", "Pixel*")
     bisected = run(*on_device, "--bisect", "cpu", "device:xnnpack")
     assert bisected.code == 0, bisected.err
     assert "'device:xnnpack' gives what 'cpu' gives" in bisected.out
@@ -282,6 +337,40 @@ def test_files_that_ship_are_compared_with_the_original_on_a_device(lab: Lab, ru
     assert "parts from the original at node" in strict.err
     evidence = [path.name for path in (tmp_path / "mobpack-evidence").rglob("*.npz")]
     assert {"inputs.npz", "expected.npz", "device.npz"} <= set(evidence)
+
+
+@pytest.mark.parametrize("command", ["bench", "self-test"])
+def test_an_interruption_ends_on_all_devices_and_leaves_nothing_there(lab: Lab, run: Run, command: str) -> None:
+    """Results that were complete are printed, as with `mobpack bench`."""
+    phones = (lab.pixel, lab.galaxy)
+    for phone in phones:
+        wait_until(lambda phone=phone: not any(phone.running("java")), 10)  # type: ignore[misc]
+    slow = ("--rounds", "100", "--seconds", "30", "--model", "silero-vad") if command == "bench" else ()
+    interrupted_at: list[float] = []
+
+    def interrupt() -> None:
+        wait_until(lambda: all(any(phone.running("java")) for phone in phones))
+        interrupted_at.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    try:
+        answer = run(command, "--package", lab.aar, "--device", "*", "--json", *slow)
+    finally:
+        interrupting.join()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert time.monotonic() - interrupted_at[0] < 30
+    assert (answer.code, "interrupted; " in answer.err) == (130, True), answer.err
+    if answer.out:
+        devices = json.loads(answer.out)["devices"]
+        assert all("interrupted" in each["reason"] for each in devices if each["state"] == "failed")
+    for phone in phones:
+        assert wait_until(lambda phone=phone: not any(phone.running("java")), 40)  # type: ignore[misc]
+        left = Adb().shell(phone.serial, f"ls {Adb.HOME}/runs {Adb.HOME}/incoming").output.split()
+        assert [each for each in left if not each.endswith(":")] == []
 
 
 def test_clean_removes_everything(lab: Lab, run: Run, link: Adb) -> None:

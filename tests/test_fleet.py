@@ -14,6 +14,7 @@ import jsonschema
 import numpy
 import pytest
 
+from packager.config import CacheTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
 from packager.fleet import cluster as clusters
@@ -30,7 +31,8 @@ from packager.fleet.resources import Worker, able, largest, why_none
 from packager.fleet.running import Runs
 from packager.workflows import reference
 from packager.workflows.fleet.expanding import expanded, graph_of
-from packager.workflows.fleet.run import SHARES, repeat_alone
+from packager.workflows.fleet.run import SHARES, Asked, Found, fetch_releases, place_of, repeat_alone
+from packager.workflows.shared_store import remote_of
 from tests import fleet_tasks
 from tests.onnx_text import linear, saved
 
@@ -262,6 +264,41 @@ def test_a_task_that_took_too_much_memory_runs_again_alone(cluster: Cluster, tmp
     assert {key: each.state for key, each in run.outcomes.items()} == dict.fromkeys(("large", "after", "small"), "done")
     assert fleet_tasks.times(tmp_path, "large") == 2
     assert fleet_tasks.times(tmp_path, "small") == 1
+
+
+def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    models(tmp_path, "one", "two")
+    text = '[fleet]\nmodels = ["models/*.onnx"]\nvariants = ["source", "int8", "int8-unsigned"]\n'
+    projects = fleet(tmp_path, f"{text}{VARIANTS}[target.ios]\n")
+
+    def found(out: str, folder: Path, strict: bool = False) -> Found:
+        each = Asked(
+            projects=projects, out=folder / out, evidence=folder / "no", cache=str(tmp_path / "remote"), strict=strict
+        )
+        known = Found(expanded=[expanded(project, ()) for project in projects])
+        fetch_releases(each, known, place_of(each, folder), Console(quiet=True))
+        return known
+
+    first = found("out", tmp_path)
+    keys = {each.project.name: each.shared for each in first.expanded}
+    assert len(set(keys.values())) == len(projects) == 6  # two variants read the same files
+    release = tmp_path / "sent"
+    (release / "release").mkdir(parents=True)
+    (release / "release" / "manifest.json").write_text("{}")
+    (release / "summary.json").write_text('{"rows": [], "lines": [], "warnings": ["large"]}')
+    remote = remote_of(CacheTable(remote=str(tmp_path / "remote")), Console(quiet=True))
+    assert remote
+    remote.offer("build", keys["one-int8"], release)
+    remote.flush()
+    second = found("other", tmp_path)
+    assert {name: each.warnings for name, each in second.sent.items()} == {"one-int8": ("large",)}
+    assert [each.project.name for each in second.expanded] == sorted(keys.keys() - {"one-int8"})
+    assert (tmp_path / "other" / "one-int8" / "manifest.json").read_text() == "{}"
+    assert {each.project.name: each.shared for each in second.expanded}.items() < keys.items()
+    assert found("stricter", tmp_path, strict=True).sent == {}
 
 
 # What is told.

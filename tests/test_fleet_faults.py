@@ -112,8 +112,9 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def workers_of(process: "subprocess.Popen[str]") -> list[psutil.Process]:
-    children = psutil.Process(process.pid).children(recursive=True)
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    """Its workers: copies of a fork server, which has the same command line and is not among them."""
+    servers = [each for each in psutil.Process(process.pid).children() if "forkserver" in " ".join(each.cmdline())]
+    return [worker for each in servers for worker in each.children()]
 
 
 @pytest.fixture(scope="module")

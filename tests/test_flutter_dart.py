@@ -217,8 +217,23 @@ def test_every_failure_has_its_code(ran: Ran) -> None:
 def test_providers_that_do_not_start_are_told_with_the_reason(ran: Ran) -> None:
     assert [name for name, _ in ran.said["fallbacks"]] == ["xnnpack", "nnapi"]
     assert all(reason for _, reason in ran.said["fallbacks"])
-    assert ran.said["events"] == ["load orientation cpu", "run orientation null", "release orientation"]
+    ran_twice = ["run orientation null"] * 2
+    assert ran.said["events"] == ["load orientation cpu", *ran_twice, "release orientation"]
     assert ran.said["info"] == ["orientation", projects.VERSION, 64, shipped_version()]
+
+
+def test_what_apps_log_is_readable(ran: Ran) -> None:
+    loaded, first, _, released, info, fallback, outputs, spec = ran.said["printed"]
+    ms = r"[\d.]+ ms"
+    assert re.fullmatch(rf"orientation {projects.VERSION} was loaded on cpu in {ms}, from bundled; without .*", loaded)
+    assert re.fullmatch(rf"orientation ran on cpu in {ms}, after {ms} in the queue", first)
+    assert released == "orientation was released: close"
+    runtime = f"ONNX Runtime {shipped_version()}"
+    file = r"orientation\.ort\.tflite, \d+ bytes, sha256 [0-9a-f]{64}"
+    assert re.fullmatch(rf"orientation {projects.VERSION}, {file}, {re.escape(runtime)}", info)
+    assert fallback.startswith("xnnpack: ")
+    assert re.fullmatch(r"\w+ \[\d+\]: [\d.e-]+(, [\d.e-]+)+", outputs), outputs
+    assert spec == "x.pixels: uint8 [?, ?, ?]"
 
 
 def test_the_telemetry_of_the_runtime_is_off(ran: Ran) -> None:

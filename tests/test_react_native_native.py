@@ -247,6 +247,18 @@ def test_models_are_found_in_the_bundle_that_swiftpm_makes(app: native.App) -> N
     assert app.run("loads")["provider"] == "cpu"
 
 
+@pytest.mark.parametrize(
+    ("os", "chip", "usual"), [("ios", "", []), ("android", "SM8650", []), ("android", "SM8750", ["xnnpack"])]
+)
+def test_a_model_follows_the_settings_that_were_measured_for_its_device(
+    app: native.App, tmp_path: Path, os: str, chip: str, usual: list[str]
+) -> None:
+    """Devices of Apple's have an identifier, which is the processor's name here."""
+    places = archive(app, tmp_path / "base.apk") if os == "android" else {}
+    found = app.run("tunes", os=os, chip=chip, places=places)
+    assert found == {"usual": usual, "own": ["xnnpack"], "off": ["xnnpack"]}
+
+
 def test_a_file_that_is_not_there_is_missing(app: native.App) -> None:
     (app.bundle / MODEL).unlink()
     assert MODEL in app.run("loadFails", code="missing")

@@ -12,6 +12,7 @@ import pytest
 
 from packager.config.checks import ParityTable
 from packager.core.console import Console
+from packager.core.tuned import Tuned
 from packager.core.values import Choice, Compiled, ElementType, Package, Plan, Signature, Sources
 from packager.environments.runtime import Runtime
 from packager.files.store import Store
@@ -31,6 +32,12 @@ pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 PROGRAMS = Path(__file__).parent / "toolchain" / "react_native" / "typescript"
 PACKAGE = Package(name="every-type", version="1.0.0", license="")
+OPTIONS = {"xnnpack": {"intra_op_num_threads": "2", "own": "0"}}
+TUNED = {
+    "SM8650": {"every_type": Tuned(threads=3, provider_options=OPTIONS)},
+    "MT6765": {"every_type": Tuned(providers=("cpu",), threads=2)},
+}
+TUNED_ON_IOS = {"iPhone17,1": {"every_type": Tuned(providers=("cpu",), threads=1)}}
 HOSTILE = (
     "__proto__",
     "constructor",
@@ -126,7 +133,20 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def all_cases() -> dict[str, Wrapped]:
-    return {**REACT_NATIVE_CASES, "hostile": hostile(), "lists": without_golden(LISTS)}
+    return {**REACT_NATIVE_CASES, "hostile": hostile(), "lists": without_golden(LISTS), "tuned": tuned()}
+
+
+def tuned() -> Wrapped:
+    """A package whose first model has settings for chips."""
+    known = REACT_NATIVE_CASES["contracts"]
+    name = known.android.plans[0].model.name
+    settings = Tuned(providers=("cpu",), threads=2, provider_options={"xnnpack": {"a.b": "it's"}})
+    chips = {"SM8650": {name: settings}, "Tensor G3": {name: Tuned(threads=1)}}
+    android, ios = (
+        replace(case, target=replace(case.target, providers=("xnnpack",), tuned=chips))
+        for case in (known.android, known.ios)
+    )
+    return replace(known, android=android, ios=ios)
 
 
 def hostile() -> Wrapped:
@@ -222,8 +242,10 @@ def wrapped(file: Compiled, folder: Path) -> Wrapped:
     report = REACT_NATIVE_CASES["cpu_alone"].android.report
     return Wrapped(
         target=ReactNative(),
-        android=Case(package=PACKAGE, target=Android(), plans=plans["android"], report=report, golden=golden),
-        ios=Case(package=PACKAGE, target=Ios(), plans=plans["ios"], report=report, golden=golden),
+        android=Case(
+            package=PACKAGE, target=Android(tuned=TUNED), plans=plans["android"], report=report, golden=golden
+        ),
+        ios=Case(package=PACKAGE, target=Ios(tuned=TUNED_ON_IOS), plans=plans["ios"], report=report, golden=golden),
     )
 
 
@@ -231,7 +253,7 @@ def chosen(provider: str, file: Compiled) -> Choice:
     return Choice(provider=provider, compiled=file, reason="")
 
 
-@pytest.mark.parametrize("program", ["runs", "loading", "selftest", "observer", "frames", "policies"])
+@pytest.mark.parametrize("program", ["runs", "loading", "selftest", "observer", "frames", "policies", "tuned"])
 def test_models_behave_under_node_on_a_real_onnxruntime(program: str, every_type: Path) -> None:
     done = run_tests(PROGRAMS / f"{program}.test.mjs", every_type)
 

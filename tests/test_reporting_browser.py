@@ -9,8 +9,13 @@ import pytest
 from packager.bench.writing import write as write_times
 from packager.differences import write_page as write_differences
 from packager.differences.values import Bump, Change, Comparison, Level
+from packager.pages.parts import write
 from packager.quantization.measurement import write_report
 from packager.reporting import document, write_page
+from packager.tuning.candidates import Candidate
+from packager.tuning.page import Bounds, Searched
+from packager.tuning.page import page as tuned_page
+from packager.tuning.search import Outcome, Trial
 from tests.bench_cases import results, row
 from tests.reporting_cases import EXTRAS, PLANS, REPORT
 from tests.test_measurement_report import FULL
@@ -94,6 +99,26 @@ def test_the_page_of_quantize_fits_and_asks_nobody(open_browser: Browser, tmp_pa
     seen = open_browser.open(path, width=width, scheme="dark", values=VALUES)
     assert (seen.complaints, seen.requests) == ((), (path.as_uri(),))
     assert (seen.values["width"], seen.values["ground"]) == (width, DARK)
+
+
+@pytest.mark.parametrize(("width", "scheme", "ground"), [(320, "dark", DARK), (1280, "light", LIGHT)])
+def test_the_page_of_tune_fits_and_asks_nobody(
+    open_browser: Browser, tmp_path: Path, width: int, scheme: str, ground: str
+) -> None:
+    path = tmp_path / "tune.html"
+    usual, other, failed = (Candidate(package="net.aar", provider=each) for each in ("xnnpack", "cpu", LONG))
+    trials = (
+        Trial(candidate=usual, rounds=[(4_000_000,) * 9] * 5, error_share=0.2),
+        Trial(candidate=other, rounds=[(9_000_000,) * 9] * 2, left=LONG),
+        Trial(candidate=failed, error=LONG),
+    )
+    outcome = Outcome(trials=trials, today=trials[1], best=trials[0], rival=trials[0], ratio=None, is_complete=False)
+    found = Searched(device=LONG, chip="SM8650", model="net", outcome=outcome)
+    write(path, tuned_page([found], Bounds(most=40, minutes=20, seconds=1, runs=1000)))
+    seen = open_browser.open(path, width=width, scheme=scheme, values=VALUES)
+    assert (seen.complaints, seen.requests) == ((), (path.as_uri(),))
+    assert (seen.values["width"], seen.values["ground"]) == (width, ground)
+    assert seen.values["smallest"] >= 12
 
 
 def test_a_link_to_a_folded_comparison_unfolds_it(open_browser: Browser, report: Path) -> None:

@@ -38,6 +38,7 @@ from packager.targets.typescript import view as npm
 from packager.targets.typescript.texts import is_of_model
 from packager.targets.web import texts as web_texts
 from packager.targets.web import view as web
+from packager.tuning import page as tune_page
 from packager.workflows.xcode import files as xcode_files
 from packager.workflows.xcode import plugin as xcode_plugin
 
@@ -73,6 +74,8 @@ VIEWS: dict[str, type] = {
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
     "report/bench.html.j2": bench_page.PageView,
+    "report/tune.html.j2": tune_page.PageView,
+    "report/tuned.html.j2": tune_page.PartView,
     "report/devices.html.j2": device_page.PageView,
     "report/device_matrix.html.j2": device_page.PartView,
     "report/fleet.html.j2": fleet_page.PageView,

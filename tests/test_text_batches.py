@@ -26,6 +26,7 @@ from packager.core.values import Model
 from packager.graph import traversal
 from packager.graph.writer import Writer
 from packager.samples.texts import code_points
+from tests.nights import examples
 from tests.onnx_text import loaded, onnx_model
 from tests.test_contract_text import TOKENS
 from tests.test_text_families import FAMILIES, MIXED
@@ -80,7 +81,7 @@ def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return session, reference
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(texts=st.lists(MIXED, min_size=1, max_size=6))
 def test_any_texts_give_the_rows_of_the_library(family: tuple[Session, Tokenizer], texts: list[str]) -> None:
     same(*family, texts)

@@ -12,6 +12,7 @@ from tokenizers import Regex, Tokenizer, pre_tokenizers
 from packager.tokenization import patterns
 from packager.tokenization.definition import Split
 from packager.tokenization.reading import splitters
+from tests.nights import examples
 from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level, characters, unigram
 from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, telling_scalars
 
@@ -48,7 +49,7 @@ def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Graph(changed(reference, tmp_path_factory.mktemp("family"))), reference
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=MIXED)
 def test_any_text_gives_the_same_tokens(family: tuple[Graph, Tokenizer], text: str) -> None:
     same(*family, text)
@@ -77,7 +78,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Graph(changed(reference, tmp_path_factory.mktemp("pair")), is_pair=True), reference
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(first=MIXED, second=MIXED)
 def test_pairs_give_the_same_tokens(pair: tuple[Graph, Tokenizer], first: str, second: str) -> None:
     same(*pair, first, second)
@@ -121,7 +122,7 @@ def split(request: pytest.FixtureRequest) -> tuple[Pieces, pre_tokenizers.PreTok
 LETTERS = st.text(st.sampled_from("abcxyz 12\n\t\rAB'._\u00e9\u0301\u00a0\u6771"), max_size=20)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=st.one_of(MIXED, LETTERS))
 def test_expressions_split_as_those_of_oniguruma(split: tuple[Pieces, pre_tokenizers.PreTokenizer], text: str) -> None:
     pieces, reference = split

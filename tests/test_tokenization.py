@@ -13,6 +13,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 
 from packager import tokenization
 from packager.core.errors import ConfigError
+from tests.nights import examples
 from tests.tokenizer_graphs import CLS, CODE_POINTS, SEP, WORDS, Graph, bert, changed, same
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
@@ -52,7 +53,7 @@ PIECES = st.sampled_from([*WORDS.split(), "[SEP]", "[CLS]", " ", "  ", "\n", "ju
 MIXED = st.lists(st.one_of(PIECES, st.characters(exclude_categories=["Cs"]))).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=MIXED)
 def test_any_text_gives_the_same_tokens(uncased: tuple[Graph, Tokenizer], text: str) -> None:
     same(*uncased, text)
@@ -63,7 +64,7 @@ MARKS = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(text=st.lists(MARKS, max_size=12).map("".join))
 def test_marks_that_stay_come_from_where_they_are_sorted_to(uncased: tuple[Graph, Tokenizer], text: str) -> None:
     """Removed marks (Mn) before spacing ones (Mc) of a lower class, which decomposition swaps."""

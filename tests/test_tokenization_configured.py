@@ -13,6 +13,7 @@ from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.contract.tokens import StringInput
 from packager.core.errors import ConfigError
+from tests.nights import examples
 from tests.onnx_text import loaded, onnx_model
 from tests.test_contract_text import run
 from tests.tokenizer_graphs import Graph, scalars
@@ -60,7 +61,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return Graph(file(tmp_path_factory.mktemp("byt5"), "ByT5Tokenizer"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=TEXTS)
 def test_byt5_has_a_token_for_each_byte(graph: Graph, text: str) -> None:
     assert graph(text)["ids"] == byt5(text)

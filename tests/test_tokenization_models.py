@@ -16,6 +16,7 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 from packager import tokenization
 from packager.core.errors import ConfigError
+from tests.nights import examples
 from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, vocabulary
 
 pytestmark = [pytest.mark.by_content("docs/text.md"), pytest.mark.texts]
@@ -68,7 +69,7 @@ def test_byte_pairs_of_characters_give_the_same_tokens(keys: dict[str, Any], see
     reference = byte_pairs(seed, **keys)
     made = graph(reference, tmp_path)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(text=TEXTS)
     def compare(text: str) -> None:
         same(made, reference, text)
@@ -135,7 +136,7 @@ def test_unigram_gives_the_same_tokens(keys: dict[str, Any], is_single: bool, se
     reference = unigram(seed, is_single=is_single, **keys)
     made = graph(reference, tmp_path)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(text=TEXTS)
     def compare(text: str) -> None:
         same(made, reference, text)
@@ -145,7 +146,7 @@ def test_unigram_gives_the_same_tokens(keys: dict[str, Any], is_single: bool, se
         same(made, reference, text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(text=TEXTS)
 def test_words_give_the_same_tokens(words: tuple[Graph, Tokenizer], text: str) -> None:
     same(*words, text)
@@ -246,7 +247,7 @@ def test_texts_are_cut_at_scripts_and_after_some_characters(
     reference.add_special_tokens([AddedToken("<s>", normalized=False)])
     made = graph(reference, tmp_path)
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(
         text=st.text(
             st.sampled_from("ab 1-\u0391\u0430\u6771\u3042\u30fc\u0301\u0e01")

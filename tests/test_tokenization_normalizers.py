@@ -12,6 +12,7 @@ from tokenizers import Regex, Tokenizer, normalizers
 from packager.core.errors import ConfigError
 from packager.tokenization import unicode
 from packager.tokenization.reading import charsmaps
+from tests.nights import examples
 from tests.tokenizer_graphs import Graph, changed, of_bytes, same
 from tests.toolchain.charsmaps import charsmap
 
@@ -74,7 +75,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Graph(changed(reference, tmp_path_factory.mktemp("normalizer"))), reference
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(text=TEXTS)
 def test_normalizers_give_the_same_texts_and_places(pair: tuple[Graph, Tokenizer], text: str) -> None:
     same(*pair, text)

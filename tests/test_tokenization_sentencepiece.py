@@ -16,6 +16,7 @@ from packager import tokenization
 from packager.core.errors import ConfigError
 from packager.tokenization.reading import sentencepiece as reading
 from packager.tokenization.reading import sentencepiece_proto
+from tests.nights import examples
 from tests.tokenizer_graphs import Graph
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
@@ -134,7 +135,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pair]:
 def test_a_trained_model_gives_the_tokens_of_its_library(name: str, pairs: Callable[[str], Pair]) -> None:
     pair = pairs(name)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(text=TEXTS)
     def check(text: str) -> None:
         pair.check(text)
@@ -193,7 +194,7 @@ SCORES = st.tuples(*[st.sampled_from([-1.0, -2.2, -4.0])] * 3)
 
 @pytest.mark.parametrize("kind", [reading.UNIGRAM, reading.PAIRS])
 def test_pieces_of_equal_scores_are_chosen_as_by_the_library(kind: int, tmp_path: Path) -> None:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(
         vocabulary=VOCABULARY,
         letters=SCORES,

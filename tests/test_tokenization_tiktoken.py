@@ -12,6 +12,7 @@ from tokenizers import Regex, pre_tokenizers
 from packager import tokenization
 from packager.core.errors import ConfigError
 from packager.tokenization.reading import tiktoken
+from tests.nights import examples
 from tests.tokenizer_graphs import Graph
 
 pytestmark = pytest.mark.by_content
@@ -63,7 +64,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return Graph(write(tmp_path_factory.mktemp("ranks")))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=TEXTS)
 def test_ranks_give_the_tokens_of_tiktoken(graph: Graph, text: str) -> None:
     assert graph(text)["ids"] == encoded(text)

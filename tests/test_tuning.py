@@ -1,7 +1,9 @@
 """The search of `mobpack tune`, its journal, and what it writes into mobpack.toml, without a device."""
 
+import re
 import tomllib
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from zlib import crc32
 
@@ -10,12 +12,12 @@ import pytest
 
 from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
-from packager.devices.link import Device
+from packager.pages.sections import with_section
 from packager.tuning.candidates import Candidate, candidates
 from packager.tuning.journal import Journal
+from packager.tuning.page import Bounds, Searched, part
 from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search
 from packager.tuning.writing import with_tuned
-from packager.workflows.tune import Found
 
 pytestmark = pytest.mark.by_content
 
@@ -35,7 +37,8 @@ def device(milliseconds: dict[str, float], calls: list[tuple[str, int]], noise: 
         if candidate.name not in milliseconds:
             return Round(error="took no node of the model")
         drawn = np.random.default_rng(crc32(f"{candidate.key} {number}".encode())).normal(1, noise, RUNS)
-        return Round(times_ns=tuple(int(milliseconds[candidate.name] * 1e6 * max(each, 0.5)) for each in drawn))
+        times = tuple(int(milliseconds[candidate.name] * 1e6 * max(each, 0.5)) for each in drawn)
+        return Round(times_ns=times, error_share=None if number else 0.12)
 
     return measure
 
@@ -91,6 +94,18 @@ def test_where_what_ships_fails_anything_that_works_is_better() -> None:
     assert outcome.ratio is None
 
 
+def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
+    known = device({"xnnpack": 5.0, "qnn": 3.0}, [])
+
+    def measure(candidate: Candidate, number: int) -> Round:
+        failed = candidate.name == "qnn" and number == FINAL_ROUNDS - 1
+        return Round(error="it crashed") if failed else known(candidate, number)
+
+    outcome = search(USUAL, candidates("net.aar", ["qnn"], 1), measure, always)
+    assert outcome.best is outcome.today
+    assert [each.error for each in outcome.trials] == ["", "it crashed"]
+
+
 def test_nothing_works() -> None:
     outcome, _ = searched({})
     assert outcome.best is outcome.today
@@ -118,11 +133,60 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
     milliseconds: dict[str, float], providers: tuple[str, ...], threads: int
 ) -> None:
     outcome, _ = searched(milliseconds)
-    phone = Device(
-        serial="1", maker="", model="Pixel 8", soc="SM8650", api=34, release="14", abis=("arm64-v8a",), fingerprint=""
-    )
-    tuned = Found(device=phone, model="net", outcome=outcome).tuned
+    tuned = outcome.tuned
     assert (tuned.providers, tuned.threads) == (providers, threads)
+
+
+BOUNDS = Bounds(most=40, minutes=20, seconds=1, runs=1000)
+
+
+def explained(
+    milliseconds: dict[str, float], chip: str = "SM8650", has_time: Callable[[], bool] = always
+) -> tuple[str, dict[str, list[str]]]:
+    """The words of the section, and the cells of its rows by the settings."""
+    outcome, _ = searched(milliseconds, has_time)
+    found = part(Searched(device="Pixel 8 <b>", chip=chip, model="net", outcome=outcome), BOUNDS)
+    rows = [re.findall("<td[^>]*>(.*?)</td>", each) for each in re.findall("<tr>(.*?)</tr>", found)]
+    return unescape(re.sub(r"<[^>]*>", "", found)), {row[0]: row[1:] for row in rows if row}
+
+
+def test_the_page_says_why_each_candidate_was_left_and_what_is_written() -> None:
+    names = [each.name for each in candidates("net.aar", ["qnn", "xnnpack"], 40)]
+    times = {name: 8.0 + index / 5 for index, name in enumerate(names)}
+    text, rows = explained({**times, "xnnpack": 6.0, "qnn": 3.0, "qnn, 2 threads": 5.0} | {"cpu": 20.0})
+    assert "net on Pixel 8 <b>" in text
+    assert re.search(r"qnn takes 0\.\d\d \(0\.\d\d to 0\.\d\d\) of the time of xnnpack, which ships\.", text)
+    assert '[target.android.tuned.SM8650.net]\n# Measured by mobpack tune.\nproviders = ["qnn", "xnnpack"]' in text
+    p50, p90, half, by_round, error, result = rows["qnn"]
+    assert (error, result) == ("12 %", "the fastest")
+    assert float(half.split()[0]) < float(p50.split()[0]) < float(p90.split()[0])
+    assert by_round.count(" ms") == FINAL_ROUNDS, "the median of every round"
+    assert rows["xnnpack"][-1] == "ships"
+    last = len(names)
+    assert rows["cpu"][-1] == f"place {last} of {last} in round 1"
+    assert rows["qnn, 1 thread"][-1].startswith("place ")
+    assert any(re.fullmatch("slower than qnn when [23] were left", each[-1]) for each in rows.values())
+    assert "40 at most of a package; 0 failed" in text
+    assert "20 min at most; it came to its end" in text
+
+
+def test_the_page_says_what_failed_and_that_nothing_is_written() -> None:
+    left = iter([True] * 9)
+    text, rows = explained({"xnnpack": 5.0, "xnnpack, 2 threads": 6.0, "cpu": 9.0}, "", lambda: next(left, False))
+    assert "Nothing is faster than what ships, xnnpack." in text
+    assert rows["qnn"][-1] == "failed: took no node of the model"
+    assert "not measured: the time was over" in {each[-1] for each in rows.values()}
+    assert "the time was over before its end" in text
+    assert "nothing for this chip and model" in text
+    assert "[target." not in text
+    assert "works; what ships, xnnpack, fails: took no node" in explained({"cpu": 9.0})[0]
+
+
+def test_a_section_replaces_an_older_one_of_its_name_and_no_other() -> None:
+    page = with_section(with_section("<main>\n</main>\n", "a", "old\n"), "b", "other\n")
+    assert with_section(page, "a", "new\n") == (
+        "<main>\n<!-- b -->\nother\n<!-- end of b -->\n<!-- a -->\nnew\n<!-- end of a -->\n</main>\n"
+    )
 
 
 SUBJECT = {"device": "a/b:14", "packages": "0123"}
@@ -131,7 +195,7 @@ SUBJECT = {"device": "a/b:14", "packages": "0123"}
 def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "journal" / "tune.jsonl"
     journal = Journal(path, SUBJECT)
-    found = Round(times_ns=(1, 2, 3))
+    found = Round(times_ns=(1, 2, 3), error_share=0.5)
     journal.add("net", USUAL, 0, found)
     journal.add("net", USUAL, 1, Round(error="no"))
     with path.open("a") as file:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from packager.config import Config
     from packager.core.console import Console
     from packager.encryption import ModelKey
-    from packager.workflows.build import Release
     from packager.workflows.unchanged import Summary
 
 
@@ -160,7 +159,7 @@ def build(
             result = sent
         else:
             made = workflow.build(config, request, console, origins_of(project, request.targets, console), store)
-            result = summarized(made)
+            result = shared_builds.summarized(made)
             if shared:
                 shared_builds.offer(shared, made, result, store)
     ended = unchanged.Ended(
@@ -250,27 +249,6 @@ def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> 
     console.table("", ["artifact", "size", "sha256", "worst error"], result.rows)
     for line in result.lines:
         console.say(line)
-
-
-def summarized(made: "Release") -> "Summary":
-    from packager.core.console import size
-    from packager.targets import MODELS_IN
-    from packager.workflows.unchanged import Summary
-
-    compared = [parity for parity in made.report.parities if parity.has_run]
-    worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the scale"
-    rows = (
-        (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)
-        for each in made.shipped
-        if each.artifact.kind in MODELS_IN
-    )
-    lines = (
-        f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
-        f"{parity.against} within {parity.atol:g} + {parity.tolerance:g} x scale ({parity.samples})"
-        for parity in compared
-    )
-    # Targets may ship the same graph in several formats.
-    return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
 
 
 PACKAGES = ("aar", "swift-package", "npm-package", "web-package", "pub-package")

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import click
 
-from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
+from packager.cli.options import MODEL, cache_option, cache_table, json_option, parse_shapes, print_json, shape_option
 
 
 @click.command(short_help="Convert a model to ORT format.")
 @click.argument("model", type=MODEL)
 @click.option("--out", "-o", type=MODEL, help="The .ort file to write; default: MODEL's name, in the current folder.")
 @shape_option
+@cache_option
 @json_option
-def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
+def convert(model: Path, out: Path | None, shapes: tuple[str, ...], cache_url: str | None, as_json: bool) -> None:
     """Convert MODEL.onnx to canonical ORT format and write its operator configuration beside it."""
     from packager import models
     from packager.compile.compile import compile_variant
@@ -21,17 +22,16 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     from packager.core.console import Console, size
     from packager.core.values import baseline
     from packager.files.atomic import atomic_file, copy_rest
-    from packager.files.store import Store
-    from packager.files.user_cache import cache_folder
+    from packager.workflows.shared_store import opened_store
 
     console = Console(quiet=as_json)
     out = out or Path(f"{model.stem}.ort")
-    with console.step(f"convert {model.name}"):
+    with opened_store(cache_table(cache_url), console) as store, console.step(f"convert {model.name}"):
         loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)
         loaded = models.hashed(loaded)
-        compiled = compile_variant(baseline(loaded), Store(cache_folder() / "store"))
+        compiled = compile_variant(baseline(loaded), store)
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:
         copy_rest(content, file)

@@ -7,6 +7,7 @@ import click
 
 from packager.cli.options import (
     MODEL,
+    cache_option,
     config_option,
     evidence_option,
     json_option,
@@ -106,6 +107,7 @@ def self_test(
     from packager.core.to_json import plain
     from packager.devices import words
     from packager.workflows.device import self_testing
+    from packager.workflows.device.preparing import is_interrupted
 
     console = Console(quiet=as_json)
     found = self_testing.self_test(_wanted(package, devices, providers, models, runtime, timeout_s), console)
@@ -113,6 +115,10 @@ def self_test(
         _tables(words.test_tables(found), console)
         for line in words.device_notes(found.devices):
             console.result(line)
+    if is_interrupted(found.devices):
+        if as_json:
+            print_json(plain(found))
+        raise KeyboardInterrupt("some tests were not made")
     try:
         self_testing.judge(found)
     except MobpackError as error:
@@ -207,6 +213,7 @@ def bench(
     from packager.devices.measuring import Method
     from packager.runners import Pace
     from packager.workflows.device import benching
+    from packager.workflows.device.preparing import is_interrupted
 
     console = Console(quiet=as_json)
     request = benching.Request(
@@ -221,6 +228,10 @@ def bench(
     found = benching.bench(request, console)
     if not as_json:
         show(found, console)
+    if is_interrupted(found.devices):
+        if as_json:
+            click.echo(in_lines(found), nl=False)
+        raise KeyboardInterrupt("some rounds are missing; no file was written")
     if page:
         benching.write_report(page, found)
         console.say(f"report: {page}")
@@ -254,6 +265,7 @@ def bench(
 )
 @runtime_option
 @timeout_option
+@cache_option
 @no_code_option
 @json_option
 def check(
@@ -268,6 +280,7 @@ def check(
     sides: tuple[str, str] | None,
     runtime: Path | None,
     timeout_s: float,
+    cache_url: str | None,
     no_code: bool,
     as_json: bool,
 ) -> None:
@@ -277,9 +290,10 @@ def check(
     For example: mobpack device check --bisect cpu device:qnn
     """
     from packager.cli.bisection import show
-    from packager.cli.build import configured
+    from packager.cli.build import configured, with_cache
     from packager.core.console import Console
     from packager.core.errors import MobpackError
+    from packager.core.to_json import plain
     from packager.devices import words
     from packager.release.manifest import parity_entry
     from packager.workflows.device import checking
@@ -290,6 +304,7 @@ def check(
     config = configured(
         model, config_path, targets=(checking.TARGET,), settings=settings, shapes=shapes, has_code=not no_code
     )
+    config = with_cache(config, cache_url)
     request = Request(targets=(checking.TARGET,), out=Path(), rules=Rules(evidence=evidence))
     wanted = _wanted(package, devices, providers, (), runtime, timeout_s)
     if sides:
@@ -297,7 +312,7 @@ def check(
         return
     found = checking.check(config, request, wanted, console)
     document = {
-        "devices": list(found.devices),
+        "devices": plain(found.devices),
         "parity": [parity_entry(each) for each in found.report.parities],
         "failures": [
             {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
@@ -305,7 +320,10 @@ def check(
         ],
     }
     if not as_json:
-        console.table("", words.PARITY_COLUMNS, [words.parity_cells(each) for each in found.report.parities])
+        if found.report.parities:
+            console.table("", words.PARITY_COLUMNS, [words.parity_cells(each) for each in found.report.parities])
+        for line in words.device_notes(found.devices):
+            console.result(line)
     try:
         checking.judge(found)
     except MobpackError as error:

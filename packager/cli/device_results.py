@@ -1,11 +1,22 @@
 """`mobpack device app`, `xcode` and `read`: for devices in farms, and for those at somebody else's desk."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from packager.cli.device import package_option, runtime_option, show
 from packager.cli.options import MODEL, json_option, print_json
+
+if TYPE_CHECKING:
+    from packager.core.console import Console
+    from packager.devices.document import DeviceDocument
+
+gate_option = click.option(
+    "--fail-on", "gates", multiple=True, metavar="GATE", help="Fail with exit code 6, as in `mobpack device bench`."
+)
+baseline_option = click.option("--baseline", type=MODEL, help="JSON of an earlier run to compare with.")
+page_option = click.option("--report", "page", type=MODEL, help="Write an HTML page, and the JSON beside it.")
 
 
 @click.command(short_help="Make an app for device farms.")
@@ -66,11 +77,52 @@ def app(
 @click.command("xcode", short_help="Make an Xcode project that tests a Swift package on devices.")
 @click.argument("package", type=MODEL)
 @click.option("--out", "output", type=MODEL, default=Path(), help="Folder for DeviceTests; default: this one.")
-def xcode_tests(package: Path, output: Path) -> None:
+@click.option(
+    "--run", "is_run", is_flag=True, help="On a Mac: run the test on a device, read its results; keep no project."
+)
+@click.option(
+    "--device", metavar="PATTERN", default="", help="Name, udid or type, with * and ?; default: the only one."
+)
+@click.option("--team", metavar="ID", default="", help="Team of Apple's developer account that signs the test.")
+@gate_option
+@baseline_option
+@page_option
+@json_option
+def xcode_tests(
+    package: Path,
+    output: Path,
+    is_run: bool,
+    device: str,
+    team: str,
+    gates: tuple[str, ...],
+    baseline: Path | None,
+    page: Path | None,
+    as_json: bool,
+) -> None:
     """Make an Xcode project whose test times and checks the Swift PACKAGE, a folder dist/swift/NAME, on an iPhone.
 
-    Its README says how to run it, on a Mac; give the results to `mobpack device read`.
+    Its README says how to run it, on a Mac; give the results to `mobpack device read`. With --run, all of that is done.
     """
+    if is_run:
+        from packager.core.console import Console
+        from packager.devices import comparing
+        from packager.devices.gates import parse
+        from packager.workflows.device import iphone_testing
+
+        before = comparing.read(baseline) if baseline else None
+        request = iphone_testing.RunRequest(
+            package=package,
+            device=device,
+            team=team,
+            gates=parse(gates, has_baseline=before is not None),
+            baseline=before,
+        )
+        console = Console(quiet=as_json)
+        _give(iphone_testing.run(request, console), page, console, as_json=as_json)
+        return
+    for option, given in {"--device": device, "--team": team, "--fail-on": gates, "--baseline": baseline}.items():
+        if given:
+            raise click.UsageError(f"{option} needs --run")
     from packager.core.console import Console
     from packager.devices.xcode_tests import write_device_tests
 
@@ -80,24 +132,29 @@ def xcode_tests(package: Path, output: Path) -> None:
 
 @click.command(short_help="Read results that came back from devices.")
 @click.argument("results", type=MODEL)
-@click.option(
-    "--fail-on", "gates", multiple=True, metavar="GATE", help="Fail with exit code 6, as in `mobpack device bench`."
-)
-@click.option("--baseline", type=MODEL, help="JSON of an earlier run to compare with.")
-@click.option("--report", "page", type=MODEL, help="Write an HTML page, and the JSON beside it.")
+@gate_option
+@baseline_option
+@page_option
 @json_option
 def read(results: Path, gates: tuple[str, ...], baseline: Path | None, page: Path | None, as_json: bool) -> None:
     """Read RESULTS that a farm or a Mac has given back: a file, an archive, a log, or a folder of all that."""
     from packager.core.console import Console
-    from packager.core.errors import MobpackError
-    from packager.core.to_json import plain
     from packager.devices import comparing
     from packager.devices.gates import parse
-    from packager.workflows.device import benching, farming
+    from packager.workflows.device import farming
 
     console = Console(quiet=as_json)
     before = comparing.read(baseline) if baseline else None
     found = farming.read(results, parse(gates, has_baseline=before is not None), before, console)
+    _give(found, page, console, as_json=as_json)
+
+
+def _give(found: "DeviceDocument", page: Path | None, console: "Console", *, as_json: bool) -> None:
+    """Prints results, writes their page, and raises the error of a gate that was not met."""
+    from packager.core.errors import MobpackError
+    from packager.core.to_json import plain
+    from packager.workflows.device import benching
+
     if not as_json:
         show(found, console)
     if page:

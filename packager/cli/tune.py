@@ -10,7 +10,6 @@ from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.tuning.search import Trial
     from packager.workflows.tune import Found
 
 
@@ -50,6 +49,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Folder for what was measured: a search that was stopped goes on from there.",
 )
+@click.option("--report", type=MODEL, help="Write an HTML page that explains the search.")
+@click.option(
+    "--merge", type=MODEL, help="Folder of the release, before it is signed: add the search to its report.html."
+)
 @runtime_option
 @timeout_option
 @json_option
@@ -63,6 +66,8 @@ def tune(
     minutes: float,
     seconds: float,
     journal: Path,
+    report: Path | None,
+    merge: Path | None,
     runtime: Path | None,
     timeout_s: float,
     as_json: bool,
@@ -74,14 +79,14 @@ def tune(
     what ships, beyond chance, change nothing.
     """
     from packager.core.console import Console
+    from packager.devices import merging
     from packager.runners import Pace
+    from packager.workflows import tune as tuning
     from packager.workflows.device.preparing import Wanted
-    from packager.workflows.tune import Request, text_of, write
-    from packager.workflows.tune import tune as run
 
     console = Console(quiet=as_json)
     first, *others = packages or (Path("dist"),)
-    request = Request(
+    request = tuning.Request(
         wanted=Wanted(package=first, devices=devices, models=models, runtime=runtime, timeout_s=timeout_s),
         others=tuple(others),
         most=most,
@@ -90,52 +95,41 @@ def tune(
         journal=journal,
     )
     if not dry_run:
-        text_of(project)  # refused before the search
-    found = run(request, console)
+        tuning.text_of(project)  # refused before the search
+    if merge:
+        merging.refuse_unfit(merge)
+    found = tuning.tune(request, console)
     if as_json:
         print_json({"results": [_document(each) for each in found]})
     else:
         for each in found:
             _show(each, console)
+    if report:
+        tuning.write_page(report, found, request)
+        console.say(f"report: {report}")
+    if merge:
+        tuning.merge(merge, found, request)
+        console.say(f"merged into {merge}")
     if not dry_run:
-        changed = write(project, found, console)
+        changed = tuning.write(project, found, console)
         console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
 
 
 def _show(found: "Found", console: "Console") -> None:
+    from packager.tuning import words
+
     outcome = found.outcome
-    rows = [[*_cells(trial), _mark(found, trial)] for trial in outcome.trials]
-    console.table(f"{found.model} on {found.device.name}", ("settings", "p50", "rounds", ""), rows)
+    rows = [words.short(words.cells(trial, outcome)) for trial in outcome.trials]
+    console.table(f"{found.model} on {found.device.name}", words.short(words.COLUMNS), rows)
     if not outcome.is_complete:
         console.caution("the time was over before the end; run again to go on, or allow more --minutes")
-    best, today = outcome.best.candidate, outcome.today.candidate
-    if best.package != today.package:
-        console.say(f"the fastest is in {best.package}: ship that variant, then tune again")
-    elif best == today:
-        console.say(f"nothing is faster than what ships, {today.name}")
-    elif outcome.ratio:
-        ratio = outcome.ratio
-        console.say(
-            f"{best.name}: {ratio.value:.2f} of the time of {today.name} "
-            f"({ratio.interval.low:.2f} to {ratio.interval.high:.2f})"
-        )
-
-
-def _cells(trial: "Trial") -> list[str]:
-    if trial.error:
-        return [trial.candidate.name, "-", trial.error]
-    if not trial.rounds:
-        return [trial.candidate.name, "-", "not measured"]
-    return [trial.candidate.name, f"{trial.median_ns / 1e6:.3g} ms", str(len(trial.rounds))]
-
-
-def _mark(found: "Found", trial: "Trial") -> str:
-    if trial is found.outcome.best:
-        return "fastest" if trial is not found.outcome.today else "ships, and stays"
-    return "ships" if trial is found.outcome.today else ""
+    console.say(words.verdict(outcome))
 
 
 def _document(found: "Found") -> dict[str, object]:
+    from packager.bench.statistics import all_of, quantile
+    from packager.tuning import words
+
     outcome = found.outcome
     return {
         "device": found.device.serial,
@@ -151,8 +145,11 @@ def _document(found: "Found") -> dict[str, object]:
                 "settings": trial.candidate.name,
                 "package": trial.candidate.package,
                 "p50-ms": trial.median_ns / 1e6 if trial.rounds else None,
+                "p90-ms": quantile(all_of(trial.rounds), 0.9) / 1e6 if trial.rounds else None,
                 "rounds": [list(times) for times in trial.rounds],
                 "error": trial.error,
+                "error-share": trial.error_share,
+                "result": words.result(trial, outcome),
             }
             for trial in outcome.trials
         ],

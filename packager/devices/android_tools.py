@@ -44,7 +44,7 @@ class AndroidTools:
         arguments: list[str | Path] = ["--release", "--min-api", str(min_api), "--output", output]
         for each in classpath:
             arguments += ["--classpath", each]
-        java([self.bundletool], "com.android.tools.r8.D8", [*arguments, *jars], what="D8")
+        java([self.bundletool], "com.android.tools.r8.D8", [*arguments, *jars], what="translating classes with D8")
 
     def bundle(self, modules: Sequence[Path], output: Path) -> None:
         """Writes an app bundle of modules."""

@@ -5,10 +5,11 @@ import operator
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from packager.core.errors import ConfigError, ToolError
-from packager.devices.link import READY, Device, Link, Listed
+from packager.devices.link import READY, Device, GoneError, Link, Listed
 
 KEYS: Mapping[str, Callable[[Device], str]] = {
     "serial": lambda device: device.serial,
@@ -28,6 +29,8 @@ SIGNS: Mapping[str, Callable[[int, int], bool]] = {
 }
 SERIAL = "ANDROID_SERIAL"
 """Variable with which users of adb choose a device."""
+GONE = "gone"
+"""State of a device that is listed as ready, and does not answer."""
 EXAMPLES = "--device 'Pixel*', --device soc=SM8650, --device 'api>=33', or --device '*' for all"
 
 
@@ -87,8 +90,9 @@ def choose(link: Link, patterns: Sequence[str]) -> Chosen:
         )
     named = tuple(patterns) or tuple(filter(None, (os.environ.get(SERIAL, ""),)))
     refuse_malformed(named)
-    ready = [link.describe(each.serial) for each in listed if each.state == READY]
-    absent = [_absent(link, each) for each in listed if each.state != READY]
+    described = describe_all(link, listed)
+    ready = [each for each in described if isinstance(each, Device)]
+    absent = [each for each in described if isinstance(each, Absent)]
     if not named:
         return _only(ready, absent)
     fitting = tuple(each for each in ready if any(matches(each, pattern) for pattern in named))
@@ -99,6 +103,22 @@ def choose(link: Link, patterns: Sequence[str]) -> Chosen:
         known = "; ".join(f"{each.serial}: {each.name}" for each in ready) or "none is ready"
         raise ConfigError(f"--device {', '.join(named)}: no device fits", hint=f"connected: {known}")
     return Chosen(devices=fitting, absent=missing)
+
+
+def describe_all(link: Link, listed: Sequence[Listed]) -> list[Device | Absent]:
+    """The answers of devices about themselves. All are asked at once, as one that hangs takes half a minute; one that
+    does not answer is absent."""
+
+    def described(each: Listed) -> Device | Absent:
+        if each.state != READY:
+            return Absent(serial=each.serial, state=each.state, advice=link.advice(each))
+        try:
+            return link.describe(each.serial)
+        except GoneError as error:
+            return Absent(serial=each.serial, state=GONE, advice=error.hint)
+
+    with ThreadPoolExecutor(max_workers=max(1, len(listed))) as pool:
+        return list(pool.map(described, listed))
 
 
 def _only(ready: Sequence[Device], absent: Sequence[Absent]) -> Chosen:
@@ -114,10 +134,6 @@ def _unusable(absent: Sequence[Absent]) -> ToolError:
     first, *others = absent
     more = f", and {len(others)} more" if others else ""
     return ToolError(f"device {first.serial} is {first.state}{more}", hint=first.advice)
-
-
-def _absent(link: Link, listed: Listed) -> Absent:
-    return Absent(serial=listed.serial, state=listed.state, advice=link.advice(listed))
 
 
 def _plain(pattern: str) -> str:

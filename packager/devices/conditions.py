@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from packager.devices.device_session import Equipped
+from packager.devices.device_opening import Equipped
 from packager.devices.link import Link
 
 SCRIPT = """

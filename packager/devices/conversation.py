@@ -4,7 +4,9 @@ import json
 import queue
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from packager.processes.commands import last_lines
 
 READY_S = 120.0
 """Longest start of the program."""
+HALT_S = 0.2
+"""Longest time until an interruption is noticed."""
 ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 KILLED = 137
 """Exit code of a program that the system has killed: 128 + SIGKILL."""
@@ -47,7 +51,7 @@ class Conversation:
         Raises ModelError if the program crashes, ToolError if it is killed or does not answer in time, GoneError if the
         device is gone.
         """
-        line = "\t".join([verb, *(_escaped(f"{key}={text}") for key, text in words.items())])
+        line = request_line(verb, words)
         try:
             assert self._process.stdin
             self._process.stdin.write(line + "\n")
@@ -87,18 +91,28 @@ class Conversation:
         self._lines.put("")
 
     def _answer(self, doing: str, timeout_s: float) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=timeout_s)
-        except queue.Empty as error:
+        line = self._line(timeout_s)
+        if line is None:
             self._link.shell(self._serial, "true")
             raise ToolError(
                 f"{self._serial} gave no answer within {timeout_s:g} s, {doing}",
                 hint="wake it, close its apps, or give it more time with --timeout",
-            ) from error
+            )
         if not line:
             self._ended(doing)
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _line(self, timeout_s: float) -> str | None:
+        """The next line, empty if the program has ended; None if there is none in time. Raises KeyboardInterrupt when
+        the user interrupts."""
+        end = time.monotonic() + timeout_s
+        while (left := end - time.monotonic()) > 0:
+            if self._link.halt.is_set():
+                raise KeyboardInterrupt
+            with suppress(queue.Empty):
+                return self._lines.get(timeout=min(HALT_S, left))
+        return None
 
     def _ended(self, doing: str) -> None:
         """Raises the reason for which the program has ended."""
@@ -129,6 +143,11 @@ class Conversation:
             f"the program on {self._serial} ended with code {code}, {doing}: {said or 'it says nothing'}",
             hint="adb logcat shows why",
         )
+
+
+def request_line(verb: str, words: Mapping[str, str]) -> str:
+    """A request as the program reads it: the verb and `key=text` for each word, with tabs between them."""
+    return "\t".join((verb, *(_escaped(f"{key}={text}") for key, text in words.items())))
 
 
 def _escaped(text: str) -> str:

@@ -1,115 +1,22 @@
-"""Models that are open on a device: files on their own, or the models of a package through its own classes."""
+"""Models that are open on a device, each in a process of its own."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from packager.core.errors import ModelError, ToolError
 from packager.devices import values
 from packager.devices.conversation import Conversation
-from packager.devices.link import Device, GoneError, Link, Start
-from packager.devices.storage import Storage
-from packager.files.hashes import sha256_of
-from packager.models.weights import external_tensors
-from packager.runners import Loading, Outcome, Pace, Runnable, Times
+from packager.devices.device_answers import OutputTest, PackagedModel, Timed, about_of, models_of, tests_of, timed_of
+from packager.devices.device_opening import Equipped, Opening
+from packager.runners import Loading, Outcome, Pace, Times
 from packager.samples.sample import arrays_of
 
-if TYPE_CHECKING:
-    pass
-
-ANSWER_S = 300.0
-"""Longest time to open a model, or to run it once."""
-ORT = ".ort"
-FORMATS: Mapping[bool, Mapping[str, str]] = {
-    True: {"session.load_model_format": "ORT"},
-    False: {"session.load_model_format": "ONNX"},
-}
-"""Whether a file is in ORT format -> the configuration that says so: on a device its name is its sha256."""
 MISSING = re.compile(r"is not supported in this build|no provider|UnsatisfiedLinkError|dlopen failed", re.IGNORECASE)
 """In messages about a provider or a library that the runtime lacks."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Equipped:
-    """A device that has the program, and how it is started there."""
-
-    link: Link
-    device: Device
-    abi: str
-    storage: Storage
-    program: Start
-    assignment_class: str = ""
-    """class of the package that tells which provider took which node; empty if there is none"""
-    copied_bytes: int = 0
-    """that were copied to equip it"""
-    timeout_s: float = ANSWER_S
-
-
-@dataclass(frozen=True, kw_only=True)
-class Timed:
-    """One round of times on a device, with what is measured besides."""
-
-    times: Times
-    first_ns: int = 0
-    """of the first run after the load"""
-    pss_bytes: int | None = None
-    """its share of the memory that it uses, at the end"""
-    mapped_bytes: int | None = None
-    """of the files of models that it has mapped"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Assigned:
-    provider: str
-    nodes: int
-    macs: int = 0
-    """multiply-accumulates in them, as far as the build has counted"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class About:
-    """A model that is open."""
-
-    runtime: str
-    provider: str
-    """that started"""
-    fallbacks: tuple[str, ...] = ()
-    """why others did not, as text"""
-    assigned: tuple[Assigned, ...] | None = None
-    """nodes of each provider; None if ONNX Runtime does not tell"""
-    file: str = ""
-    sha256: str = ""
-    size_bytes: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutputTest:
-    """An output of a sample, compared on the device with the values of the build machine."""
-
-    name: str
-    sample: int
-    max_abs_error: float
-    max_rel_error: float
-    scale: float
-    mismatch_count: int
-    tolerance: float
-    absolute_tolerance: float
-    failure: str
-    """empty if it passed"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Opening:
-    """A request to open a model."""
-
-    words: Mapping[str, str]
-    what: str
-    """in errors"""
-    temporary: tuple[str, ...] = ()
-    """paths on the device that go with the session"""
 
 
 class DeviceSession:
@@ -230,85 +137,6 @@ class DeviceSession:
         return answer
 
 
-def of_file(
-    equipped: Equipped,
-    model: Runnable,
-    provider: str,
-    *,
-    options: Mapping[str, str],
-    entries: Mapping[str, str],
-    is_kept: bool,
-) -> Opening:
-    """Copies a model file to the device, and asks to open it with ONNX Runtime's own classes. Unless it `is_kept`, it
-    is removed from there when the session ends."""
-    place = equipped.storage.file(sha256_of(model.path))
-    equipped.storage.put({place: model.path})
-    settings = {**FORMATS[model.path.suffix == ORT], **entries, **model.settings}
-    words = {
-        "path": f"{equipped.storage.home}/{place}",
-        "provider": provider,
-        "optimize": str(int(model.is_optimized)),
-        "threads": str(1 if model.threads is None else model.threads),
-        **{f"entry.{key}": text for key, text in settings.items()},
-        **{f"option.{key}": text for key, text in options.items()},
-    }
-    if equipped.assignment_class:
-        words["assignment"] = equipped.assignment_class
-    if named := _weights(model):
-        folder, files = equipped.storage.libraries(named)
-        equipped.storage.put(files)
-        words["weights"] = f"{equipped.storage.home}/{folder}"
-    temporary = () if is_kept else (words["path"],)
-    return Opening(words=words, what=model.path.name, temporary=temporary)
-
-
-def _weights(model: Runnable) -> dict[str, Path]:
-    """Name -> file with weights that a graph refers to, of those in its folder of data."""
-    if model.data_folder is None or model.path.suffix == ORT:
-        return {}
-    import onnx
-    from onnx.external_data_helper import ExternalDataInfo
-
-    proto = onnx.load(model.path, load_external_data=False)
-    names = {ExternalDataInfo(tensor).location for tensor in external_tensors(proto)}
-    return {name: model.data_folder / name for name in sorted(names)}
-
-
-def of_package(
-    equipped: Equipped,
-    class_name: str,
-    provider: str,
-    data: str,
-    *,
-    threads: int = 0,
-    options: Mapping[str, str] | None = None,
-) -> Opening:
-    """Asks a class of the package to load its model with `provider`; what it keeps goes to the folder `data`."""
-    words = {
-        "class": class_name,
-        "provider": provider.upper(),
-        "threads": str(threads),
-        "data": data,
-        "libraries": equipped.program.libraries,
-        **{f"option.{key}": text for key, text in (options or {}).items()},
-    }
-    return Opening(words=words, what=class_name.rpartition(".")[2])
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackagedModel:
-    """A model of a package, as its class describes it."""
-
-    class_name: str
-    name: str
-    version: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    providers: tuple[str, ...]
-    """of the package, in lower case"""
-    tests_itself: bool
-
-
 def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> tuple[PackagedModel, ...]:
     """The models among the classes of a package."""
     place = equipped.storage.run_folder()
@@ -325,85 +153,4 @@ def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> 
             f"{equipped.device.name} cannot load the package: {failure}",
             hint="give the ONNX Runtime that the app uses with --runtime onnxruntime-android-VERSION.aar",
         )
-    return tuple(
-        PackagedModel(
-            class_name=each["class"],
-            name=each["name"],
-            version=each["version"],
-            inputs=tuple(each["inputs"]),
-            outputs=tuple(each["outputs"]),
-            providers=tuple(each_name.lower() for each_name in each["providers"]),
-            tests_itself=each["tests-itself"],
-        )
-        for each in answer["models"]
-    )
-
-
-def timed_of(answer: Mapping[str, Any]) -> Timed:
-    """The answer to a request for times."""
-    if answer["error"]:
-        return Timed(times=Times(error=answer["error"]))
-    times = Times(
-        warm_up_ns=tuple(answer["warm_up_ns"]),
-        times_ns=tuple(answer["times_ns"]),
-        cpu_ns=answer["cpu_ns"] or 0,
-        peak_bytes=answer["peak_bytes"],
-    )
-    return Timed(
-        times=times,
-        first_ns=answer["first_ns"],
-        pss_bytes=answer["pss_bytes"],
-        mapped_bytes=answer["mapped_bytes"],
-    )
-
-
-def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
-    """The answer to a request for a self-test."""
-    return tuple(
-        OutputTest(
-            name=each["name"],
-            sample=each["sample"],
-            max_abs_error=float(each["maxAbsError"]),
-            max_rel_error=float(each["maxRelError"]),
-            scale=float(each["scale"]),
-            mismatch_count=each["mismatchCount"],
-            tolerance=float(each["tolerance"]),
-            absolute_tolerance=float(each["absoluteTolerance"]),
-            failure=each["failure"],
-        )
-        for each in answer["outputs"]
-    )
-
-
-def about_of(answer: Mapping[str, Any]) -> About:
-    """The answer to a request to open a model."""
-    found = answer.get("assignment")
-    return About(
-        runtime=answer["version"],
-        provider=str(answer["provider"]).lower(),
-        fallbacks=tuple(f"{each['provider']}: {each['reason']}" for each in answer.get("fallbacks", ())),
-        assigned=None
-        if found is None
-        else tuple(
-            Assigned(provider=each["provider"], nodes=each["nodes"], macs=each.get("macs", 0)) for each in found
-        ),
-        file=answer.get("file", ""),
-        sha256=answer.get("sha256", ""),
-        size_bytes=answer.get("size", 0),
-    )
-
-
-__all__ = [
-    "About",
-    "Assigned",
-    "DeviceSession",
-    "Equipped",
-    "GoneError",
-    "Opening",
-    "OutputTest",
-    "PackagedModel",
-    "Timed",
-    "describe",
-    "of_file",
-    "of_package",
-]
+    return models_of(answer)

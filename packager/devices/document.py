@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from packager.bench.document import ComparisonEntry, RowEntry
 from packager.core.names import kebab_case
 from packager.devices.conditions import Conditions
-from packager.devices.device_session import Assigned, OutputTest
+from packager.devices.device_answers import Assigned, OutputTest
 
 STRICT: dict[str, Any] = {"alias_generator": kebab_case, "extra": "forbid", "use_attribute_docstrings": True}
 
@@ -115,7 +115,7 @@ class DeviceDocument:
     schema_version: Literal[1]
     mobpack: str
     is_partial: bool
-    """whether the measurement was interrupted"""
+    """whether a device failed, or the measurement was interrupted: rounds are missing"""
     package: PackageEntry
     method: MethodEntry
     devices: tuple[DeviceEntry, ...]

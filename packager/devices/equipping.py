@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.devices.device_session import ANSWER_S, Equipped
+from packager.devices.device_opening import ANSWER_S, Equipped
 from packager.devices.link import Device, Link, Start
 from packager.devices.package import DevicePackage, Runtime
 from packager.devices.storage import Storage, programs

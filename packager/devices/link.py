@@ -1,6 +1,7 @@
 """The interface of links to devices: a plug-in lists devices, runs programs there, and copies files."""
 
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,6 +89,12 @@ class Link(Protocol):
     MAIN_CLASS: ClassVar[str]
     """entry of the program that runs models there"""
 
+    @property
+    def halt(self) -> threading.Event:
+        """Is set when the user interrupts: threads that wait for a device raise KeyboardInterrupt then, and leave it
+        clean."""
+        ...
+
     def listed(self) -> tuple[Listed, ...]:
         """All devices of the link, by serial. Raises ToolError if its program is missing or does not work."""
         ...
@@ -121,3 +128,9 @@ class Link(Protocol):
     def reconnect(self, serial: str) -> None:
         """Tries to reach a device again that has gone."""
         ...
+
+
+def pause(link: Link, seconds: float) -> None:
+    """Waits. Raises KeyboardInterrupt when the user interrupts."""
+    if link.halt.wait(seconds):
+        raise KeyboardInterrupt

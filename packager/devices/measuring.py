@@ -3,19 +3,16 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError, ToolError
 from packager.devices import conditions
 from packager.devices.conditions import COOL, Conditions
-from packager.devices.device_session import DeviceSession, Equipped, of_package
+from packager.devices.device_opening import Equipped, of_package
+from packager.devices.device_session import DeviceSession
 from packager.devices.document import DeviceEntry, DeviceRow, NotMeasured
-from packager.devices.link import READY, GoneError
+from packager.devices.link import READY, GoneError, pause
 from packager.devices.rows import Contender, Round, rows_of
 from packager.runners import Pace
-
-if TYPE_CHECKING:
-    pass
 
 NS_PER_MS = 1e6
 LOOK_S = 5.0
@@ -24,6 +21,7 @@ AGAIN = 3
 """Number of times that a round is repeated for a device that went away in the middle of it."""
 BOOTED = "getprop sys.boot_completed"
 CPU = "cpu"
+INTERRUPTED = "interrupted before all rounds were done"
 SCREEN_OFF = "its screen is off: most devices keep their fast cores asleep"
 HOT = "throttled when it began: thermal status {0}"
 
@@ -62,7 +60,8 @@ class Measured:
 def measure(
     equipped: Equipped, contenders: Sequence[Contender], method: Method, advance: Callable[[], None]
 ) -> Measured:
-    """Takes all rounds on a device that is ready; one that goes and does not come back keeps the rounds it has."""
+    """Takes all rounds on a device that is ready; one that goes and does not come back keeps the rounds it has, and so
+    does one on which the user interrupts."""
     link, device = equipped.link, equipped.device
     watch = Watch()
     conditions.wake(equipped)
@@ -79,6 +78,8 @@ def measure(
         after = conditions.read(link, device.serial)
     except GoneError as error:
         reason = error.message
+    except KeyboardInterrupt:
+        reason = INTERRUPTED
     rows = rows_of(device, contenders, method.threads)
     entry = replace(
         described(equipped),
@@ -156,7 +157,7 @@ def come_back(equipped: Equipped, wait_s: float, watch: Watch) -> None:
                 f"{equipped.device.name} went away, and did not come back within {wait_s:g} s",
                 hint="check its cable and its battery, then run again",
             )
-        time.sleep(min(LOOK_S, wait_s / 20))
+        pause(link, min(LOOK_S, wait_s / 20))
     watch.reconnects += 1
     boot = conditions.read(link, serial).boot
     if watch.boot and boot != watch.boot:
@@ -183,7 +184,7 @@ def _cool(equipped: Equipped, method: Method, watch: Watch) -> None:
         if status is None or status <= COOL or waited >= method.cool_down_s:
             watch.waited_s += waited if waited >= 1 else 0.0
             return
-        time.sleep(min(LOOK_S, method.cool_down_s / 4))
+        pause(equipped.link, min(LOOK_S, method.cool_down_s / 4))
 
 
 def _round(equipped: Equipped, contender: Contender, method: Method) -> Round:

@@ -1,7 +1,6 @@
 """Adds results of devices to a release: the matrix to its report, the numbers to its manifest, by device."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,11 @@ from packager.core.to_json import plain
 from packager.devices import page
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow
 from packager.files.atomic import atomic_file
+from packager.pages.sections import with_section
 
 MANIFEST = "manifest.json"
 REPORT = "report.html"
 SIGNATURES = "*.sigstore*"
-BEGIN, END = "<!-- devices -->\n", "<!-- end of devices -->\n"
-OLDER = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
-PLACE = "</main>"
 KEY = "devices"
 
 
@@ -33,23 +30,31 @@ def refuse_unfit(folder: Path) -> None:
 def merge(folder: Path, found: DeviceDocument) -> None:
     """Replaces what the release says of the same builds of devices; others stay. Raises ConfigError if the results are
     of another package."""
-    manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    shipped = [each["sha256"] for each in manifest.get("artifacts", ())]
-    if found.package.sha256 not in shipped:
-        raise ConfigError(
-            f"--merge {folder}: its packages are others than {found.package.file}, which was measured",
-            hint="measure the package of that release: --package " + str(folder),
-        )
+    refuse_others(folder, found.package.sha256, found.package.file)
+    manifest = _manifest(folder)
     entries = {each["fingerprint"]: each for each in manifest.get(KEY, ())}
     entries |= {entry["fingerprint"]: entry for entry in _entries(found)}
     manifest[KEY] = [entries[name] for name in sorted(entries)]
     text = (folder / REPORT).read_text(encoding="utf-8")
-    section = f"{BEGIN}{page.part(found)}{END}"
-    before, place, after = OLDER.sub("", text).rpartition(PLACE)
     with atomic_file(folder / REPORT) as file:
-        file.write(f"{before}{section}{place}{after}".encode())
+        file.write(with_section(text, KEY, page.part(found)).encode())
     with atomic_file(folder / MANIFEST) as file:
         file.write((to_json(manifest, indent=2) + "\n").encode())
+
+
+def refuse_others(folder: Path, sha256: str, name: str) -> None:
+    """Raises ConfigError for a release without the package `name` of that content, which was measured."""
+    shipped = [each["sha256"] for each in _manifest(folder).get("artifacts", ())]
+    if sha256 not in shipped:
+        raise ConfigError(
+            f"--merge {folder}: its packages are others than {name}, which was measured",
+            hint="measure the package of that release: --package " + str(folder),
+        )
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return found
 
 
 def _entries(found: DeviceDocument) -> Iterator[dict[str, Any]]:

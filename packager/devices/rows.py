@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packager.bench import statistics
 from packager.bench.document import RoundEntry, RowEntry
-from packager.devices.device_session import About, PackagedModel, Timed
+from packager.devices.device_answers import About, PackagedModel, Timed
 from packager.devices.document import DeviceRow
 from packager.devices.link import Device
 

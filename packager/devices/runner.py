@@ -1,16 +1,19 @@
 """A device as a runner: comparisons and bisections run on it as on any other."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 from packager.core.errors import ModelError
-from packager.devices.device_session import DeviceSession, Equipped, of_file
+from packager.devices.device_opening import Equipped, of_file
+from packager.devices.device_session import DeviceSession
+from packager.devices.link import GoneError
 from packager.environments import SIGNED
 from packager.files.hashes import sha256_of
 from packager.providers import provider_of
-from packager.runners import Runnable, Runner, Session
+from packager.runners import Outcome, Runnable, Runner, Session
 from packager.runners.runner import SUMS_IN_16_BITS
 
 HALF = "fp16"
@@ -23,6 +26,8 @@ class DeviceRunner:
     provider: str
     keeps: frozenset[str] = frozenset()
     """sha256 of files that stay on the device"""
+    losses: list[str] = field(default_factory=list, compare=False)
+    """why the device has gone, once it has: nothing is tried after that"""
 
     @property
     def NAME(self) -> str:  # noqa: N802
@@ -54,7 +59,7 @@ class DeviceRunner:
         return ""
 
     def missing(self) -> str:
-        return ""
+        return self.losses[0] if self.losses else ""
 
     def cannot_open(self, model: Runnable) -> str:
         return ""
@@ -63,15 +68,17 @@ class DeviceRunner:
         return ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
-        opening = of_file(
-            self.equipped,
-            model,
-            self.provider,
-            options=self._options(),
-            entries=SIGNED,
-            is_kept=sha256_of(model.path) in self.keeps,
-        )
-        session = DeviceSession(self.equipped, opening, folder)
+        with _noted(self.losses):
+            opening = of_file(
+                self.equipped,
+                model,
+                self.provider,
+                options=self._options(),
+                entries=SIGNED,
+                is_kept=sha256_of(model.path) in self.keeps,
+            )
+            session = _Session(self.equipped, opening, folder)
+        session.losses = self.losses
         # Results of the CPU must not be taken for the provider's.
         if session.placed == 0 and not provider_of(self.provider).HIDES_NODES:
             session.__exit__(None, None, None)
@@ -82,6 +89,29 @@ class DeviceRunner:
         return provider_of(self.provider).options()
 
 
-def device_runner(equipped: Equipped, provider: str, keeps: frozenset[str] = frozenset()) -> Runner:
-    """The provider of a device. Its names differ from object to object, where those of other runners are fixed."""
-    return cast(Runner, DeviceRunner(equipped=equipped, provider=provider, keeps=keeps))
+class _Session(DeviceSession):
+    losses: list[str]
+
+    def run(self, sample: Path, folder: Path) -> Outcome:
+        with _noted(self.losses):
+            return super().run(sample, folder)
+
+
+@contextmanager
+def _noted(losses: list[str]) -> Iterator[None]:
+    """Notes that the device has gone in the block."""
+    try:
+        yield
+    except GoneError as error:
+        losses.append(error.message)
+        raise
+
+
+def device_runners(
+    equipped: Equipped, providers: Iterable[str], keeps: frozenset[str] = frozenset()
+) -> tuple[list[Runner], list[str]]:
+    """Providers of a device as runners, and the list to which they add the reason if it goes. Their names differ from
+    object to object, where those of other runners are fixed."""
+    losses: list[str] = []
+    made = [DeviceRunner(equipped=equipped, provider=name, keeps=keeps, losses=losses) for name in providers]
+    return [cast(Runner, each) for each in made], losses

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from packager import vectors
 from packager.core.errors import ConfigError
-from packager.devices.device_session import PackagedModel
+from packager.devices.device_answers import PackagedModel
 from packager.devices.package import DevicePackage
 from packager.devices.rows import Sample
 from packager.samples.sample import arrays_of

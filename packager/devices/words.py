@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from packager.bench.words import compared, digits, duration, median_of
 from packager.core.console import size
 from packager.core.findings import Parity
-from packager.devices.device_session import Assigned
+from packager.devices.device_answers import Assigned
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, TestDocument, TestRow
 from packager.devices.measuring import disturbances
 from packager.pages.numbers import plural
@@ -112,7 +112,7 @@ def _state(each: DeviceEntry) -> Iterator[str]:
 
 def warnings(found: DeviceDocument) -> Iterator[str]:
     if found.is_partial:
-        yield "interrupted: some rounds are missing"
+        yield "some rounds are missing: a device failed, or the measurement was interrupted"
     for device in found.devices:
         for text in disturbances(device):
             yield f"{name_of(device)}: {text}"

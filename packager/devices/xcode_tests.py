@@ -18,6 +18,7 @@ BUNDLE_ID = "dev.mobpack.device-tests"
 PRODUCT = re.compile(r'\.library\(\s*name: "(\w+)"')
 MODEL = re.compile(r"^public final class (\w+): Sendable \{$", re.MULTILINE)
 SESSION = "    private let session: ModelSession"
+TUNING = "enum Tuning {"
 SUFFIX = ".j2"
 
 
@@ -41,6 +42,8 @@ class ModelsView:
     """name of its folder"""
     module: str
     classes: tuple[str, ...]
+    is_tuned: bool
+    """whether the package follows settings by chip, which are off while it is measured"""
 
 
 def write_device_tests(package: Path, output: Path) -> tuple[Path, ModelsView]:
@@ -70,7 +73,12 @@ def _view(package: Path) -> ModelsView:
     classes = sorted(name for text in _swift(package) if SESSION in text for name in MODEL.findall(text))
     if not found or not classes:
         raise ConfigError(f"{package} has no models of mobpack's", hint="give the folder dist/swift/NAME of a build")
-    return ModelsView(package=package.absolute().name, module=found[1], classes=tuple(classes))
+    return ModelsView(
+        package=package.absolute().name,
+        module=found[1],
+        classes=tuple(classes),
+        is_tuned=any(TUNING in text for text in _swift(package)),
+    )
 
 
 def _swift(package: Path) -> list[str]:

@@ -35,6 +35,8 @@ class Work:
     """calibration method of a score"""
     share: tuple[int, int] | None = None
     """the layers of a score: share number, of how many"""
+    shared: str = ""
+    """key of a build in the store of several machines; empty if the build is not shared"""
 
 
 @dataclass(frozen=True, kw_only=True)

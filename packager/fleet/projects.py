@@ -2,6 +2,7 @@
 
 import glob
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -43,6 +44,16 @@ class Project:
     def config(self, targets: Sequence[str] = ()) -> Config:
         """Raises ConfigError, as `mobpack build` does."""
         return from_document(json.loads(self.document), self.file.parent, targets=targets, settings=self.settings)
+
+    def portable(self) -> str:
+        """The document with paths of models relative to the folder of `file`: the same on every machine. Empty for a
+        project with a file of its own."""
+        if self.is_whole:
+            return ""
+        document = json.loads(self.document)
+        for table in document["model"].values():
+            table["path"] = Path(os.path.relpath(table["path"], self.file.parent)).as_posix()
+        return json.dumps({"name": self.name, **document}, sort_keys=True)
 
 
 def projects_of(paths: Sequence[Path], settings: Sequence[str] = ()) -> tuple[Project, ...]:

@@ -4,10 +4,11 @@ import queue
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from packager.core.errors import ToolError
-from packager.fleet.cluster import RETURN_S, Cluster
+from packager.fleet.cluster import RETURN_S, Cluster, annotated, library
 from packager.fleet.graph import Graph, Kind, Task
 from packager.fleet.outcome import Outcome, State, Trouble, blocked
 from packager.fleet.resources import Worker, able, largest, why_none
@@ -56,7 +57,8 @@ class Runs:
     """Dask's key of a future -> that of its task; a task that is submitted again gets another one there"""
     _unsure: dict[str, Any] = field(default_factory=dict)
     """futures whose results were lost with a worker, by the key of their task; Dask runs those tasks again"""
-    _ended: "queue.SimpleQueue[Any]" = field(default_factory=queue.SimpleQueue)
+    _ended: Any = None
+    """distributed.as_completed of the futures; None before any is submitted"""
 
     def all(self, graph: Graph, *, only: Worker | None = None) -> Mapping[str, Outcome]:
         """The outcomes of all tasks of `graph`, on the worker `only` if one is named.
@@ -66,13 +68,11 @@ class Runs:
         self._skip(graph)
         self._submit(graph, only)
         last = time.monotonic()
-        while any(task.key not in self.outcomes for task in graph):
-            try:
-                future = self._ended.get(timeout=TICK_S)
-            except queue.Empty:
+        while not all(task.key in self.outcomes for task in graph):
+            if ended := self._next():
+                self._take(graph, ended, only)
+            else:
                 last = self._look(graph, last, only)
-                continue
-            self._take(graph, future, only)
         return self.outcomes
 
     def forget(self, key: str) -> None:
@@ -99,45 +99,82 @@ class Runs:
                 self._end(task, Outcome(key=task.key, state=State.SKIPPED, trouble=trouble))
 
     def _submit(self, graph: Graph, only: Worker | None) -> None:
+        """Hands all tasks that have not begun to the scheduler, as one graph: single ones cost it more than they do."""
+        names: dict[str, str] = {}
+        tasks: dict[str, Any] = {}
+        priorities: dict[str, float] = {}
+        places: dict[str, list[str]] = {}
         for number, task in enumerate(graph):
             if task.key in self.outcomes or task.key in self._futures:
                 continue
-            before = [self._futures.get(key) or self.outcomes[key] for key in task.after]
-            future = self.cluster.client.submit(
-                self.run,
-                task,
-                *self.arguments(task),
-                *before,
-                key=f"{task.key}-{time.monotonic_ns():x}",
-                pure=False,
-                # Builds first: a project that is finished is worth more than ten that have begun.
-                priority=10 if task.work.kind is Kind.BUILD else -number / 1e6,
-                **self._where(task, only),
-            )
-            self._futures[task.key] = future
-            self._names[str(future.key)] = task.key
-            future.add_done_callback(self._ended.put)
+            name = names[task.key] = f"{task.key}-{time.monotonic_ns():x}"
+            known = [self.outcomes[key] for key in task.after if key not in names and key not in self._futures]
+            waits = [names.get(key) or self._futures[key] for key in task.after if key in names or key in self._futures]
+            tasks[name] = (partial(_call, self.run, task, self.arguments(task), known), *waits)
+            # Builds first: a project that is finished is worth more than ten that have begun.
+            priorities[name] = 10 if task.work.kind is Kind.BUILD else -number / 1e6
+            places[name] = self._where(task, only)
+        if not tasks:
+            return
+        more = {"workers": places.__getitem__, "allow_other_workers": False} if any(places.values()) else {}
+        with annotated(priority=priorities.__getitem__, **more):
+            futures = self.cluster.client.get(tasks, list(tasks), sync=False)
+        self._futures.update(zip(names, futures, strict=True))
+        self._names.update({name: key for key, name in names.items()})
+        if self._ended is None:
+            self._ended = library().as_completed(loop=self.cluster.client.loop)
+        self._ended.update(futures)
 
-    def _where(self, task: Task, only: Worker | None) -> dict[str, Any]:
+    def _where(self, task: Task, only: Worker | None) -> list[str]:
+        """Addresses of the workers that a task is limited to; empty for any."""
         found = [only] if only else able(self.workers, task.needs)
         if self.cluster.local is not None or len(found) == len(self.workers):
-            return {}  # workers of one machine are alike
+            return []  # workers of one machine are alike
         self._places[task.key] = frozenset(each.address for each in found)
-        return {"workers": sorted(self._places[task.key]), "allow_other_workers": False}
+        return sorted(self._places[task.key])
 
-    def _take(self, graph: Graph, future: Any, only: Worker | None) -> None:
-        """Takes the result of a task that has ended."""
-        key = self._names.get(str(future.key), "")
-        if str(getattr(self._futures.get(key), "key", "")) != str(future.key) or key in self.outcomes:
-            return  # of an earlier connection
-        outcome = self._outcome(graph[key], future)
-        if outcome:
-            self._unsure.pop(key, None)
-            self._end(graph[key], outcome)
-        elif future.status != "cancelled" and self._is_connected():
-            self._unsure[key] = future
-        else:
-            self._lost(graph, only)
+    def _next(self) -> list[Any]:
+        """All futures that have ended; waits for the first one, and returns none if nothing ends for a while."""
+        if self._ended is None:
+            return []
+        try:
+            first = self._ended.queue.get(timeout=TICK_S)
+        except queue.Empty:
+            return []
+        return [first, *self._ended.next_batch(block=False)]
+
+    def _take(self, graph: Graph, ended: Sequence[Any], only: Worker | None) -> None:
+        """Takes the results of tasks that have ended."""
+        futures: dict[str, Any] = {}
+        for future in ended:
+            key = self._names.get(str(future.key), "")
+            if str(getattr(self._futures.get(key), "key", "")) == str(future.key) and key not in self.outcomes:
+                futures[key] = future  # others are of an earlier connection
+        found = self._gathered([each for each in futures.values() if each.status == "finished"])
+        for key, future in futures.items():
+            outcome = found.get(str(future.key)) or self._outcome(graph[key], future)
+            if outcome:
+                self._unsure.pop(key, None)
+                self._end(graph[key], outcome)
+            elif future.status != "cancelled" and self._is_connected():
+                self._unsure[key] = future
+            else:
+                self._lost(graph, only)
+                return
+
+    def _gathered(self, futures: Sequence[Any]) -> dict[str, Outcome]:
+        """Outcomes by Dask's keys, in one request for all; those that cannot be had so are missing."""
+        if len(futures) < 2:
+            return {}
+        client = self.cluster.client
+        request = partial(client.gather, futures, errors="skip", asynchronous=True)
+        try:
+            found = client.sync(request, callback_timeout=GATHER_S)
+        except Exception:  # of Dask: each is asked for alone then
+            return {}
+        return (
+            {str(each.key): one for each, one in zip(futures, found, strict=True)} if len(found) == len(futures) else {}
+        )
 
     def _outcome(self, task: Task, future: Any) -> Outcome | None:
         """The outcome of a task that has ended; None if it cannot be had: it was lost with its worker, which Dask
@@ -185,6 +222,7 @@ class Runs:
             )
         self._futures.clear()
         self._unsure.clear()
+        self._ended = None
         self._submit(graph, only)
 
     def _move(self, graph: Graph, addresses: frozenset[str], only: Worker | None) -> None:
@@ -217,8 +255,8 @@ class Runs:
             self._lost(graph, only)
             return time.monotonic()
         self._move(graph, frozenset(found), only)
-        for future in [each for each in self._unsure.values() if each.status in ("finished", "error")]:
-            self._ended.put(future)
+        if sure := [each for each in self._unsure.values() if each.status in ("finished", "error")]:
+            self._take(graph, sure, only)
         known = {str(future.key): key for key, future in self._futures.items()}
         self.progress.tick([known[each] for keys in processing.values() for each in _first(keys) if each in known])
         now = time.monotonic()
@@ -239,6 +277,11 @@ def _after(graph: Graph, keys: Collection[str]) -> set[str]:
         if not found.isdisjoint(task.after):
             found.add(task.key)
     return found
+
+
+def _call(run: Run, task: Task, more: tuple[Any, ...], known: Sequence[Outcome], *before: Outcome) -> Outcome:
+    """Runs on a worker: `known` are outcomes of tasks that had ended when this one was submitted."""
+    return run(task, *more, *known, *before)
 
 
 def _first(keys: Sequence[Any]) -> Iterator[str]:

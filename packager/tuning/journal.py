@@ -29,7 +29,7 @@ class Journal:
                 hint="give another --journal, or remove the file",
             )
         for line in lines[1:]:
-            found = Round(times_ns=tuple(line["times-ns"]), error=line["error"])
+            found = Round(times_ns=tuple(line["times-ns"]), error=line["error"], error_share=line.get("error-share"))
             self._rounds[line["model"], line["candidate"], line["round"]] = found
         if not lines:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,6 +46,7 @@ class Journal:
             "round": number,
             "times-ns": found.times_ns,
             "error": found.error,
+            "error-share": found.error_share,
         }
         with self._path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(_text(line))

@@ -7,9 +7,12 @@ comparison is of paired rounds, by the test of `packager.bench.statistics`: a ca
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Protocol
 
 from packager.bench import statistics
+from packager.core.tuned import Tuned
+from packager.providers import CPU
 from packager.tuning.candidates import Candidate
 
 SHARE = 3
@@ -25,6 +28,8 @@ class Round:
     times_ns: tuple[int, ...] = ()
     error: str = ""
     """why there are no times: the provider did not start, took no node, or its numbers are off by too much"""
+    error_share: float | None = None
+    """the largest error of the package's self-test, as a share of what it allows; None where it was not run"""
 
 
 class Measure(Protocol):
@@ -40,6 +45,10 @@ class Trial:
     candidate: Candidate
     rounds: list[tuple[int, ...]] = field(default_factory=list)
     error: str = ""
+    error_share: float | None = None
+    """of its first round, as in Round"""
+    left: str = ""
+    """why it was measured no further; empty for those of the last comparison, and for those that failed"""
 
     @property
     def median_ns(self) -> float:
@@ -56,10 +65,31 @@ class Outcome:
     """what ships without tuned settings"""
     best: Trial
     """`today` where nothing is faster"""
+    rival: Trial | None
+    """the fastest beside `today`, which was compared with it; None if there was no other"""
     ratio: statistics.Ratio | None
-    """of the best candidate's time to today's; None if there was no other"""
+    """of the rival's time to today's; None if there was no other"""
     is_complete: bool
     """False if the time was over before the end"""
+
+    @property
+    def tuned(self) -> Tuned:
+        """Settings to write; empty where nothing is faster than what ships, or the fastest is in another package."""
+        best = self.best.candidate
+        if best == self.today.candidate or best.package != self.today.candidate.package:
+            return Tuned()
+        return Tuned(
+            providers=self._order(best.provider),
+            threads=best.threads,
+            provider_options={best.provider: dict(best.options)} if best.options else {},
+        )
+
+    def _order(self, best: str) -> tuple[str, ...]:
+        """`best`, then the others that are faster than the CPU, which is always tried last; the CPU by name where it is
+        the fastest."""
+        faster = (trial.candidate.provider for trial in self.trials if trial.rounds)
+        order = [*dict.fromkeys((best, *faster))]
+        return tuple(takewhile(lambda name: name != CPU.NAME, order)) or (CPU.NAME,)
 
 
 def search(today: Candidate, others: Sequence[Candidate], measure: Measure, has_time: Callable[[], bool]) -> Outcome:
@@ -77,36 +107,54 @@ def search(today: Candidate, others: Sequence[Candidate], measure: Measure, has_
         alive = sorted((each for each in alive if each.rounds), key=lambda each: each.median_ns)
         if len(alive) <= SHARE or not is_complete:
             break
-        alive = alive[: math.ceil(len(alive) / SHARE)]
+        alive = _halved(alive, rounds)
         rounds += 1
     ours = trials[today.key]
     rival = next((each for each in alive if each is not ours), None)
+    for each in alive:
+        if rival and each is not ours and each is not rival:
+            each.left = f"slower than {rival.candidate.name} when {len(alive)} were left"
     ratio = None
     if rival and not ours.error:
         is_complete = _final(ours, rival, measure, has_time) and is_complete
-        ratio = statistics.ratio(rival.rounds, ours.rounds, is_paired=True)
-    wins = rival is not None and (bool(ours.error) or (ratio is not None and ratio.verdict() == "faster"))
+        if rival.rounds and ours.rounds:
+            ratio = statistics.ratio(rival.rounds, ours.rounds, is_paired=True)
+    is_faster = ratio is not None and ratio.verdict() == "faster"
+    wins = rival is not None and not rival.error and (bool(ours.error) or is_faster)
     return Outcome(
         trials=tuple(sorted(trials.values(), key=lambda each: each.median_ns)),
         today=ours,
         best=rival if wins and rival else ours,
+        rival=rival,
         ratio=ratio,
         is_complete=is_complete,
     )
 
 
+def _halved(alive: Sequence[Trial], rounds: int) -> list[Trial]:
+    """Those of `alive` that go on; the others say why not."""
+    kept = math.ceil(len(alive) / SHARE)
+    for place, trial in enumerate(alive[kept:], kept + 1):
+        trial.left = f"place {place} of {len(alive)} in round {rounds}"
+    return [*alive[:kept]]
+
+
 def _final(ours: Trial, rival: Trial, measure: Measure, has_time: Callable[[], bool]) -> bool:
-    """Takes rounds of both in turn; whether there was time for all."""
-    while min(len(ours.rounds), len(rival.rounds)) < FINAL_ROUNDS and not (ours.error or rival.error):
-        for trial in sorted((ours, rival), key=lambda each: len(each.rounds)):
-            if not has_time():
-                return False
-            _run(trial, measure)
+    """Takes rounds of both in turn, equally many in the end; whether there was time for all."""
+    while not (ours.error or rival.error):
+        next_one = min((ours, rival), key=lambda each: len(each.rounds))
+        if len(next_one.rounds) >= FINAL_ROUNDS:
+            break
+        if not has_time():
+            return False
+        _run(next_one, measure)
     return True
 
 
 def _run(trial: Trial, measure: Measure) -> None:
     found = measure(trial.candidate, len(trial.rounds))
+    if found.error_share is not None:
+        trial.error_share = found.error_share
     if found.error or not found.times_ns:
         trial.error = found.error or "it gave no times"
         trial.rounds.clear()

@@ -12,6 +12,8 @@ from packager.core.tuned import Chips, Tuned
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+TARGET = "android"
+"""that is measured, and whose settings are written"""
 NOTE = "# Measured by mobpack tune."
 
 
@@ -31,6 +33,11 @@ def with_tuned(text: str, target: str, chips: Chips) -> str:
             hint=f"remove the tuned settings of {', '.join(chips)} there, and run the command again",
         )
     return made
+
+
+def tables(target: str, chips: Chips) -> str:
+    """The tables that `chips` are in a mobpack.toml; empty for empty settings."""
+    return "\n".join(_printed(target, chips)).rstrip("\n")
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """Everything that a build of a project reads, as its lock lists it: locks are written of it, and compared with it."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from packager import models
@@ -85,18 +86,39 @@ def ingredients(project: Project, targets: Sequence[str]) -> Lock:
     return replace(found, tables={**found.tables, **made})
 
 
-def stated(project: Project, targets: Sequence[str]) -> Lock:
+class Installed:
+    """mobpack and the Python packages that it needs, as they are installed: each is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[str], Mapping[str, Facts]] = {}
+
+    @cached_property
+    def code(self) -> Facts:
+        return own_code()
+
+    def needed(self, extras: Iterable[str]) -> Mapping[str, Facts]:
+        """Raises ToolError as `locking.packages.needed` does."""
+        key = frozenset(extras)
+        if key not in self._known:
+            self._known[key] = needed(key)
+        return self._known[key]
+
+
+def stated(
+    project: Project, targets: Sequence[str], installed: Installed | None = None, *, has_file: bool = True
+) -> Lock:
     """All that decides what a build reads: the ingredients without what mobpack makes or fetches for itself, by
-    pins in its own code. Makes nothing."""
+    pins in its own code. Makes nothing. Without `has_file`, the project's file is not among them."""
     config, folder = project.config, project.folder
-    found = inputs_of(config, targets, project.file)
+    installed = installed or Installed()
+    found = inputs_of(config, targets, project.file if has_file else None)
     code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]
     files = sorted({*found.files, *code, *_own_runtimes(config), *_keys(config)})
     return Lock(
         tables={
-            BUILD: {"mobpack": own_code(), **_options(project, targets)},
+            BUILD: {"mobpack": installed.code, **_options(project, targets)},
             MACHINE: machine(),
-            PYTHON: needed({*EXTRAS, *targets}),
+            PYTHON: installed.needed({*EXTRAS, *targets}),
             ENVIRONMENT: {name: _state(ENVIRONMENTS[name]()) for name in sorted(_asked(config, targets))},
             RUNTIME: {name: _runtime(table, name) for name, table in targets_of(config, targets).items()},
             FILE: {_relative(path, folder): _file(path) for path in files},

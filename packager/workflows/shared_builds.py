@@ -12,12 +12,14 @@ import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from packager.core.console import size
 from packager.files.atomic import link_or_copy
 from packager.files.store import Store, key_of
 from packager.release import MANIFEST
 from packager.release.publish import staged
+from packager.targets import MODELS_IN
 from packager.workflows.build import Release
-from packager.workflows.ingredients import Project, stated
+from packager.workflows.ingredients import Installed, Project, stated
 from packager.workflows.inputs import unlisted
 from packager.workflows.requested import Request
 from packager.workflows.unchanged import Summary, lock_beside
@@ -36,8 +38,18 @@ class SharedBuild:
     out: Path
 
 
-def shared_build(project: Project | None, request: Request, store: Store) -> SharedBuild | None:
+def shared_build(
+    project: Project | None,
+    request: Request,
+    store: Store,
+    *,
+    document: str = "",
+    installed: Installed | None = None,
+) -> SharedBuild | None:
     """The build that `request` asks for; None if it is not shared.
+
+    `document` describes a project that is one of several in its file, and counts in place of that file. `installed` is
+    for many projects: it reads each package once.
 
     Raises ModelError for a model that cannot be read, ToolError for a damaged Python package.
     """
@@ -45,7 +57,7 @@ def shared_build(project: Project | None, request: Request, store: Store) -> Sha
         return None
     if unlisted(project.config, request.targets):
         return None
-    found = stated(project, request.targets)
+    found = stated(project, request.targets, installed or Installed(), has_file=not document)
     if found.not_locked:
         return None
     rules = asdict(request.rules)
@@ -54,8 +66,9 @@ def shared_build(project: Project | None, request: Request, store: Store) -> Sha
         "emit": [request.emit_project, request.emit_ort_package, request.emit_spdx],
         "gates": rules["gates"],
         "strict": rules["strict"],
-        "lock": lock_beside(project.file, None),
+        "lock": "" if document else lock_beside(project.file, None),
         "file": project.file.name,
+        **({"document": document} if document else {}),
     }
     return SharedBuild(key=key_of([VERSION, options, found.tables]), out=request.out)
 
@@ -98,3 +111,21 @@ def offer(build: SharedBuild, made: Release, summary: Summary, store: Store) -> 
         (scratch / SUMMARY).write_text(json.dumps(asdict(summary)), encoding="utf-8", newline="\n")
         store.remote.offer(STEP, build.key, scratch)
         store.remote.flush()
+
+
+def summarized(made: Release) -> Summary:
+    """The result of a build in words."""
+    compared = [parity for parity in made.report.parities if parity.has_run]
+    worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the scale"
+    rows = (
+        (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)
+        for each in made.shipped
+        if each.artifact.kind in MODELS_IN
+    )
+    lines = (
+        f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
+        f"{parity.against} within {parity.atol:g} + {parity.tolerance:g} x scale ({parity.samples})"
+        for parity in compared
+    )
+    # Targets may ship the same graph in several formats.
+    return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)

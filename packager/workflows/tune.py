@@ -1,30 +1,38 @@
 """`mobpack tune`: searches on devices for the fastest settings of a package, and writes them into mobpack.toml."""
 
-import itertools
+import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.tuned import Tuned
-from packager.devices.device_session import DeviceSession, Equipped, PackagedModel, of_package
+from packager.devices import merging
+from packager.devices.device_answers import OutputTest, PackagedModel
+from packager.devices.device_opening import Equipped, of_package
+from packager.devices.device_session import DeviceSession
 from packager.devices.link import Device, GoneError
+from packager.devices.package import DevicePackage
 from packager.devices.rows import Sample
 from packager.devices.samples import sample_of
 from packager.files.atomic import atomic_file
+from packager.pages import parts
+from packager.pages.sections import with_section
 from packager.providers import CPU
 from packager.runners import Pace
+from packager.tuning import page
 from packager.tuning.candidates import Candidate, candidates
 from packager.tuning.journal import Journal
+from packager.tuning.page import Bounds, Searched
 from packager.tuning.search import Outcome, Round, search
-from packager.tuning.writing import with_tuned
+from packager.tuning.writing import TARGET, with_tuned
 from packager.workflows.device.preparing import Ready, Wanted, equipped, models_of, on_each, ready
 
-TARGET = "android"
 CHIP_HINT = "Android 12 and later name their chip: settings by chip reach no older device"
 
 
@@ -48,26 +56,14 @@ class Found:
 
     device: Device
     model: str
+    package: DevicePackage
+    """the first that was searched, whose settings are written"""
     outcome: Outcome
 
     @property
     def tuned(self) -> Tuned:
         """Settings to write; empty where nothing is faster than what ships."""
-        best = self.outcome.best.candidate
-        if best == self.outcome.today.candidate or best.package != self.outcome.today.candidate.package:
-            return Tuned()
-        return Tuned(
-            providers=self._order(best.provider),
-            threads=best.threads,
-            provider_options={best.provider: dict(best.options)} if best.options else {},
-        )
-
-    def _order(self, best: str) -> tuple[str, ...]:
-        """`best`, then the others that are faster than the CPU, which is always tried last; the CPU by name where it is
-        the fastest."""
-        faster = (trial.candidate.provider for trial in self.outcome.trials if trial.rounds)
-        order = [*dict.fromkeys((best, *faster))]
-        return tuple(itertools.takewhile(lambda name: name != CPU.NAME, order)) or (CPU.NAME,)
+        return self.outcome.tuned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +111,12 @@ def _on_device(device: Device, packages: Sequence[Ready], request: Request, cons
     name = re.sub(r"[^A-Za-z0-9.-]", "_", device.serial)
     journal = Journal(request.journal / f"{name}.jsonl", _subject(device, packages, request))
     return [
-        Found(device=device, model=name, outcome=_searched(name, found, journal, request, console))
+        Found(
+            device=device,
+            model=name,
+            package=packages[0].package,
+            outcome=_searched(name, found, journal, request, console),
+        )
         for name, found in sorted(benches.items())
     ]
 
@@ -172,16 +173,56 @@ def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round
         with DeviceSession(bench.equipped, opening, bench.folder) as session:
             if session.opened.provider != candidate.provider:
                 return Round(error="; ".join(session.opened.fallbacks) or "another provider started in its place")
+            share = None
             if number == 0 and bench.model.tests_itself:
-                failed = [f"{test.name}: {test.failure}" for test in session.self_test() if test.failure]
-                if failed:
-                    return Round(error=f"its numbers are off: {failed[0]}")
+                tests = session.self_test()
+                share = _share(tests)
+                if failed := [f"{test.name}: {test.failure}" for test in tests if test.failure]:
+                    return Round(error=f"its numbers are off: {failed[0]}", error_share=share)
             timed = session.timed(bench.sample.path, pace)
     except GoneError:
         raise
     except (ModelError, ToolError) as error:
         return Round(error=error.message)
-    return Round(times_ns=timed.times.times_ns, error=timed.times.error)
+    return Round(times_ns=timed.times.times_ns, error=timed.times.error, error_share=share)
+
+
+def _share(tests: Sequence[OutputTest]) -> float | None:
+    """The largest error, as a share of what the self-test allows; None where no output is measured by its distance."""
+    allowed = [(each.max_abs_error, each.absolute_tolerance + each.tolerance * each.scale) for each in tests]
+    shares = [error / most for error, most in allowed if most > 0 and math.isfinite(error)]
+    return max(shares, default=None)
+
+
+def searches(found: Sequence[Found]) -> tuple[Searched, ...]:
+    """The searches as the page explains them."""
+    return tuple(
+        Searched(device=each.device.name, chip=each.device.soc, model=each.model, outcome=each.outcome)
+        for each in found
+    )
+
+
+def write_page(path: Path, found: Sequence[Found], request: Request) -> None:
+    """Raises ToolError if it cannot be written."""
+    parts.write(path, page.page(searches(found), bounds_of(request)))
+
+
+def bounds_of(request: Request) -> Bounds:
+    return Bounds(most=request.most, minutes=request.minutes, seconds=request.pace.seconds, runs=request.pace.runs)
+
+
+def merge(folder: Path, found: Sequence[Found], request: Request) -> None:
+    """Adds the searches to the report of a release: each replaces an older one of its model on that build of a device.
+
+    Raises ConfigError if the release has other packages than those that were measured.
+    """
+    report = folder / merging.REPORT
+    text = report.read_text(encoding="utf-8")
+    for each, searched in zip(found, searches(found), strict=True):
+        merging.refuse_others(folder, each.package.sha256, each.package.path.name)
+        name = sha256(f"{each.device.fingerprint or each.device.serial}, {each.model}".encode()).hexdigest()[:16]
+        text = with_section(text, f"tuning {name}", page.part(searched, bounds_of(request)))
+    parts.write(report, text)
 
 
 def text_of(project: Path) -> str:

@@ -1,6 +1,7 @@
 """The models of the table and their inputs: photos and a page of scikit-image, a voice of ALSA."""
 
 import io
+import shutil
 import wave
 import zipfile
 from collections.abc import Mapping
@@ -16,7 +17,10 @@ from PIL import Image
 from packager.core.contract import CONVERSIONS
 from packager.environments.debian import unpack_deb
 from packager.processes import downloads
+from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models, vision
+from tests.toolchain.sample_package import NOTES
+from tests.toolchain.typed_texts import TOKENS
 
 Pixels = NDArray[np.uint8]
 
@@ -246,6 +250,35 @@ def voice(folder: Path) -> NDArray[np.float32]:
     return (whole.astype(np.float32) / np.float32(32768)).reshape(WINDOWS, WINDOW)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """One text for a model."""
+
+    name: str
+    model: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The case as programs read it: its name, the model, and the text's UTF-16 units."""
+        units = np.frombuffer(self.text.encode("utf-16-le"), "<u2")
+        return " ".join(map(str, (self.name, self.model, *units)))
+
+
+def texts() -> tuple[Text, ...]:
+    coffee = "Where do they serve coffee?"
+    return (
+        Text(name="coffee-in-tokens", model="tokens", text=coffee),
+        Text(
+            name="spelled-in-tokens",
+            model="tokens",
+            text="Cafe\u0301 \u6771\u4eac\uff1a 3\u20ac \U0001f600 unbelievably good!",
+        ),
+        Text(name="coffee-in-numbers", model="meaning", text=coffee),
+        Text(name="espresso-in-numbers", model="meaning", text="An espresso, please \u2013 na\u00efve as I am."),
+    )
+
+
 def project(folder: Path) -> Path:
     """A folder with a mobpack.toml of all models."""
     ocr, trained = downloads.fetch("model-ocr"), vision.root() / vision.FOLDER / "build" / "models"
@@ -257,6 +290,9 @@ def project(folder: Path) -> Path:
         "classifier": trained / "classifier.onnx",
         "labels": trained / "labels.txt",
         "listener": models.silero_vad(),
+        "minilm": models.minilm(),
+        "tokens": saved(folder / "tokens.onnx", onnx_model(TOKENS)),
+        "vocabulary": Path(shutil.copy(NOTES.root() / NOTES.folder / "build" / "vocab.txt", folder)),
         **found,
     }
     (folder / "mobpack.toml").write_text(PROJECT.read_text(encoding="utf-8").format(**paths), encoding="utf-8")

@@ -11,12 +11,14 @@ from tests.contract_table.sides import VOICE, Answer, Answers
 PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 HEAD = """\
-| what an app passes | what it gets | Kotlin | Swift | React Native | Dart |
-|---|---|---|---|---|---|
+| what an app passes | what it gets | Kotlin | Swift | React Native | the web | Dart |
+|---|---|---|---|---|---|---|
 """
 MOST = 1e-4
 """Largest error of a side, as a share of the answer's largest number."""
 SPEECH = 0.5
+IN_TOKENS, IN_NUMBERS = "-in-tokens", "-in-numbers"
+"""ends of the names of texts"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,8 @@ class Row:
 
 def rows(python: Answers, others: Sequence[Answers]) -> list[Row]:
     """Raises AssertionError if a side's words differ from Python's, or its error exceeds `MOST`."""
-    asked = {**{each.name: describe(each) for each in cases.pictures()}, VOICE: HEARD}
+    texts = {each.name: f"\u201c{each.text}\u201d" for each in cases.texts()}
+    asked = {**{each.name: describe(each) for each in cases.pictures()}, **texts, VOICE: HEARD}
     assert all(set(each) == set(asked) for each in (python, *others))
     return [
         Row(
@@ -78,6 +81,10 @@ def describe(picture: cases.Picture) -> str:
 def in_words(name: str, answer: Answer) -> str:
     if name == VOICE:
         return f"speech in {sum(score >= SPEECH for score in answer.numbers)} of {len(answer.numbers)}"
+    if name.endswith(IN_TOKENS):
+        return f"{len(answer.numbers)} tokens: {' '.join(f'{number:.0f}' for number in answer.numbers)}"
+    if name.endswith(IN_NUMBERS):
+        return f"{len(answer.numbers)} numbers: {' '.join(f'{number:.2f}' for number in answer.numbers[:4])} and more"
     if "|" in answer.words:
         return f"{answer.words.split('|')[0]}, {max(answer.numbers):.3f}; and {len(answer.numbers) - 1} other scores"
     if answer.words.isdigit():
@@ -92,7 +99,7 @@ def table(found: Sequence[Row]) -> str:
 
 def words(text: str) -> list[str]:
     """The lines of a table without the measured differences."""
-    return [re.sub(r"( [\d.]+e[-+]\d+ \|){4}$", "", line).strip() for line in text.strip().splitlines()[2:]]
+    return [re.sub(r"( [\d.]+e[-+]\d+ \|){5}$", "", line).strip() for line in text.strip().splitlines()[2:]]
 
 
 def written() -> str:

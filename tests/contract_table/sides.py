@@ -1,4 +1,4 @@
-"""The sides: Python, Kotlin on ONNX Runtime for Android, Swift, JavaScript with React Native's C++, and Dart."""
+"""The sides: Python, Kotlin on ONNX Runtime for Android, Swift, JavaScript with React Native's C++, pages, and Dart."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class Asked:
 
     folder: Path
     cases: Path
-    """`cases` with a line for each picture, and a file with the memory of each; `voice`"""
+    """`cases` with a line for each picture, and a file with the memory of each; `texts` with lines; `voice`"""
 
     @property
     def dist(self) -> Path:
@@ -63,6 +63,8 @@ def prepared(folder: Path) -> Asked:
     for each in pictures:
         (exchange / each.name).write_bytes(each.memory)
         each.save(exchange)
+    texts = "".join(f"{each.line}\n" for each in cases.texts())
+    (exchange / "texts").write_text(texts, encoding="utf-8", newline="\n")
     (exchange / VOICE).write_bytes(cases.voice(folder / "sound").tobytes())
     _mobpack("build", folder=project)
     return Asked(folder=folder, cases=exchange)
@@ -85,6 +87,12 @@ def python(asked: Asked) -> Answers:
         for each in json.loads(printed)["predictions"]:
             [answer] = each["answers"].values()
             found[Path(each["file"]).stem] = PLAIN[model](answer)
+    for model in ("meaning", "tokens"):
+        texts = [each for each in cases.texts() if each.model == model]
+        printed = _mobpack("predict", "--json", "--model", model, *(each.text for each in texts), folder=asked.folder)
+        for case, each in zip(texts, json.loads(printed)["predictions"], strict=True):
+            [answer] = each["answers"].values()
+            found[case.name] = Answer(words="", numbers=tuple(np.ravel(answer).tolist()))
     return found
 
 
@@ -146,14 +154,15 @@ def swift_package(asked: Asked, folder: Path) -> Answers:
 def react_native(asked: Asked, folder: Path) -> Answers:
     """The module's JavaScript and C++ in JavaScriptCore, with ONNX Runtime for Linux."""
     built = packages.Built(asked.folder)
-    packages.unpack(built.archive, asked.folder / "unpacked")
+    [archive] = (asked.dist / "npm").glob("example-*.tgz")
+    packages.unpack(archive, asked.folder / "unpacked")
     app = built.app(folder / "project")
     program = jsc.program(built.package, codegen.for_ios(app, folder / "codegen"), native.MODULE)
     script = folder / "script.js"
     _bundle(app, script)
     host = native.Code(program, script, built.package / "models").app(folder / "installed")
     found = host.run("table", cases=str(asked.cases), window=cases.WINDOW, rate=cases.RATE)
-    return {name: Answer(words=each["words"], numbers=tuple(each["numbers"])) for name, each in found.items()}
+    return _answers(found)
 
 
 def _bundle(app: Path, script: Path) -> None:
@@ -177,6 +186,23 @@ def _bundle(app: Path, script: Path) -> None:
         environment={"NODE_PATH": str(app / "node_modules")},
     )
     assert (done.returncode, done.output) == (0, ""), done.output
+
+
+def web_package(asked: Asked, folder: Path) -> Answers:
+    """The package for pages under Node, whose WebAssembly browsers run, too."""
+    [archive] = (asked.dist / "npm").glob("*-web-*.tgz")
+    packages.unpack(archive, folder)
+    shutil.copy(PROGRAMS / "asking.js", folder / "asking.mjs")
+    plan = {"cases": str(asked.cases), "programs": str(folder), "window": cases.WINDOW, "rate": cases.RATE}
+    command: list[str | Path] = [node.node().program, "--no-warnings", PROGRAMS / "contract_table.mjs"]
+    command += [folder / "package", json.dumps(plan)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return _answers(json.loads(done.stdout))
+
+
+def _answers(found: Mapping[str, Mapping[str, Any]]) -> Answers:
+    return {name: Answer(words=each["words"], numbers=tuple(each["numbers"])) for name, each in found.items()}
 
 
 def dart_package(asked: Asked, folder: Path) -> Answers:

@@ -5,7 +5,6 @@ import lzma
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import tempfile
 import zipfile
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from packager.devices.android_tools import JAVA_FLAGS, android_tools, java
 from packager.environments import bionic
 from packager.files.atomic import atomic_file
 from packager.files.user_cache import cache_folder
@@ -23,8 +23,6 @@ from tests.archives import read_zip
 from tests.toolchain import jvm
 from tests.toolchain.kept import kept
 
-# Short stack traces, so that the message above them is among the last lines that a ToolError quotes.
-JAVA_FLAGS = (*kotlin.JAVA_FLAGS, "-Xmx2g", "-XX:MaxJavaStackTraceDepth=4")
 PINS = (
     "android-app-tools",
     "android-classes",
@@ -32,10 +30,6 @@ PINS = (
     "android-tools-common",
     "kotlin-two-versions-older",
 )
-BUNDLETOOL = "mobsf/StaticAnalyzer/tools/bundletool-all-1.17.2.jar"
-APKTOOL = "mobsf/StaticAnalyzer/tools/apktool_3.0.3.jar"
-AAPT2 = "prebuilt/macosx/aapt2" if sys.platform == "darwin" else "prebuilt/linux/aapt2"
-FRAMEWORK = "prebuilt/android-framework.jar"
 ANDROID_JAR = "./usr/share/java/com.android.android-23.jar"
 MERGER_JARS = (
     "./usr/share/java/com.android.tools.build.manifest-merger-25.2.2.jar",
@@ -77,18 +71,9 @@ class AppTools:
 
 def app_tools() -> AppTools:
     """The tools, fetched on first use. Raises ToolError if a registry or apt is out of reach."""
-    bundletool, apktool = _unpacked("android-app-tools", [BUNDLETOOL, APKTOOL], _zip_files)
-    folder = apktool.parent / "apktool"
-    if not (folder / "aapt2").is_file():
-        _keep(_zip_files(apktool, [FRAMEWORK, AAPT2]), folder)
-    (folder / "aapt2").chmod(0o755)
+    made = android_tools()
     [android_jar] = _unpacked("android-classes", [ANDROID_JAR], _deb_files)
-    return AppTools(
-        bundletool=bundletool,
-        aapt2=folder / "aapt2",
-        framework=folder / PurePosixPath(FRAMEWORK).name,
-        android_jar=android_jar,
-    )
+    return AppTools(bundletool=made.bundletool, aapt2=made.aapt2, framework=made.framework, android_jar=android_jar)
 
 
 def merge_manifests(app: Path, libraries: Sequence[Path], *, build_type: Path | None = None) -> str:
@@ -103,7 +88,7 @@ def merge_manifests(app: Path, libraries: Sequence[Path], *, build_type: Path | 
         app_tools().bundletool,  # has Guava, which the merger needs
     ]
     main = jvm.compile_kotlin([Path(__file__).with_name("ManifestMerge.kt")], classpath=classpath)
-    return _java(
+    return java(
         [main, *classpath, kotlin.find_compiler().stdlib],
         "ManifestMergeKt",
         [app, build_type or "", *libraries],
@@ -304,7 +289,7 @@ def compile_with_older_kotlin(source: Path, *, classpath: Sequence[Path], jar: P
     """
     compiler = _unpacked("kotlin-two-versions-older", OLDER_KOTLIN_JARS, _tar_files)
     stdlib = compiler[1]
-    _java(
+    java(
         compiler,
         "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
         [
@@ -400,7 +385,7 @@ def _r8(
             options: list[str | Path] = ["--release", *arguments, "--lib", tools.android_jar, "--output", made]
             options += [*_repeated("--classpath", compile_only)]
             options += [*_repeated("--pg-conf", [folder / file_name for file_name in rules]), *programs]
-            _java([tools.bundletool], "com.android.tools.r8.R8", options, what="shrinking with R8")
+            java([tools.bundletool], "com.android.tools.r8.R8", options, what="shrinking with R8")
 
         if any(isinstance(argument, Path) for argument in arguments):  # it reads or writes more than is known here
             shrunk(output)
@@ -424,18 +409,11 @@ def _repeated(option: str, values: Sequence[Path]) -> Iterator[str | Path]:
 
 
 def _bundletool(arguments: Sequence[str]) -> str:
-    return _java(
+    return java(
         [app_tools().bundletool],
         "com.android.tools.build.bundletool.BundleToolMain",
         arguments,
         what=f"bundletool {arguments[0]}",
-    )
-
-
-def _java(classpath: Sequence[Path], main_class: str, arguments: Sequence[str | Path], *, what: str) -> str:
-    return commands.run(
-        [kotlin.find_compiler().java, *JAVA_FLAGS, "-cp", os.pathsep.join(map(str, classpath)), main_class, *arguments],
-        what=what,
     )
 
 
@@ -454,11 +432,6 @@ def _keep(contents: Mapping[str, bytes], folder: Path) -> None:
     for name, content in contents.items():
         with atomic_file(folder / PurePosixPath(name).name) as file:
             file.write(content)
-
-
-def _zip_files(package: Path, names: Sequence[str]) -> dict[str, bytes]:
-    with zipfile.ZipFile(package) as archive:
-        return {name: archive.read(name) for name in names}
 
 
 def _tar_files(package: Path | IO[bytes], names: Sequence[str]) -> dict[str, bytes]:

@@ -67,8 +67,14 @@ random-samples = 1
 group = "com.example"
 providers = ["xnnpack"]
 
+[target.android.tuned.SM8650.names]
+providers = ["cpu"]
+
 [target.ios]
 providers = ["xnnpack"]
+
+[target.ios.tuned.x86_64.names]
+providers = ["cpu"]
 
 [target.react_native]
 package = "@example/models"

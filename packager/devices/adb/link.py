@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,7 @@ class Adb:
     MAIN_CLASS: ClassVar[str] = dexing.MAIN_CLASS
 
     program: Path = field(default_factory=adb)
+    halt: threading.Event = field(default_factory=threading.Event)
 
     def listed(self) -> tuple[Listed, ...]:
         done = self._run(["devices"], ANSWER_S)

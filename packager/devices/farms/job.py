@@ -5,7 +5,7 @@ pace of its runs. The app goes through all of it with every provider of the pack
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from packager.core import names
 from packager.core.errors import ConfigError
 from packager.core.names import kebab_case
 from packager.devices import values
-from packager.devices.device_session import PackagedModel
+from packager.devices.conversation import request_line
+from packager.devices.device_answers import PackagedModel
 from packager.devices.document import PackageEntry
 from packager.devices.package import DevicePackage
 from packager.devices.samples import sample_of
@@ -25,7 +26,6 @@ PLAN = "plan.txt"
 PACKAGE = "package.json"
 FILES = "files"
 INPUTS = "inputs"
-ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def write_job(package: DevicePackage, folder: Path, *, pace: Pace, rounds: int, threads: int) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def write_job(package: DevicePackage, folder: Path, *, pace: Pace, rounds: int, 
     (folder / INPUTS).mkdir()
     for sha256, path in package.assets.items():
         link_or_copy(path, folder / FILES / sha256)
-    lines = [_line("rounds", {"rounds": str(rounds)})]
+    lines = [request_line("rounds", {"rounds": str(rounds)})]
     models = tuple(_models(package))
     for number, model in enumerate(models):
         sample = sample_of(package, model, None, folder)
@@ -54,7 +54,7 @@ def write_job(package: DevicePackage, folder: Path, *, pace: Pace, rounds: int, 
             "least-runs": str(pace.least_runs),
             **described,
         }
-        lines.append(_line("model", words))
+        lines.append(request_line("model", words))
     if not models:
         raise ConfigError(
             f"{package.path.name} has no samples of its models: nothing could be run",
@@ -81,11 +81,3 @@ def _models(package: DevicePackage) -> Iterator[PackagedModel]:
                 providers=(),
                 tests_itself=True,
             )
-
-
-def _line(verb: str, words: Mapping[str, str]) -> str:
-    return "\t".join((verb, *(f"{key}={_escaped(value)}" for key, value in words.items())))
-
-
-def _escaped(text: str) -> str:
-    return "".join(ESCAPES.get(letter, letter) for letter in text)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from packager.core.errors import ToolError
-from packager.devices.device_session import PackagedModel, about_of, tests_of, timed_of
+from packager.devices.device_answers import PackagedModel, about_of, tests_of, timed_of
 from packager.devices.document import STRICT, DeviceEntry, DeviceRow, NotMeasured, PackageEntry
 from packager.devices.farms.collecting import Result
 from packager.devices.link import Device

@@ -82,6 +82,7 @@ class ReactNative:
             layout,
             npm_name=naming.npm_name(package.name, self.package),
             is_for_pages=False,
+            tuned={each.target: each.tuned for each in (android, ios)},
         )
         libraries = {**included_runtime.linked(android).files, **runtime.framework_files(ios)}
         return ReactNativeView(
@@ -157,6 +158,7 @@ class ReactNative:
             has_hooks=True,
             exports=exports,
             has_pictures=has_pictures,
+            is_tuned=any(model.tuned for model in models),
             frameworks=runtime.frameworks(ios, package, has_pictures=has_pictures),
         )
 

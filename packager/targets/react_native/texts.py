@@ -15,6 +15,8 @@ OF_PICTURES = frozenset({"image", "Pictures"})
 """stems of templates that packages without pictures lack"""
 OF_UPDATES = frozenset({"Delivery", "Delta", "DeviceState", "FreshFile", "Inflated", "ModuleDelivery", "Storage"})
 """stems of templates that only packages with a channel have, beside the shared ones"""
+OF_TUNING = frozenset({"Identifier", "tuning"})
+"""stems of files that only packages with tuned settings have"""
 DEVICE = f"{ROOT / KOTLIN}/{PARTIAL}{{}}.device.kt{TEMPLATE}"
 README = f"{ROOT}/{PARTIAL}{{}}.readme.md{TEMPLATE}"
 """parts of providers: where the Kotlin describes the device, and in the README"""
@@ -34,7 +36,7 @@ def copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:
     """Files that the package contains unmodified."""
     shipped = shared.copies(ROOT, updates=view.names.delivery is not None)
     found = {**shipped, **shared.typed_copies({each.module for each in view.names.exports})}
-    return {path: file for path, file in found.items() if view.names.trust or not shared.is_of_trust(path)}
+    return {path: file for path, file in found.items() if _has(path, view)}
 
 
 def _ships(path: PurePosixPath, view: ReactNativeView) -> bool:
@@ -42,7 +44,14 @@ def _ships(path: PurePosixPath, view: ReactNativeView) -> bool:
     has_use = view.names.has_pictures or stem not in OF_PICTURES
     if stem in OF_UPDATES and view.names.delivery is None:
         return False
-    return has_use and (view.names.trust is not None or not shared.is_of_trust(path))
+    return has_use and _has(path, view)
+
+
+def _has(path: PurePosixPath, view: ReactNativeView) -> bool:
+    """Whether the package has trusted keys, or tuned settings, where the file is of these."""
+    if path.name.partition(".")[0] in OF_TUNING and not view.names.is_tuned:
+        return False
+    return view.names.trust is not None or not shared.is_of_trust(path)
 
 
 def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:

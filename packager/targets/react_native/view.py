@@ -89,6 +89,8 @@ class NamesView:
     """files for contracts; empty without any"""
     has_pictures: bool
     """whether a model takes pictures"""
+    is_tuned: bool
+    """whether models follow settings by chip"""
     frameworks: tuple[str, ...]
     """Apple's frameworks that the pod is linked with"""
 

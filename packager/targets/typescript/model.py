@@ -1,23 +1,25 @@
 """Views of models for TypeScript: types, shapes, names."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from packager.core.errors import ModelError
 from packager.core.findings import Report
+from packager.core.tuned import Chips
 from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
-from packager.targets.typescript import naming, typed
+from packager.targets.typescript import naming, tuning, typed
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
 from packager.targets.typescript.storage import STORAGE
 from packager.targets.typescript.typed_view import TypedView
-from packager.targets.typescript.view import GoldenView, ModelView, PlatformView, TensorView
+from packager.targets.typescript.view import GoldenView, ModelView, PlatformView, TensorView, TunedPlatformView
 from packager.vectors import Golden
 
 ANY_SHAPE = "readonly number[]"
 OPEN = "null"
+NOT_TUNED: Mapping[str, Chips] = {}
 
 
 def model_views(
@@ -29,8 +31,10 @@ def model_views(
     *,
     npm_name: str,
     is_for_pages: bool,
+    tuned: Mapping[str, Chips] = NOT_TUNED,
 ) -> tuple[ModelView, ...]:
-    """Views of the modules of all models, whose files are added to `layout`: for web pages, or for apps.
+    """Views of the modules of all models, whose files are added to `layout`: for web pages, or for apps. `tuned` has
+    the settings by chip of each platform.
 
     Raises ModelError for a model with a tensor that no typed array can hold.
     """
@@ -59,6 +63,7 @@ def model_views(
                 golden=golden_views(model.name, opened, golden, layout),
                 class_name=class_names[model.name],
                 typed_view=typed.typed_view(model.contract, class_names[model.name]) if model.contract else None,
+                tuned=tuning.platforms(model.name, tuned),
                 reshaped={name for each in platforms for name in report.reshaped_outputs(model.name, each.variant)},
             )
         )
@@ -76,6 +81,7 @@ def model_view(
     class_name: str,
     reshaped: Collection[str],
     typed_view: TypedView | None = None,
+    tuned: tuple[TunedPlatformView, ...] = (),
 ) -> ModelView:
     """View of one model's module. `reshaped` names outputs whose actual shape contradicts the declared one.
 
@@ -103,6 +109,7 @@ def model_view(
         typed=typed_view,
         is_signed=package.trust is not None,
         is_updated=package.delivery is not None,
+        tuned=tuned,
         example=(*_loaded(npm_name, class_name), *(typed_view.example if typed_view else _run(inputs, outputs[0]))),
     )
 

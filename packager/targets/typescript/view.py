@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.tuning import TunedOptionsView
 from packager.targets.typescript.typed_view import TypedView
 
 
@@ -130,6 +131,23 @@ class GoldenView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TunedChipView:
+    chip: str
+    providers: tuple[str, ...]
+    """the CPU alone where no other is tried; empty where the package's own order holds"""
+    threads: int
+    options: tuple[TunedOptionsView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedPlatformView:
+    """Measurements of a model on a platform."""
+
+    name: str
+    chips: tuple[TunedChipView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelView:
     """The module of one model."""
 
@@ -160,6 +178,8 @@ class ModelView:
     """whether only signed files are opened"""
     is_updated: bool
     """whether a channel delivers newer files"""
+    tuned: tuple[TunedPlatformView, ...]
+    """settings by chip; empty for a package without any, and on pages"""
     example: tuple[str, ...]
     """lines of TypeScript that load the model and run it, for the documentation"""
 

@@ -1,7 +1,6 @@
 """`mobpack device bench`: times what ships on devices, all devices at once."""
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from packager.files.atomic import atomic_file
 from packager.pages import parts
 from packager.pages.numbers import plural
 from packager.workflows.device.preparing import (
+    Bar,
     Ready,
     Wanted,
     absent_entries,
@@ -50,13 +50,15 @@ def bench(request: Request, console: Console) -> DeviceDocument:
     with ready(request.wanted, console) as found:
         devices = found.chosen.devices
         with console.progress(f"time on {plural(len(devices), 'device')}") as show:
-            bar = _Bar(show)
-            done, failures = on_each(devices, lambda device: _on_device(found, device, request, bar))
+            bar = Bar(show)
+            done, failures = on_each(devices, lambda device: _on_device(found, device, request, bar), found.link.halt)
         entries = {device.serial: measured.device for device, measured in done}
         entries |= {device.serial: failed(device, error) for device, error in failures}
         rows = numbered([row for _, measured in done for row in measured.rows])
         skipped = tuple(each for _, measured in done for each in measured.skipped)
         if not rows:
+            if found.link.halt.is_set():
+                raise KeyboardInterrupt("no round was complete")
             raise _nothing(failures, skipped)
         listed = (*(entries[device.serial] for device in devices), *absent_entries(found.chosen.absent))
         compared = (
@@ -79,25 +81,7 @@ def bench(request: Request, console: Console) -> DeviceDocument:
         )
 
 
-class _Bar:
-    """Progress of all devices together."""
-
-    def __init__(self, show: Callable[[int, int], None]) -> None:
-        self._show = show
-        self._lock = threading.Lock()
-        self._done = self._total = 0
-
-    def add(self, count: int) -> None:
-        with self._lock:
-            self._total += count
-
-    def advance(self) -> None:
-        with self._lock:
-            self._done += 1
-            self._show(self._done, self._total)
-
-
-def _on_device(found: Ready, device: Device, request: Request, bar: _Bar) -> Measured:
+def _on_device(found: Ready, device: Device, request: Request, bar: Bar) -> Measured:
     made = equipped(found, device, request.wanted, Console(quiet=True))
     folder = found.scratch / f"device-{found.chosen.devices.index(device)}"
     folder.mkdir()

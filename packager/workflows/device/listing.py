@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from packager.core.errors import ToolError
 from packager.core.to_json import plain
-from packager.devices import READY, Device, GoneError
-from packager.devices.choosing import choose
+from packager.devices import READY, Device
+from packager.devices.choosing import choose, describe_all
+from packager.devices.iphones import has_apples_tools, iphones
 from packager.devices.storage import Storage
 from packager.workflows.device.preparing import link
 
@@ -22,20 +24,22 @@ class ListedDevice:
 
 
 def listing() -> tuple[ListedDevice, ...]:
-    """All devices; raises ToolError if there is no adb."""
-    joined = link()
-    found = []
-    for each in joined.listed():
-        state, advice, device = each.state, "", None
-        if state == READY:
-            try:
-                device = joined.describe(each.serial)
-            except GoneError as error:
-                state, advice = "gone", error.hint
-        else:
-            advice = joined.advice(each)
-        found.append(ListedDevice(serial=each.serial, state=state, advice=advice, device=device))
-    return tuple(found)
+    """All devices, iPhones after the others where Xcode's tools are. Raises ToolError if there is no adb and no
+    iPhone."""
+    apple = iphones() if has_apples_tools() else []
+    try:
+        joined = link()
+        described = [*describe_all(joined, joined.listed()), *apple]
+    except ToolError:
+        if not apple:
+            raise
+        described = apple
+    return tuple(
+        ListedDevice(serial=each.serial, state=READY, advice="", device=each)
+        if isinstance(each, Device)
+        else ListedDevice(serial=each.serial, state=each.state, advice=each.advice, device=None)
+        for each in described
+    )
 
 
 def cells(each: ListedDevice) -> list[str]:
@@ -50,7 +54,7 @@ def cells(each: ListedDevice) -> list[str]:
         f"{maker}{known.model}",
         known.soc,
         known.release,
-        str(known.api),
+        str(known.api or ""),
         ", ".join(known.abis),
     ]
 

@@ -1,7 +1,8 @@
 """The beginning of all commands for devices: the devices, the package, and the program in the devices' form."""
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,18 @@ from packager.core.errors import MobpackError, ToolError
 from packager.devices import LINKS, Device, Link
 from packager.devices import package as packages
 from packager.devices.choosing import Absent, Chosen, choose
-from packager.devices.device_session import ANSWER_S, Equipped, PackagedModel, describe
+from packager.devices.device_answers import PackagedModel
+from packager.devices.device_opening import ANSWER_S, Equipped
+from packager.devices.device_session import describe
 from packager.devices.document import DeviceEntry, PackageEntry
 from packager.devices.equipping import equip
+from packager.devices.measuring import INTERRUPTED
 from packager.devices.package import DevicePackage
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 
+HALT_S = 15.0
+"""Longest wait for devices after an interruption: they end what they run, and remove its files."""
 Result = TypeVar("Result")
 
 
@@ -101,22 +107,78 @@ def providers_of(model: PackagedModel, wanted: Wanted) -> list[str]:
 
 
 def on_each(
-    devices: Sequence[Device], work: Callable[[Device], Result]
+    devices: Sequence[Device], work: Callable[[Device], Result], halt: threading.Event | None = None
 ) -> tuple[list[tuple[Device, Result]], list[tuple[Device, MobpackError]]]:
-    """Does `work` on all devices at once: results, and failures. Raises the failure of the only device."""
+    """Does `work` on all devices at once: results, and failures, each in the order of `devices`. Raises the failure of
+    the only device.
 
-    def tried(device: Device) -> Result | MobpackError:
+    When the user interrupts, `halt` is set, on which `work` should end, and what was not done is a failure; without
+    `halt`, KeyboardInterrupt is raised.
+    """
+    outcomes: dict[str, Result | BaseException] = {}
+
+    def tried(device: Device) -> None:
         try:
-            return work(device)
-        except MobpackError as error:
-            return error
+            outcomes[device.serial] = work(device)
+        except BaseException as error:  # is raised or reported in the main thread
+            outcomes[device.serial] = error
 
-    with ThreadPoolExecutor(max_workers=max(1, len(devices))) as pool:
-        found = list(zip(devices, pool.map(tried, devices), strict=True))
-    failures = [(device, each) for device, each in found if isinstance(each, MobpackError)]
-    if len(found) == 1 and failures:
+    threads = [threading.Thread(target=tried, args=(device,), daemon=True) for device in devices]
+    for each in threads:
+        each.start()
+    try:
+        _join(threads, float("inf"))
+    except KeyboardInterrupt:
+        if halt is None:
+            raise
+        halt.set()
+        _join(threads, HALT_S)
+    done: list[tuple[Device, Result]] = []
+    failures: list[tuple[Device, MobpackError]] = []
+    for device in devices:
+        outcome = outcomes.get(device.serial, KeyboardInterrupt())
+        if isinstance(outcome, KeyboardInterrupt):
+            failures.append((device, ToolError(INTERRUPTED, hint="run again")))
+        elif isinstance(outcome, MobpackError):
+            failures.append((device, outcome))
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        else:
+            done.append((device, outcome))
+    if len(devices) == 1 and failures and not (halt and halt.is_set()):
         raise failures[0][1]
-    return [(device, each) for device, each in found if not isinstance(each, MobpackError)], failures
+    return done, failures
+
+
+def is_interrupted(devices: Sequence[DeviceEntry]) -> bool:
+    """Whether the user has interrupted the work on one of `devices`."""
+    return any(each.reason.startswith(INTERRUPTED) for each in devices)
+
+
+def _join(threads: Sequence[threading.Thread], longest_s: float) -> None:
+    """Waits for threads in short steps: some systems notice an interruption between them alone."""
+    end = time.monotonic() + longest_s
+    while any(each.is_alive() for each in threads) and time.monotonic() < end:
+        for each in threads:
+            each.join(0.1)
+
+
+class Bar:
+    """Progress of all devices together."""
+
+    def __init__(self, show: Callable[[int, int], None]) -> None:
+        self._show = show
+        self._lock = threading.Lock()
+        self._done = self._total = 0
+
+    def add(self, count: int) -> None:
+        with self._lock:
+            self._total += count
+
+    def advance(self) -> None:
+        with self._lock:
+            self._done += 1
+            self._show(self._done, self._total)
 
 
 def failed(device: Device, error: MobpackError) -> DeviceEntry:

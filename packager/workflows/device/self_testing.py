@@ -1,16 +1,21 @@
 """`mobpack device self-test`: the packages' own tests, by their own code, on devices."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from packager import __version__
 from packager.core.console import Console
 from packager.core.errors import ModelError, ParityError, ToolError
 from packager.devices import Device, GoneError
-from packager.devices.device_session import DeviceSession, Equipped, PackagedModel, of_package
+from packager.devices.device_answers import PackagedModel
+from packager.devices.device_opening import Equipped, of_package
+from packager.devices.device_session import DeviceSession
 from packager.devices.document import DeviceEntry, TestDocument, TestRow
-from packager.devices.measuring import described
+from packager.devices.measuring import INTERRUPTED, described
+from packager.pages.numbers import plural
 from packager.workflows.device.preparing import (
+    Bar,
     Ready,
     Wanted,
     absent_entries,
@@ -29,7 +34,11 @@ def self_test(wanted: Wanted, console: Console) -> TestDocument:
     Raises ToolError if nothing could be tested.
     """
     with ready(wanted, console) as found:
-        done, failures = on_each(found.chosen.devices, lambda device: _on_device(found, device, wanted, console))
+        devices = found.chosen.devices
+        with console.progress(f"test on {plural(len(devices), 'device')}") as show:
+            bar = Bar(show)
+            work = partial(_on_device, found, wanted=wanted, bar=bar)
+            done, failures = on_each(devices, work, found.link.halt)
         entries = {device.serial: entry for device, (entry, _) in done}
         entries |= {device.serial: failed(device, error) for device, error in failures}
         return TestDocument(
@@ -37,29 +46,31 @@ def self_test(wanted: Wanted, console: Console) -> TestDocument:
             mobpack=__version__,
             package=found.entry,
             devices=(
-                *(entries[device.serial] for device in found.chosen.devices),
+                *(entries[device.serial] for device in devices),
                 *absent_entries(found.chosen.absent),
             ),
             rows=tuple(row for _, (_, rows) in done for row in rows),
         )
 
 
-def _on_device(
-    found: Ready, device: Device, wanted: Wanted, console: Console
-) -> tuple[DeviceEntry, tuple[TestRow, ...]]:
-    made = equipped(found, device, wanted, console)
+def _on_device(found: Ready, device: Device, *, wanted: Wanted, bar: Bar) -> tuple[DeviceEntry, tuple[TestRow, ...]]:
+    """The rows of a device that goes away, or on which the user interrupts, are those that it had until then."""
+    made = equipped(found, device, wanted, Console(quiet=True))
     folder = found.scratch / f"device-{found.chosen.devices.index(device)}"
     folder.mkdir()
     rows: list[TestRow] = []
     try:
-        for model in models_of(found, made, wanted, folder):
-            for provider in providers_of(model, wanted):
-                with console.step(f"test {model.name} with {provider} on {device.name}"):
-                    rows.append(_tested(made, model, provider, folder))
-    except GoneError as error:
+        models = models_of(found, made, wanted, folder)
+        tests = [(model, provider) for model in models for provider in providers_of(model, wanted)]
+        bar.add(len(tests))
+        for model, provider in tests:
+            rows.append(_tested(made, model, provider, folder))
+            bar.advance()
+    except (GoneError, KeyboardInterrupt) as error:
         if not rows:
             raise
-        return replace(described(made), state="failed", reason=error.message), tuple(rows)
+        reason = error.message if isinstance(error, GoneError) else INTERRUPTED
+        return replace(described(made), state="failed", reason=reason), tuple(rows)
     return described(made), tuple(rows)
 
 

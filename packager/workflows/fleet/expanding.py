@@ -26,6 +26,8 @@ class Expanded:
     config: Config
     targets: tuple[str, ...]
     """including those that wrappers need"""
+    shared: str = ""
+    """key of its build in the store of several machines; empty if the build is not shared"""
 
 
 def expanded(project: Project, targets: Sequence[str]) -> Expanded:
@@ -46,7 +48,7 @@ def _add(graph: Graph, found: Expanded, shares: int) -> None:
     before: list[str] = []
     for model in found.config.model:
         before += _Branch(graph=graph, found=found, model=model, shares=shares).add()
-    build = Work(kind=Kind.BUILD, project=found.project, targets=found.targets)
+    build = Work(kind=Kind.BUILD, project=found.project, targets=found.targets, shared=found.shared)
     _put(graph, found, build, [found.project.name, str(found.project.file)], before)
 
 

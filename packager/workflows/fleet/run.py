@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,12 +34,16 @@ from packager.workflows.confinement import refuse_outside
 from packager.workflows.fleet import steps
 from packager.workflows.fleet.expanding import Expanded, expanded, graph_of, markers, with_needs
 from packager.workflows.fleet.marks import is_done
-from packager.workflows.shared_store import REMOTE, named, remote_of
+from packager.workflows.ingredients import Installed
+from packager.workflows.shared_builds import SharedBuild, fetched, shared_build
+from packager.workflows.shared_store import REMOTE, finish, named, remote_of
 from packager.workflows.trust import refuse_code
 
 SHARES = 4
 """Number of tasks that a search for sensitive layers is split into."""
 PAGE = "fleet.html"
+FETCHERS = 8
+"""Number of releases that are fetched at the same time."""
 SEEN = 50
 """Number of files that workers are asked for before a run begins."""
 
@@ -70,7 +75,7 @@ class Asked:
 
 
 @dataclass(kw_only=True)
-class _Found:
+class Found:
     """The projects, before anything runs."""
 
     expanded: list[Expanded] = field(default_factory=list)
@@ -82,6 +87,8 @@ class _Found:
     known: dict[str, Expanded] = field(default_factory=dict)
     """all that have a configuration"""
     begun: dict[str, unchanged.Start] = field(default_factory=dict)
+    sent: dict[str, unchanged.Summary] = field(default_factory=dict)
+    """those of `same` that another machine has built, with its words"""
 
 
 def fleet(asked: Asked, console: Console) -> FleetDocument:
@@ -97,10 +104,13 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
         raise ConfigError(first.message, hint=first.hint)
     runs: Runs | None = None
     graph, known, made = Graph(), 0, list[str]()
-    if found.expanded:
-        with _tidy(asked, found), _ledger() as ledger:
-            graph, known, runs = _run(asked, found, ledger, console)
-            made = steps.made_in(ledger)
+    with _ledger() as ledger:
+        place = place_of(asked, ledger)
+        fetch_releases(asked, found, place, console)
+        if found.expanded:
+            with _tidy(asked, found):
+                graph, known, runs = _run(asked, found, place, console)
+                made = steps.made_in(ledger)
     outcomes = runs.outcomes if runs else {}
     entries = tuple(_entry(project, asked, found, graph, outcomes) for project in asked.projects)
     _keep(asked, found, graph, outcomes)
@@ -152,7 +162,7 @@ def _ledger() -> Iterator[Path]:
 
 
 @contextmanager
-def _tidy(asked: Asked, found: _Found) -> Iterator[None]:
+def _tidy(asked: Asked, found: Found) -> Iterator[None]:
     """After an interrupt, removes what the builds that were ended have begun to write beside the projects' folders."""
     names = "|".join(re.escape(each.project.name) for each in found.expanded)
     begun = re.compile(rf"\.({names})\.[0-9a-f]{{12}}")
@@ -169,8 +179,8 @@ def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     return [path for path in folder.iterdir() if pattern.fullmatch(path.name)] if folder.is_dir() else []
 
 
-def _expand(asked: Asked) -> _Found:
-    found = _Found()
+def _expand(asked: Asked) -> Found:
+    found = Found()
     machines: dict[tuple[tuple[str, str], ...], str] = {}
     for project in asked.projects:
         try:
@@ -209,7 +219,84 @@ def _command(asked: Asked, each: Expanded) -> dict[str, object]:
     }
 
 
-def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[Graph, int, Runs]:
+def place_of(asked: Asked, ledger: Path) -> steps.Place:
+    return steps.Place(
+        out=asked.out.absolute(),
+        evidence=asked.evidence.absolute(),
+        ledger=ledger,
+        store=asked.store,
+        cache=asked.cache or os.environ.get(REMOTE, ""),
+        gates=asked.gates,
+        strict=asked.strict,
+        has_code=asked.has_code,
+    )
+
+
+def fetch_releases(asked: Asked, found: Found, place: steps.Place, console: Console) -> None:
+    """Puts releases in place that another machine has built from the very same: their projects count as unchanged.
+    Others get the key under which theirs will be shared."""
+    installed, stores = Installed(), _Stores(asked, console)
+    shared: dict[str, SharedBuild] = {}
+    for each in found.expanded:
+        project = each.project
+        request = steps.request_of(project, each.config, each.targets, place)
+        try:
+            build = shared_build(
+                steps.described(project, each.config),
+                request,
+                stores.of(each),
+                document=project.portable(),
+                installed=installed,
+            )
+        except MobpackError:  # its tasks will say so
+            continue
+        if build:
+            shared[project.name] = build
+
+    def sent(each: Expanded) -> unchanged.Summary | None:
+        build = shared.get(each.project.name)
+        return fetched(build, stores.of(each)) if build and not asked.verify else None
+
+    with ThreadPoolExecutor(FETCHERS) as pool:
+        summaries = list(pool.map(sent, found.expanded))
+    left = []
+    for each, summary in zip(found.expanded, summaries, strict=True):
+        build = shared.get(each.project.name)
+        if summary is None:
+            left.append(replace(each, shared=build.key if build else ""))
+            continue
+        found.same[each.project.name] = each
+        found.sent[each.project.name] = summary
+    found.expanded = left
+    stores.finish()
+    if found.sent:
+        console.say(
+            f"releases that another machine has built from the same files, and that are fetched: {len(found.sent)}"
+        )
+
+
+class _Stores:
+    """The store that each project uses, with the one of several machines behind it."""
+
+    def __init__(self, asked: Asked, console: Console) -> None:
+        self._asked, self._console = asked, console
+        self._known: dict[str, Store] = {}
+
+    def of(self, each: Expanded) -> Store:
+        table = named(each.config.cache, self._asked.cache or None)
+        if (name := str(table)) not in self._known:
+            folder = self._asked.store or cache_folder() / "store"
+            self._known[name] = Store(folder, remote=remote_of(table, self._console))
+        return self._known[name]
+
+    def finish(self) -> None:
+        """Says what was fetched."""
+        for each in self._known.values():
+            if each.remote:
+                finish(each.remote, self._console)
+
+
+def _run(asked: Asked, found: Found, place: steps.Place, console: Console) -> tuple[Graph, int, Runs]:
     """Runs what is not known yet."""
     whole = graph_of(found.expanded, SHARES)
     marks = markers(whole, found.expanded)
@@ -227,17 +314,8 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
         shares = asked.cache or os.environ.get(REMOTE) or any(each.config.cache.remote for each in found.expanded)
         if len(hosts(workers)) > 1 and asked.store is None and not shares:
             console.caution("workers of several machines share no store: each makes all; give --cache or --store")
-        place = steps.Place(
-            out=asked.out.absolute(),
-            evidence=asked.evidence.absolute(),
-            ledger=ledger,
-            store=asked.store,
-            cache=asked.cache or os.environ.get(REMOTE, ""),
-            gates=asked.gates,
-            strict=asked.strict,
-            has_code=asked.has_code,
-            limit_bytes=0 if asked.scheduler else asked.memory_bytes or memory_bytes() / max(asked.workers, 1),
-        )
+        limit_bytes = 0 if asked.scheduler else asked.memory_bytes or memory_bytes() / max(asked.workers, 1)
+        place = replace(place, limit_bytes=limit_bytes)
         graph = with_needs(graph, dict(_runner_needs(graph, found, workers)))
         with _shown(graph, found, workers, cluster, console) as progress:
             runs = Runs(
@@ -255,16 +333,12 @@ def _run(asked: Asked, found: _Found, ledger: Path, console: Console) -> tuple[G
     return graph, len(done), runs
 
 
-def _done(graph: Graph, marks: Mapping[str, object], asked: Asked, found: _Found, console: Console) -> Iterator[str]:
+def _done(graph: Graph, marks: Mapping[str, object], asked: Asked, found: Found, console: Console) -> Iterator[str]:
     """Keys of tasks that were done before, here or on a machine that shares its results."""
-    tables = {each.project.name: named(each.config.cache, asked.cache or None) for each in found.expanded}
-    stores: dict[str, Store] = {}
+    stores = _Stores(asked, console)
+    projects = {each.project.name: each for each in found.expanded}
     for key, inputs in marks.items():
-        table = tables[graph[key].projects[0]]
-        if (name := str(table)) not in stores:
-            folder = asked.store or cache_folder() / "store"
-            stores[name] = Store(folder, remote=remote_of(table, console))
-        if is_done(stores[name], inputs):
+        if is_done(stores.of(projects[graph[key].projects[0]]), inputs):
             yield key
 
 
@@ -292,7 +366,7 @@ def repeat_alone(graph: Graph, runs: Runs, arguments: Callable[[Task], tuple[Any
             runs.all(alone, only=largest(runs.workers))
 
 
-def _files(found: _Found) -> list[str]:
+def _files(found: Found) -> list[str]:
     """Some files that every worker must see at the same path."""
     files = [str(table.path) for each in found.expanded for table in each.config.model.values()]
     return list(dict.fromkeys(path for path in files if Path(path).exists()))[:SEEN]
@@ -307,7 +381,7 @@ def _refuse_blind(workers: Sequence[Worker]) -> None:
             )
 
 
-def _runner_needs(graph: Graph, found: _Found, workers: Sequence[Worker]) -> Iterator[tuple[str, dict[str, float]]]:
+def _runner_needs(graph: Graph, found: Found, workers: Sequence[Worker]) -> Iterator[tuple[str, dict[str, float]]]:
     """Task -> the runners that a worker must have for it. Comparisons need theirs; a build needs those that the project
     requires, and others that it compares on where one worker has them all."""
     configs = {each.project.name: each.config for each in found.expanded}
@@ -327,7 +401,7 @@ def _runner_needs(graph: Graph, found: _Found, workers: Sequence[Worker]) -> Ite
 
 @contextmanager
 def _shown(
-    graph: Graph, found: _Found, workers: Sequence[Worker], cluster: Cluster, console: Console
+    graph: Graph, found: Found, workers: Sequence[Worker], cluster: Cluster, console: Console
 ) -> Iterator[Progress]:
     board = Board(graph=graph, worker_count=len(workers))
     projects = [each.project.name for each in found.expanded]
@@ -344,7 +418,7 @@ def _shown(
         yield LiveTable(board=board, projects=projects, targets=_targets(found), live=live)
 
 
-def _targets(found: _Found) -> tuple[str, ...]:
+def _targets(found: Found) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in found.known.values() for name in each.targets))
 
 
@@ -359,9 +433,7 @@ def _variants(each: Expanded) -> dict[str, str]:
     return {**own, **wrappers}
 
 
-def _entry(
-    project: Project, asked: Asked, found: _Found, graph: Graph, outcomes: Mapping[str, Outcome]
-) -> ProjectEntry:
+def _entry(project: Project, asked: Asked, found: Found, graph: Graph, outcomes: Mapping[str, Outcome]) -> ProjectEntry:
     name = project.name
     if name in found.troubles:
         return _row(name, (), "failed", found.troubles[name], 0.0, "", (), ())
@@ -369,7 +441,9 @@ def _entry(
     models = tuple(each.config.model)
     out = asked.out / name
     if name in found.same:
-        return _row(name, models, "unchanged", None, 0.0, f"{name}/report.html", (), cells_of(out, _variants(each)))
+        warnings = found.sent[name].warnings if name in found.sent else ()
+        cells = cells_of(out, _variants(each))
+        return _row(name, models, "unchanged", None, 0.0, f"{name}/report.html", warnings, cells)
     own = [outcomes[task.key] for task in graph.of(name)]
     seconds = sum(one.seconds for one in own)
     warnings = tuple(dict.fromkeys(text for one in own for text in one.warnings))
@@ -406,20 +480,23 @@ def _row(
     )
 
 
-def _keep(asked: Asked, found: _Found, graph: Graph, outcomes: Mapping[str, Outcome]) -> None:
+def _keep(asked: Asked, found: Found, graph: Graph, outcomes: Mapping[str, Outcome]) -> None:
     """Records what was built, so that the next run ends at once where nothing has changed."""
+    ended = {name: (found.same[name], summary) for name, summary in found.sent.items()}
     for each in found.expanded:
         own = [outcomes[task.key] for task in graph.of(each.project.name)]
         if all(one.is_good for one in own):
             warnings = tuple(dict.fromkeys(text for one in own for text in one.warnings))
-            ended = unchanged.Ended(
-                config=each.config,
-                project=each.project.file,
-                targets=each.targets,
-                out=asked.out / each.project.name,
-                summary=unchanged.Summary(rows=(), lines=(), warnings=warnings),
-            )
-            unchanged.keep(found.begun[each.project.name], ended)
+            ended[each.project.name] = each, unchanged.Summary(rows=(), lines=(), warnings=warnings)
+    for name, (each, summary) in ended.items():
+        build = unchanged.Ended(
+            config=each.config,
+            project=each.project.file,
+            targets=each.targets,
+            out=asked.out / name,
+            summary=summary,
+        )
+        unchanged.keep(found.begun[name], build)
 
 
 def _failed_gates(asked: Asked, entries: Sequence[ProjectEntry], changes: Sequence[Any]) -> Iterator[str]:

@@ -32,6 +32,7 @@ from packager.workflows.origins import origins_of
 from packager.workflows.planning import load_model, plan_all
 from packager.workflows.requested import Request
 from packager.workflows.runtimes import choose_runtimes
+from packager.workflows.shared_builds import SharedBuild, offer, summarized
 from packager.workflows.shared_store import finish, named, remote_of
 from packager.workflows.trust import refuse_code
 
@@ -191,17 +192,28 @@ def _compare(work: Work, place: Place, store: Store, console: Console) -> None:
 
 
 def _build(work: Work, place: Place, store: Store, console: Console) -> None:
-    """The ordinary build: it finds what the tasks before it have made, and makes what is missing."""
+    """The ordinary build: it finds what the tasks before it have made, and makes what is missing. Its release is sent
+    to other machines."""
     config, project = _config(work, place), work.project
-    request = Request(
-        targets=work.targets,
+    request = request_of(project, config, work.targets, place)
+    origins = origins_of(described(project, config), work.targets, console) if project.is_whole else None
+    made = build.build(config, request, console, origins, store)
+    if work.shared:
+        offer(SharedBuild(key=work.shared, out=request.out), made, summarized(made), store)
+
+
+def described(project: Project, config: Config) -> Described:
+    return Described(config=config, file=project.file, settings=project.settings, shapes=())
+
+
+def request_of(project: Project, config: Config, targets: tuple[str, ...], place: Place) -> Request:
+    """The build of a project, as `mobpack build` would be asked for it."""
+    return Request(
+        targets=targets,
         out=place.out / project.name,
         rules=Rules(gates=_gates(config, place.gates), strict=place.strict, evidence=place.evidence / project.name),
         has_project=True,
     )
-    described = Described(config=config, file=project.file, settings=project.settings, shapes=())
-    origins = origins_of(described, work.targets, console) if project.is_whole else None
-    build.build(config, request, console, origins, store)
 
 
 def _gates(config: Config, given: Gates) -> Gates:

@@ -3,12 +3,14 @@ package apps
 import com.example.models.Classifier
 import com.example.models.Finder
 import com.example.models.Listener
+import com.example.models.Meaning
 import com.example.models.Orientation
 import com.example.models.Picture
 import com.example.models.PixelFormat
 import com.example.models.Region
 import com.example.models.Scribe
 import com.example.models.Sound
+import com.example.models.Tokens
 import com.example.models.YuvConversion
 import device.report
 
@@ -41,6 +43,20 @@ fun main(arguments: Array<String>) {
             report("${line[0]} numbers", "${reading.score}")
         }
     }
+    val texts = String(task.bytes("texts").array()).trim().lines().map { it.split(' ') }.groupBy { it[1] }
+    Meaning.loadBlocking(task.app, task.options).use { model ->
+        for (line in texts.getValue("meaning")) {
+            report("${line[0]} words", "")
+            report("${line[0]} numbers", model.embed(text(line)).joinToString(" "))
+        }
+    }
+    Tokens.loadBlocking(task.app, task.options).use { model ->
+        for (line in texts.getValue("tokens")) {
+            val ids = model.predict(text(line)).ids
+            report("${line[0]} words", "")
+            report("${line[0]} numbers", List(ids.capacity(), ids::get).joinToString(" "))
+        }
+    }
     Listener.loadBlocking(task.app, task.options).use { model ->
         val heard = FloatArray(task.number("samples")).also { task.floats("voice").get(it) }
         val scores = heard.asList().chunked(task.number("window")) { window ->
@@ -50,6 +66,8 @@ fun main(arguments: Array<String>) {
         report("voice numbers", scores.joinToString(" "))
     }
 }
+
+private fun text(line: List<String>) = String(CharArray(line.size - 2) { line[it + 2].toInt().toChar() })
 
 private fun picture(task: Task, line: List<String>): Picture {
     val (width, height, rowBytes, orientation) = line.drop(3).map(String::toInt)

@@ -29,7 +29,19 @@ final class ContractTableTests: XCTestCase {
                 answer(line[0], reading.text, [reading.score])
             }
         }
+        try read(options)
         try hear(options)
+    }
+
+    private func read(_ options: Options) throws {
+        let meaning = try Meaning(options: options)
+        let tokens = try Tokens(options: options)
+        let lines = try String(contentsOf: folder.appendingPathComponent("texts"), encoding: .utf8)
+        for line in lines.split(separator: "\n").map({ $0.split(separator: " ").map(String.init) }) {
+            let text = String(decoding: line.dropFirst(2).map { UInt16($0)! }, as: UTF16.self)
+            let numbers = try line[1] == "meaning" ? meaning.embed(text) : tokens.predict(text).ids.map { Float($0) }
+            answer(line[0], "", numbers)
+        }
     }
 
     private func hear(_ options: Options) throws {

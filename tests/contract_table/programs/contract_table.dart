@@ -55,6 +55,22 @@ Future<void> pictures() async {
   await scribe.dispose();
 }
 
+Future<void> texts() async {
+  final meaning = await Meaning.load(options);
+  final tokens = await Tokens.load(options);
+  for (final line in File('$folder/texts').readAsLinesSync()) {
+    final [name, model, ...units] = line.split(' ');
+    final text = String.fromCharCodes(units.map(int.parse));
+    if (model == 'meaning') {
+      answer(name, '', await meaning.embed(text));
+    } else {
+      answer(name, '', (await tokens.predict(text)).ids.data.map((each) => each.toDouble()));
+    }
+  }
+  await meaning.dispose();
+  await tokens.dispose();
+}
+
 Future<void> hear(int rate, int window) async {
   final model = await Listener.load(options);
   final voice = File('$folder/voice').readAsBytesSync().buffer.asFloat32List();
@@ -72,5 +88,6 @@ Future<void> main(List<String> arguments) async {
   options = LoadOptions(library: arguments[0], threads: 1);
   folder = arguments[1];
   await pictures();
+  await texts();
   await hear(int.parse(arguments[2]), int.parse(arguments[3]));
 }

@@ -178,14 +178,24 @@ Future<void> errors(String noModel) async {
 
 Future<void> fallbacks() async {
   final events = <String>[];
+  final printed = <Object>[];
   final model = await Orientation.load(
     options(
       providers: const [Provider.xnnpack, Provider.nnapi, Provider.cpu],
       observer: ModelObserver(
-        onLoad: (event) => events.add('load ${event.info.name} ${event.provider.name}'),
-        onRun: (event) => events.add('run ${event.model} ${event.error?.code.name}'),
+        onLoad: (event) {
+          events.add('load ${event.info.name} ${event.provider.name}');
+          printed.add(event);
+        },
+        onRun: (event) {
+          events.add('run ${event.model} ${event.error?.code.name}');
+          printed.add(event);
+        },
         onFailure: (event) => events.add('failure ${event.error.code.name}'),
-        onRelease: (event) => events.add('release ${event.model}'),
+        onRelease: (event) {
+          events.add('release ${event.model}');
+          printed.add(event);
+        },
       ),
     ),
   );
@@ -193,7 +203,18 @@ Future<void> fallbacks() async {
     for (final each in model.fallbacks) [each.provider.name, each.reason],
   ]);
   await model.classify(Picture(Uint8List(4 * 8 * 8), width: 8, height: 8));
+  final outputs = await model.run(
+    OrientationInputs(
+      xPixels: TensorInput(Uint8List(4 * 8 * 8), shape: const [8, 8, 4]),
+      xChannels: TensorInput(Int64List.fromList([0, 1, 2])),
+      xOrientation: TensorInput(Int64List.fromList([1])),
+      xChroma: TensorInput(Uint8List(1), shape: const [1, 1, 1]),
+      xConversion: TensorInput(Int64List(3)),
+    ),
+  );
   await model.dispose();
+  printed.addAll([model.info, model.fallbacks.first, outputs, Orientation.inputs.first]);
+  say('printed', [for (final each in printed) '$each']);
   say('events', events);
   say('info', [model.info.name, model.info.version, model.info.sha256.length, model.info.onnxRuntimeVersion]);
 }

@@ -18,7 +18,7 @@ final class ProviderAssignment {
   final double macs;
 
   @override
-  String toString() => '${provider.name}: $nodes nodes, $macs multiply-accumulates';
+  String toString() => '${provider.name}: $nodes nodes, ${macs.toStringAsFixed(0)} multiply-accumulates';
 }
 
 /// What ONNX Runtime says of a provider.

@@ -36,7 +36,7 @@ List<int> _shapeOf(TensorSpec spec, int count, List<int>? given) {
   if (fits) return shape;
   throw ModelException(
     ModelErrorCode.badInput,
-    'input `${spec.name}` takes ${_inWords(spec.shape)}, found $count values of shape $shape',
+    'input `${spec.name}` takes ${_inWords(spec.shape)}, found $count values${given == null ? '' : ' of shape $given'}',
   );
 }
 

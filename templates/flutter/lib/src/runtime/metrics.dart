@@ -37,6 +37,9 @@ final class Durations {
 
   /// 99 of 100 took no longer.
   final Duration p99;
+
+  @override
+  String toString() => '$count times, p50 $p50, p90 $p90, p99 $p99, at most $max';
 }
 
 /// What one model did until now.
@@ -113,6 +116,9 @@ final class ModelSnapshot {
     'mobpack.fallback.reasons': fallbacks.map((each) => '${each.provider.name}: ${each.reason}').join('; '),
     'process.memory.usage': ?memoryBytes,
   };
+
+  @override
+  String toString() => '${attributes()}';
 }
 
 /// Counts what its [observer] is told. One may observe any number of models; those of the same name are counted together.

@@ -247,6 +247,9 @@ final class Fallback {
 
   /// In most cases ONNX Runtime's message.
   final String reason;
+
+  @override
+  String toString() => '${provider.name}: $reason';
 }
 
 /// Identifies a model.
@@ -278,6 +281,10 @@ final class ModelInfo {
 
   /// Version of the ONNX Runtime in the app.
   final String onnxRuntimeVersion;
+
+  @override
+  String toString() =>
+      '$name $version, $file, $sizeBytes bytes${sha256.isEmpty ? '' : ', sha256 $sha256'}, ONNX Runtime $onnxRuntimeVersion';
 }
 
 /// A model was loaded.
@@ -302,6 +309,12 @@ final class LoadEvent {
 
   /// Bytes of the process that are resident after loading; null where the platform does not tell.
   final int? memoryBytes;
+
+  @override
+  String toString() => [
+    '${info.name} ${info.version} was loaded on ${provider.name} in ${_inWords(duration)}, from ${source.name}',
+    for (final each in fallbacks) 'without $each',
+  ].join('; ');
 }
 
 /// A run has ended. Calls that are refused before they are queued, with `badInput`, `busy` or `disposed`, are no runs.
@@ -333,6 +346,12 @@ final class RunEvent {
 
   /// Whether it repeated on the CPU a run that another provider had failed at.
   final bool isRetry;
+
+  @override
+  String toString() {
+    final what = '$model ran on ${provider.name} in ${_inWords(duration)}, after ${_inWords(queued)} in the queue';
+    return [what, if (isRetry) 'once more', if (error != null) 'and failed: $error'].join(', ');
+  }
 }
 
 /// A model could not be loaded.
@@ -348,6 +367,9 @@ final class FailureEvent {
 
   /// From the call of `load` on.
   final Duration duration;
+
+  @override
+  String toString() => '$model was not loaded in ${_inWords(duration)}: $error';
 }
 
 /// Why the memory of a model is given back.
@@ -372,7 +394,12 @@ final class ReleaseEvent {
 
   /// Why.
   final ReleaseReason reason;
+
+  @override
+  String toString() => '$model was released: ${reason.name}';
 }
+
+String _inWords(Duration duration) => '${(duration.inMicroseconds / 1000).toStringAsFixed(1)} ms';
 
 /// Is told what models do: an option of `load`. Its functions are called in the isolate that loads the model; what one of
 /// them throws is logged, and ends nothing.

@@ -120,6 +120,9 @@ final class Mask {
 
   /// The names of the classes; empty when they have none.
   final List<String> labels;
+
+  @override
+  String toString() => '$width x $height places${labels.isEmpty ? '' : ' of ${labels.join(', ')}'}';
 }
 
 /// A mask of the model's two tensors.

@@ -91,6 +91,9 @@ final class TensorSpec {
 
   /// Its sizes.
   final List<int?> shape;
+
+  @override
+  String toString() => '$name: ${type.name} [${shape.map((size) => size ?? '?').join(', ')}]';
 }
 
 /// Values for an input: one after the other, in row-major order.
@@ -103,6 +106,9 @@ final class TensorInput<Data extends Object> {
 
   /// Their sizes; null where the number of values says them.
   final List<int>? shape;
+
+  @override
+  String toString() => _inWords(data, shape);
 }
 
 /// A tensor that a model gave: it may be passed to a model, too.
@@ -115,6 +121,18 @@ final class Tensor<Data extends Object> implements TensorInput<Data> {
 
   @override
   final List<int> shape;
+
+  @override
+  String toString() => _inWords(data, shape);
+}
+
+/// How many values of a tensor are printed.
+const int _shown = 8;
+
+String _inWords(Object data, List<int>? shape) {
+  final values = data is List<Object?> ? data : const <Object?>[];
+  final more = values.length > _shown ? ', and ${values.length - _shown} more' : '';
+  return '${shape ?? [values.length]}: ${values.take(_shown).join(', ')}$more';
 }
 
 /// Whether elements are whole numbers of 64 bits.

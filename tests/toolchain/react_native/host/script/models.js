@@ -101,6 +101,15 @@ export async function loads() {
   return { provider, fallbacks, info };
 }
 
+/** Which providers are tried before the one that starts: as usual, as the app says, and without tuned settings. */
+export async function tunes() {
+  const tried = async (options) => (await models.Names.load(options)).fallbacks.map((each) => each.provider);
+  const usual = await tried({});
+  const own = await tried({ providers: ['xnnpack'] });
+  models.setTuned(false);
+  return { usual, own, off: await tried({}) };
+}
+
 /** What each provider runs of a file of the app's own. */
 export async function assigns() {
   const { info, assignment, ...model } = await Orientation.load({ ...one(), source: { path: plan.file } });

@@ -3,7 +3,7 @@
 /** Says where the files of an Android app lie, as the package's class in Kotlin does. */
 const android = {
   isHot: () => false,
-  device: () => ({ chip: '', apiLevel: 34, folder: globalThis.plan.cache }),
+  device: () => ({ chip: globalThis.plan.chip ?? '', apiLevel: 34, folder: globalThis.plan.cache }),
   locate: (asset) => {
     const place = globalThis.plan.places[asset];
     return place === undefined ? Promise.reject(new Error(`[missing] no asset ${asset}`)) : Promise.resolve(place);

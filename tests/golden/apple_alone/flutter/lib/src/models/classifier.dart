@@ -30,6 +30,11 @@ final class ClassifierOutputs {
 
   /// `logits`: float `[batch, 4]`.
   final Tensor<Float32List> logits;
+
+  @override
+  String toString() => [
+    'logits $logits',
+  ].join('; ');
 }
 
 /// The model `classifier`, loaded.

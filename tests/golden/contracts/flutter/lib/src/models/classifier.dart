@@ -49,6 +49,11 @@ final class ClassifierOutputs {
 
   /// `logits.scores`: float `[4]`.
   final Tensor<Float32List> logitsScores;
+
+  @override
+  String toString() => [
+    'logitsScores $logitsScores',
+  ].join('; ');
 }
 
 /// The model `classifier`, loaded.

@@ -57,6 +57,13 @@ final class DetectorOutputs {
 
   /// `found.classes`: int64 `[found.count]`.
   final Tensor<List<int>> foundClasses;
+
+  @override
+  String toString() => [
+    'foundBoxes $foundBoxes',
+    'foundScores $foundScores',
+    'foundClasses $foundClasses',
+  ].join('; ');
 }
 
 /// The model `detector`, loaded.

@@ -32,6 +32,11 @@ final class EmbedderOutputs {
 
   /// `feature.vector`: float `[256]`.
   final Tensor<Float32List> featureVector;
+
+  @override
+  String toString() => [
+    'featureVector $featureVector',
+  ].join('; ');
 }
 
 /// The model `embedder`, loaded.

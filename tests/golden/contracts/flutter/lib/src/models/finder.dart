@@ -48,6 +48,11 @@ final class FinderOutputs {
 
   /// `feature.vector`: float `[256]`.
   final Tensor<Float32List> featureVector;
+
+  @override
+  String toString() => [
+    'featureVector $featureVector',
+  ].join('; ');
 }
 
 /// The model `finder`, loaded.

@@ -46,6 +46,12 @@ final class ListenerOutputs {
 
   /// `stateN`: float `[2, 1, 128]`.
   final Tensor<Float32List> stateN;
+
+  @override
+  String toString() => [
+    'logitsScores $logitsScores',
+    'stateN $stateN',
+  ].join('; ');
 }
 
 /// The model `listener`, loaded.

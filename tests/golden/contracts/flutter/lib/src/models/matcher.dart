@@ -36,6 +36,11 @@ final class MatcherOutputs {
 
   /// `logits.scores`: float `[4]`.
   final Tensor<Float32List> logitsScores;
+
+  @override
+  String toString() => [
+    'logitsScores $logitsScores',
+  ].join('; ');
 }
 
 /// The model `matcher`, loaded.

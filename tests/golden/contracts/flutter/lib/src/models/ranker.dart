@@ -37,6 +37,11 @@ final class RankerOutputs {
 
   /// `logits.score`: float `[1]`.
   final Tensor<Float32List> logitsScore;
+
+  @override
+  String toString() => [
+    'logitsScore $logitsScore',
+  ].join('; ');
 }
 
 /// The model `ranker`, loaded.

@@ -53,6 +53,12 @@ final class ReaderOutputs {
 
   /// `text.scores`: float `[text.count]`.
   final Tensor<Float32List> textScores;
+
+  @override
+  String toString() => [
+    'textSymbols $textSymbols',
+    'textScores $textScores',
+  ].join('; ');
 }
 
 /// The model `reader`, loaded.

@@ -53,6 +53,12 @@ final class SegmenterOutputs {
 
   /// `mask.scores`: float `[mask.height, mask.width]`.
   final Tensor<Float32List> maskScores;
+
+  @override
+  String toString() => [
+    'maskClasses $maskClasses',
+    'maskScores $maskScores',
+  ].join('; ');
 }
 
 /// The model `segmenter`, loaded.

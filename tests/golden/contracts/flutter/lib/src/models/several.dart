@@ -61,6 +61,13 @@ final class SeveralOutputs {
 
   /// `raw`: float `[1, steps, 8]`.
   final Tensor<Float32List> raw;
+
+  @override
+  String toString() => [
+    'logitsScores $logitsScores',
+    'featureVector $featureVector',
+    'raw $raw',
+  ].join('; ');
 }
 
 /// The answer of [Several].
@@ -78,6 +85,13 @@ final class SeveralPrediction {
 
   /// A tensor, as the model has it.
   final Tensor<Float32List> raw;
+
+  @override
+  String toString() => [
+    'logits $logits',
+    'feature $feature',
+    'raw $raw',
+  ].join('; ');
 }
 
 /// The model `several`, loaded.

@@ -64,6 +64,15 @@ final class StorytellerOutputs {
 
   /// `present.key`: float `[1, 2, total length, 8]`.
   final Tensor<Float32List> presentKey;
+
+  @override
+  String toString() => [
+    'logitsCharacters $logitsCharacters',
+    'logitsFinished $logitsFinished',
+    'logitsNextProgress $logitsNextProgress',
+    'logitsNextBytes $logitsNextBytes',
+    'presentKey $presentKey',
+  ].join('; ');
 }
 
 /// The model `storyteller`, loaded.

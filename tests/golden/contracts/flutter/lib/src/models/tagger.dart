@@ -45,6 +45,14 @@ final class TaggerOutputs {
 
   /// `tags.scores`: float `[tags.count]`.
   final Tensor<Float32List> tagsScores;
+
+  @override
+  String toString() => [
+    'tagsClasses $tagsClasses',
+    'tagsStarts $tagsStarts',
+    'tagsEnds $tagsEnds',
+    'tagsScores $tagsScores',
+  ].join('; ');
 }
 
 /// The model `tagger`, loaded.

@@ -23,6 +23,11 @@ final class DiceOutputs {
 
   /// `eyes`: string `[]`.
   final Tensor<List<String>> eyes;
+
+  @override
+  String toString() => [
+    'eyes $eyes',
+  ].join('; ');
 }
 
 /// The model `dice`, loaded.

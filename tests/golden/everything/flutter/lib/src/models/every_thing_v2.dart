@@ -110,6 +110,21 @@ final class EveryThingV2Outputs {
 
   /// `bytes`: uint8 `[?]`.
   final Tensor<Uint8List> bytes;
+
+  @override
+  String toString() => [
+    'floatStatic $floatStatic',
+    'boolStatic $boolStatic',
+    'halfStatic $halfStatic',
+    'declaredStatic $declaredStatic',
+    'scores $scores',
+    'scoresShape $scoresShape',
+    'words $words',
+    'uint16 $uint16',
+    'uint32 $uint32',
+    'uint64 $uint64',
+    'bytes $bytes',
+  ].join('; ');
 }
 
 /// The model `every-thing_v2`, loaded.

@@ -30,6 +30,11 @@ final class OptionsOutputs {
 
   /// `embedding`: float `[1, 384]`.
   final Tensor<Float32List> embedding;
+
+  @override
+  String toString() => [
+    'embedding $embedding',
+  ].join('; ');
 }
 
 /// The model `options`, loaded.

@@ -1,0 +1,39 @@
+"""Outputs of original models, for comparisons on several devices at once."""
+
+import threading
+from pathlib import Path
+
+from packager.core.values import Variant
+from packager.samples import SampleSet, Source
+from packager.verification.parity import ParitySettings, Reference, References
+from packager.verification.parity.conditioning import Movement
+from packager.verification.parity.reference import Beside
+
+
+class SharedReferences(References):
+    """References that several threads use: the first that asks computes, the others wait for it, so that this machine's
+    processors have one model at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._lock = threading.RLock()
+
+    def of(self, original: Variant, settings: ParitySettings) -> Reference:
+        with self._lock:
+            return super().of(original, settings)
+
+    def for_distance(self, variant: Variant, settings: ParitySettings) -> Reference:
+        with self._lock:
+            return super().for_distance(variant, settings)
+
+    def typical_samples(self, source: Source) -> SampleSet:
+        with self._lock:
+            return super().typical_samples(source)
+
+    def perturbed(self, original: Variant, settings: ParitySettings, number: int) -> Movement:
+        with self._lock:
+            return super().perturbed(original, settings, number)
+
+    def beside_model(self, variant: Variant, reference: Reference) -> Beside | None:
+        with self._lock:
+            return super().beside_model(variant, reference)

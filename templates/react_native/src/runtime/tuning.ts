@@ -1,0 +1,59 @@
+// Settings that were measured to be the best on a chip.
+
+import { currentBackend, type Platform } from './backend.js';
+import type { Provider, Settings } from './descriptor.js';
+import type { ModelDefinition } from './loading.js';
+import type { LoadOptions } from './options.js';
+
+/** How a model runs the fastest on a chip. */
+export interface Tuned {
+  /** Empty where the package's own order holds. */
+  readonly providers: readonly Provider[];
+  /** 0 for the package's own choice. */
+  readonly threads: number;
+  readonly providerOptions: Readonly<Partial<Record<Provider, Settings>>>;
+}
+
+/** By the chip as Android 12 and later name it; on iOS, where chips have no names, by the device's identifier. */
+export type Chips = Readonly<Record<string, Tuned>>;
+
+let isFollowed = true;
+
+/**
+ * Whether models that are loaded from now on have the settings that were measured for this device's chip, where the app
+ * sets none; true until it is called.
+ */
+export function setTuned(isWanted: boolean): void {
+  isFollowed = isWanted;
+}
+
+/** The definition of a model that follows what was measured, unless the app sets its own. */
+export function tuned<Definition extends ModelDefinition<unknown>>(
+  definition: Definition,
+  measured: Readonly<Partial<Record<Platform, Chips>>>,
+): Definition {
+  return {
+    ...definition,
+    load: async (own: LoadOptions = {}) => {
+      if (!isFollowed) return definition.load(own);
+      const { platform, device } = currentBackend();
+      const found = new Map(Object.entries(measured[platform] ?? {})).get(device.chip);
+      return definition.load(found === undefined ? own : applied(own, found));
+    },
+  };
+}
+
+/** What the app has set stays; settings of a provider are merged. */
+function applied(own: LoadOptions, { providers, threads, providerOptions }: Tuned): LoadOptions {
+  const merged = { ...providerOptions };
+  for (const [name, settings] of Object.entries(own.providerOptions ?? {})) {
+    const provider = name as Provider;
+    merged[provider] = { ...merged[provider], ...settings };
+  }
+  return {
+    ...own,
+    ...(providers.length > 0 && own.providers === undefined ? { providers } : {}),
+    ...(threads > 0 && (own.threads ?? 0) === 0 ? { threads } : {}),
+    providerOptions: merged,
+  };
+}

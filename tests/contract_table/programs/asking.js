@@ -1,0 +1,59 @@
+// Asks each model what the table of docs/contract.md asks, in JavaScript: apps of React Native and pages have the same API.
+
+const CLASSES = 1000;
+
+function picture(line, read) {
+  const [width, height, rowBytes, orientation, left, top, right, bottom, number] = line.slice(3).map(Number);
+  const region = { left, top, right, bottom };
+  const conversion = ['bt601-full', 'bt601-video', 'bt709-full', 'bt709-video'][number];
+  return { data: read(line[0]), width, height, format: line[2].toLowerCase(), rowBytes, orientation, region, conversion };
+}
+
+function lines(read, name) {
+  const text = String.fromCharCode(...new Uint8Array(read(name)));
+  return text.trim().split('\n').map((line) => line.split(' '));
+}
+
+/** The answers by the names of the cases; `read` gives an ArrayBuffer with a file of them. */
+export async function answers(models, { window, rate }, read) {
+  const options = { threads: 1 };
+  const found = {};
+  const answer = (name, words, numbers) => {
+    found[name] = { words, numbers };
+  };
+  const classifier = await models.Classifier.load(options);
+  const finder = await models.Finder.load(options);
+  const scribe = await models.Scribe.load(options);
+  for (const line of lines(read, 'cases')) {
+    const [name, model] = line;
+    if (model === 'classifier') {
+      const classes = await classifier.classify(picture(line, read), { top: CLASSES });
+      const scores = [...classes].sort((one, other) => one.index - other.index).map((each) => each.score);
+      answer(name, classes.slice(0, 3).map((each) => each.label).join('|'), scores);
+    } else if (model === 'finder') {
+      const boxes = await finder.detect(picture(line, read));
+      const numbers = boxes.flatMap(({ box, score }) => [box.left, box.top, box.right, box.bottom, score]);
+      answer(name, `${boxes.length}`, numbers);
+    } else {
+      const reading = await scribe.read(picture(line, read));
+      answer(name, reading.text, [reading.score]);
+    }
+  }
+  const meaning = await models.Meaning.load(options);
+  const tokens = await models.Tokens.load(options);
+  for (const [name, model, ...units] of lines(read, 'texts')) {
+    const text = String.fromCharCode(...units.map(Number));
+    if (model === 'meaning') answer(name, '', [...(await meaning.embed(text))]);
+    else answer(name, '', [...(await tokens.predict(text)).ids.data].map(Number));
+  }
+  const listener = await models.Listener.load(options);
+  const voice = new Float32Array(read('voice'));
+  const scores = [];
+  for (let start = 0; start < voice.length; start += window) {
+    const [heard] = await listener.classify({ samples: voice.subarray(start, start + window), rate });
+    scores.push(heard.score);
+  }
+  answer('voice', '', scores);
+  for (const each of [classifier, finder, scribe, meaning, tokens, listener]) each.dispose();
+  return found;
+}
