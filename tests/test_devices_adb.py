@@ -27,6 +27,7 @@ from tests.device_cases import write_net
 from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for
 from tests.toolchain.device_commands import Run, commands
+from tests.toolchain.environments import have
 
 pytestmark = [
     pytest.mark.by_content(of=[projects.ANDROID], tools=True),
@@ -54,6 +55,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(built_aar: Path, onnxruntime_android: object) -> Iterator[Lab]:
+    have("android")  # or no file for XNNPACK is made
     classes = {**classes_for(None), **classes_for(built_aar)}
     with adbd.rack() as rack:
         pixel = rack.phone(classes=classes)

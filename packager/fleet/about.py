@@ -42,7 +42,7 @@ def about(runners: Sequence[str] = (), files: Sequence[str] = ()) -> About:
 
 
 def _code() -> str:
-    modules = sorted(INSTALLED.package.rglob("*.py"))
+    modules = sorted(path for path in INSTALLED.package.rglob("*") if path.suffix == ".py")
     return key_of([[INSTALLED.name(path), key_of(content_of(path).hex())] for path in modules])
 
 
