@@ -1,7 +1,10 @@
 """Measures fleets: overhead of a task, efficiency on workers of this machine, runs in which nothing has changed, and a
 model of more workers from the measured times of steps.
 
-usage: python -m benchmarks.fleet [--models 8] [--targets ios,web] [--workers 1,2]
+usage: python -m benchmarks.fleet [--models 16] [--targets android,ios,web] [--workers 1,2]
+
+Times are of the wall clock and of the processors: user and system time of this process, the workers and their programs,
+which other work on the machine changes little. Everything starts from an empty store.
 """
 
 import argparse
@@ -11,8 +14,11 @@ import pickle
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import psutil
 
 from packager.core.console import Console
 from packager.fleet.cluster import connected
@@ -26,6 +32,7 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 
 NOTHING = Project(name="p", file=Path("fleet.toml"), is_whole=False, document="{}")
+QUIET = Console(quiet=True)
 WORKERS = (1, 2, 4, 16, 64)
 MODELS, TARGETS = 100, ("ios", "web", "android")
 """Of the fleet that is modelled, with the times of the fleet that was built."""
@@ -49,19 +56,59 @@ class Times:
         """Nothing is shown."""
 
 
-def overhead(workers: int, count: int = 1000) -> float:
-    """Seconds for each of `count` tasks that do nothing, in chains of two, scheduler and transfers included."""
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that something took."""
+
+    wall_s: float
+    cpu_s: float
+
+    def __str__(self) -> str:
+        return f"{self.wall_s:.1f} s ({self.cpu_s:.1f} s of CPU)"
+
+    def per(self, count: int) -> str:
+        return f"{self.wall_s / count * 1000:.2f} ms ({self.cpu_s / count * 1000:.2f} ms of CPU)"
+
+
+@contextmanager
+def measured(costs: list[Cost]) -> Iterator[None]:
+    """Adds the cost of the block to `costs`."""
+    wall_s, cpu_s = time.perf_counter(), processors_s()
+    yield
+    costs.append(Cost(time.perf_counter() - wall_s, processors_s() - cpu_s))
+
+
+def processors_s() -> float:
+    """User and system time of this process and of all that it started, those that have ended included."""
+    own = psutil.Process()
+    return sum(sum(each.cpu_times()[:4]) for each in (own, *own.children(recursive=True)))
+
+
+def nothing(*before: object) -> int:
+    """A task of Dask that does nothing."""
+    return len(before)
+
+
+def overhead(workers: int, count: int = 1000) -> tuple[Cost, Cost]:
+    """The cost of `count` tasks that do nothing, in chains of two: of a fleet, and of Dask alone, which gets the same
+    graph at once."""
     graph = Graph()
+    plain: dict[str, object] = {}
     for number in range(count // 2):
         work = Work(kind=Kind.PLAN, project=NOTHING, model=str(number))
         first = graph.add(Task(key=f"a-{number}", work=work, projects=("p",)))
         graph.add(Task(key=f"b-{number}", work=work, after=(first,), projects=("p",)))
+        plain |= {f"c-{number}": (nothing,), f"d-{number}": (nothing, f"c-{number}")}
+    costs: list[Cost] = []
     with connected(scheduler="", workers=workers) as cluster:
-        known = cluster.workers((), ())
-        run = Runs(cluster=cluster, workers=known, run=no_op, progress=Times(), arguments=lambda task: ())
-        began = time.perf_counter()
-        run.all(graph)
-        return (time.perf_counter() - began) / count
+        for _ in range(2):  # the first time, modules are imported
+            with measured(costs):
+                cluster.client.get(plain, list(plain))
+            known = cluster.workers((), ())
+            run = Runs(cluster=cluster, workers=known, run=no_op, progress=Times(), arguments=lambda task: ())
+            with measured(costs):
+                run.all(graph)
+    return costs[3], costs[2]
 
 
 def project(folder: Path, models: int, targets: Sequence[str]) -> tuple[Project, ...]:
@@ -110,38 +157,90 @@ def moved(graph: Graph) -> Iterator[int]:
         yield len(pickle.dumps(task)) + len(pickle.dumps(outcome))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--models", type=int, default=8)
-    parser.add_argument("--targets", default="ios,web")
-    parser.add_argument("--workers", default="1,2")
-    options = parser.parse_args()
-    targets = options.targets.split(",")
-    counts = [int(each) for each in options.workers.split(",")]
-    each_s = overhead(counts[-1])
-    print(f"overhead: {each_s * 1000:.2f} ms a task (1,000 that do nothing, {counts[-1]} workers)", flush=True)
-    console = Console(quiet=True)
-    took: dict[int, float] = {}
-    kinds: dict[str, float] = {}
-    for workers in counts:
+@dataclass(kw_only=True)
+class Measured:
+    """Runs of one fleet."""
+
+    models: int
+    targets: Sequence[str]
+    took: dict[int, Cost] = field(default_factory=dict)
+    """by the number of workers"""
+    kinds: dict[str, float] = field(default_factory=dict)
+    """mean seconds of a task, by its kind, on one worker"""
+
+    def run(self, workers: int, *, is_last: bool) -> None:
+        """Builds the fleet from an empty store, and again with nothing changed."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             os.environ["XDG_CACHE_HOME"] = str(empty_cache(folder / "cache"))
-            projects = project(folder, options.models, targets)
-            found = fleet(asked(projects, folder, workers), console)
-            assert not found.exit_code
-            took[workers] = found.run.seconds
-            kinds = kinds or dict(found.run.seconds_by_kind)  # of one worker: others share the cores
-            print(f"{workers} workers: {found.run.seconds:.1f} s, {found.run.tasks} tasks, {found.run.made} results")
-            again = fleet(asked(projects, folder, workers), console)
+            ask = asked(project(folder, self.models, self.targets), folder, workers)
+            costs: list[Cost] = []
+            with measured(costs):
+                found = fleet(ask, QUIET)
+            assert not found.exit_code, [each.message for each in found.projects]
+            self.took[workers] = costs[0]
+            self.kinds = self.kinds or dict(found.run.seconds_by_kind)  # of the first: others share the cores
+            print(f"{workers} workers: {costs[0]}, {found.run.tasks} tasks, {found.run.made} results")
+            with measured(costs):
+                again = fleet(ask, QUIET)
             assert {each.state for each in again.projects} == {"unchanged"}
-            per = again.run.seconds / found.run.tasks
-            print(f"  nothing changed: {again.run.seconds:.2f} s, {per * 1000:.1f} ms for each task of the run before")
-            warm = fleet(replace(asked(projects, folder, workers), out=folder / "warm"), console)
-            print(f"  another output folder, warm store: {warm.run.seconds:.1f} s, {warm.run.tasks} tasks", flush=True)
-    if len(counts) > 1:
-        first, last = counts[0], counts[-1]
-        print(f"efficiency on {last} workers: {took[first] * first / (took[last] * last):.2f} of linear")
+            print(f"  nothing changed: {costs[1]}, {costs[1].per(found.run.tasks)} a task", flush=True)
+            if is_last:
+                self.others(folder, ask)
+
+    def others(self, folder: Path, ask: Asked) -> None:
+        """Another output folder, whose releases are sent to a shared cache; then a machine that has nothing."""
+        costs: list[Cost] = []
+        shared = replace(ask, out=folder / "warm", cache=str(folder / "shared"))
+        with measured(costs):
+            warm = fleet(shared, QUIET)
+        print(f"  another output folder, the same store: {costs[0]}, {warm.run.tasks} tasks")
+        os.environ["XDG_CACHE_HOME"] = str(empty_cache(folder / "fresh"))
+        with measured(costs):
+            fresh = fleet(replace(shared, out=folder / "fetched"), QUIET)
+        assert fresh.run.tasks == 0, "releases were not fetched"
+        moved_bytes = 0
+        for path in files(ask.out):
+            arrived = folder / "fetched" / path.relative_to(ask.out)
+            assert arrived.read_bytes() == path.read_bytes(), f"{arrived} differs from what was built"
+            moved_bytes += path.stat().st_size
+        print(
+            f"  a machine that has nothing, and the shared cache in a folder: {costs[1]}, "
+            f"{costs[1].per(self.models)} a project, {moved_bytes / 1e6:.0f} MB",
+            flush=True,
+        )
+
+
+def files(out: Path) -> list[Path]:
+    """Those of the projects' releases."""
+    return [path for path in out.rglob("*") if path.is_file() and path.parent != out]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--models", type=int, default=16)
+    parser.add_argument("--targets", default="android,ios,web")
+    parser.add_argument("--workers", default="1,2")
+    options = parser.parse_args()
+    counts = sorted(int(each) for each in options.workers.split(","))
+    print(f"load of the machine before: {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
+    fleets, alone = overhead(counts[-1])
+    print(f"1,000 tasks that do nothing, {counts[-1]} workers: {fleets.per(1000)} a task; Dask alone {alone.per(1000)}")
+    print(f"  ratio {fleets.wall_s / alone.wall_s:.2f} ({fleets.cpu_s / alone.cpu_s:.2f} of CPU)", flush=True)
+    found = Measured(models=options.models, targets=options.targets.split(","))
+    for workers in counts:
+        found.run(workers, is_last=workers == counts[-1])
+    first, last = counts[0], counts[-1]
+    if last > first:
+        ratio = found.took[first].wall_s * first / (found.took[last].wall_s * last)
+        cores = min(os.cpu_count() or 1, last)
+        busy = found.took[last].cpu_s / (found.took[last].wall_s * cores)
+        print(f"efficiency on {last} workers: {ratio:.2f} of linear; {busy:.2f} of the cores' time was the fleet's own")
+    model(found.kinds, fleets.wall_s / 1000)
+
+
+def model(kinds: Mapping[str, float], overhead_s: float) -> None:
+    """Prints the makespans of a large fleet, from the times of tasks."""
     seconds = {kind: kinds.get(str(kind), 0.0) for kind in Kind}
     with tempfile.TemporaryDirectory() as name:
         projects = project(Path(name), MODELS, TARGETS)
@@ -149,9 +248,9 @@ def main() -> None:
     print(f"model of {MODELS} models x {len(TARGETS)} targets: {len(graph)} tasks")
     sizes = list(moved(graph))
     print(f"bytes through the scheduler: {sum(sizes) / len(sizes):.0f} a task, {sum(sizes) / 1e6:.2f} MB in all")
-    alone = simulated(graph, seconds, 1, each_s)
+    alone = simulated(graph, seconds, 1, overhead_s)
     for workers in WORKERS:
-        makespan = simulated(graph, seconds, workers, each_s)
+        makespan = simulated(graph, seconds, workers, overhead_s)
         print(f"  {workers} workers: {makespan:.0f} s, {alone / workers / makespan:.2f} of linear")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from packager.targets.android import compiler_archive
 from tests.toolchain import jvm, projects
 from tests.toolchain.device import Library, library
 from tests.toolchain.require import fetched, require
@@ -19,10 +20,11 @@ pytest_plugins = ["tests.passes", "tests.durations", "tests.nights"]
 
 
 def pytest_configure() -> None:
-    """Undo two settings of the caller that the tests' processes would inherit."""
+    """Undo two settings of the caller that the tests' processes would inherit, and share an archive of the compiler."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ[compiler_archive.VARIABLE] = sys.prefix  # tests compile many packages
 
 
 @pytest.hookimpl(wrapper=True)

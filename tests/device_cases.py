@@ -1,12 +1,20 @@
-"""Results of devices whose times are known."""
+"""Results of devices whose times are known, and a model that is compared on devices."""
+
+from pathlib import Path
+
+import numpy as np
 
 from packager.bench.document import RowEntry
 from packager.devices.conditions import Conditions
 from packager.devices.device_answers import Assigned
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, MethodEntry, NotMeasured, PackageEntry
 from tests.bench_cases import row
+from tests.onnx_text import onnx_model, saved
 
 SHA256 = "a" * 64
+NET = """(float[1,3,16,16] x) => (float[1,4] y) {
+    c = Conv<pads=[1,1,1,1]>(x, w) r = Relu(c) g = GlobalAveragePool(r) f = Flatten(g) l = MatMul(f, m)
+    y = Softmax(l) }"""
 
 
 def device(serial: str = "A1", **changes: object) -> DeviceEntry:
@@ -56,3 +64,10 @@ def document(*rows: DeviceRow, **changes: object) -> DeviceDocument:
         "failed_gates": (),
     }
     return DeviceDocument(**{**known, **changes})  # type: ignore[arg-type]
+
+
+def write_net(path: Path) -> None:
+    """A small convolutional network, as an ONNX file."""
+    random = np.random.default_rng(0)
+    weights = {"w": random.normal(size=(8, 3, 3, 3)), "m": random.normal(size=(8, 4))}
+    saved(path, onnx_model(NET, weights={name: each.astype("f4") for name, each in weights.items()}))

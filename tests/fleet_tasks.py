@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -38,3 +39,8 @@ def times(folder: Path, key: str) -> int:
     """How often a task ran."""
     path = folder / f"{key}.txt"
     return len(path.read_text().split()) if path.exists() else 0
+
+
+def has_modules() -> bool:
+    """Whether this process has what tasks of a fleet need, before it has run any."""
+    return "packager.workflows.fleet.steps" in sys.modules

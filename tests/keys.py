@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -98,8 +98,8 @@ class Tree:
     def key(self, files: Iterable[Path], *texts: str) -> str:
         """Hex digest of the content of `files`, of `texts`, of the interpreter and of the processor."""
         whole = hashlib.sha256("\0".join((sys.version, *_machine(), *texts)).encode())
-        for path in sorted(files):
-            whole.update(f"{os.path.relpath(path, self.root)}\0".encode() + _digest(path))
+        for each in sorted(_named_digest(self.root, path) for path in files):
+            whole.update(each)
         return whole.hexdigest()[:32]
 
     def files(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
@@ -123,7 +123,7 @@ class Tree:
         """Files in `tests/` that are no modules and that `modules` name: as `_Words` has it."""
         tests = self.root / "tests"
         words = _Words.of(modules)
-        return (path for path in _data(tests) if words.have(*path.relative_to(tests).parts[:2]))
+        return (path for names, paths in _data(tests).items() if words.have(*names) for path in paths)
 
     def _code(self, modules: Iterable[Path], left_out: tuple[str, ...] = ()) -> set[Path]:
         """Mobpack's code that `modules` import and start, templates that it renders or they name, and ALWAYS."""
@@ -191,20 +191,27 @@ def _is_below(path: Path | None, names: tuple[str, ...]) -> bool:
     )
 
 
-def _files(path: Path) -> Iterator[Path]:
+@cache
+def _files(path: Path) -> frozenset[Path]:
     """The file `path`, or all below the folder, without what Python compiles."""
     found = path.rglob("*") if path.is_dir() else [path]
-    return (each for each in found if each.is_file() and each.suffix != ".pyc")
+    return frozenset(each for each in found if each.suffix != ".pyc" and each.is_file())
 
 
 @cache
-def _data(folder: Path) -> frozenset[Path]:
-    return frozenset(path for path in _files(folder) if path.suffix != ".py" and path.name != "durations.json")
+def _data(folder: Path) -> Mapping[tuple[str, ...], Sequence[Path]]:
+    """Files that are no modules, by the first two parts of their paths."""
+    found: dict[tuple[str, ...], list[Path]] = {}
+    for path in _files(folder):
+        if path.suffix != ".py" and path.name != "durations.json":
+            found.setdefault(path.relative_to(folder).parts[:2], []).append(path)
+    return found
 
 
 @cache
-def _digest(path: Path) -> bytes:
-    return bytes.fromhex(sha256_of(path))
+def _named_digest(root: Path, path: Path) -> bytes:
+    """The path below the root, and the content."""
+    return f"{os.path.relpath(path, root)}\0".encode() + bytes.fromhex(sha256_of(path))
 
 
 @cache

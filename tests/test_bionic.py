@@ -10,8 +10,10 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.environments import bionic, zig
+from packager.environments.arm64 import Arm64
 from packager.processes import commands
 from tests.toolchain import jvm
+from tests.toolchain.environments import have
 
 PROBE = Path(__file__).with_name("toolchain") / "bionic_probe.c"
 CHECKS = re.findall(r"^int (\w+)\(void\) \{", PROBE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -22,10 +24,15 @@ pytestmark = [pytest.mark.android, pytest.mark.usefixtures("stand_in_compiler")]
 
 @pytest.fixture(scope="session")
 def probe(stand_in_compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("probe")
+    return built_probe(tmp_path_factory.mktemp("probe"))
+
+
+def built_probe(folder: Path, *, target: str = bionic.ZIG_TARGET) -> Path:
     names = re.findall(r"^extern .*?(\w+)(?:\(|\[|;)", PROBE.read_text(encoding="utf-8"), re.MULTILINE)
     objects = {"__sF", "stdout"}
-    return android_library(folder, PROBE, functions=sorted(set(names) - objects), objects=sorted(objects))
+    return android_library(
+        folder, PROBE, functions=sorted(set(names) - objects), objects=sorted(objects), target=target
+    )
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -33,6 +40,37 @@ def test_stand_in_keeps_androids_contract(probe: Path, check: str) -> None:
     done = call(probe, check)
 
     assert done.returncode == 0, f"{check} returned {done.returncode}: {done.stderr}"
+
+
+@pytest.mark.environments
+def test_shims_for_arm64_keep_it_too(tmp_path: Path) -> None:
+    have(Arm64.NAME)
+    probe = built_probe(tmp_path, target=bionic.PROCESSORS["arm64-v8a"].target)
+    program = "import ctypes, sys; probe = ctypes.CDLL(sys.argv[1])\n"
+    program += "for name in sys.argv[2:]: print(name, getattr(probe, name)(), file=sys.stderr, flush=True)"
+
+    done = subprocess.run(
+        [*Arm64().command(), "-c", program, str(probe), *CHECKS],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**Arm64().variables(), "LD_LIBRARY_PATH": str(bionic.shims([probe]))},
+    )
+
+    assert [line for line in done.stderr.splitlines() if line.startswith(tuple(CHECKS))] == [
+        f"{name} 0" for name in CHECKS
+    ], done.stderr
+    assert done.stdout == "old new"
+
+
+def test_binaries_of_two_processors_get_no_shims(probe: Path, tmp_path: Path) -> None:
+    other = tmp_path / "libother.so"
+    other.write_bytes(probe.read_bytes()[:18] + b"\xb7\0" + probe.read_bytes()[20:])  # e_machine: arm64
+
+    with pytest.raises(ToolError, match="binaries of arm64-v8a, x86_64") as raised:
+        bionic.shims([probe, other])
+    assert raised.value.hint == "give binaries of one of these: x86_64, arm64-v8a"
 
 
 def test_both_ways_to_name_the_standard_streams_reach_the_process(probe: Path) -> None:
@@ -80,7 +118,13 @@ def test_onnxruntimes_libraries_are_the_published_ones_and_find_all_they_import(
 
 
 def android_library(
-    folder: Path, source: Path, *, functions: list[str], objects: list[str], library: str = "libc.so"
+    folder: Path,
+    source: Path,
+    *,
+    functions: list[str],
+    objects: list[str],
+    library: str = "libc.so",
+    target: str = bionic.ZIG_TARGET,
 ) -> Path:
     """`source` compiled against an Android library of names alone, in version LIBC."""
     stub = folder / "stub.c"
@@ -94,7 +138,7 @@ def android_library(
         zig.compiler(),
         "cc",
         "-target",
-        bionic.ZIG_TARGET,
+        target,
         "-shared",
         "-fPIC",
         "-nostdlib",

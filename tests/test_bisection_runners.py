@@ -121,6 +121,9 @@ def test_a_weight_changed_in_a_real_model_is_found(tmp_path: Path) -> None:
     assert len(onnx.load(found.repro / "node.onnx").graph.node) <= 2
 
 
+@pytest.mark.nightly(
+    "the same net on the CPU; processors that differ, on an emulated Haswell; 16 bits on an emulated Arm core"
+)
 @pytest.mark.environments
 def test_a_number_too_large_for_float16_is_found_where_arm_computes_it(tmp_path: Path) -> None:
     have("arm64")

@@ -60,7 +60,10 @@ def test_a_verified_model_is_opened_after(one_browser: Language, tale: Tale, tmp
     one_browser.tell(tale, tmp_path)
 
 
-@pytest.mark.parametrize("when", ["die", "die-after"])
+AT_NIGHT = pytest.mark.nightly("the browser ended after each write: the same is on the disk before the next one")
+
+
+@pytest.mark.parametrize("when", [pytest.param("die", marks=AT_NIGHT), "die-after"])
 @pytest.mark.parametrize("version", FROM)
 def test_a_verified_model_is_opened_after_the_browser_has_ended(
     language: Language, version: str, when: str, tmp_path: Path

@@ -37,6 +37,9 @@ path = "chain.onnx"
 
 [target.android]
 providers = ["nnapi", "xnnpack"]
+
+[target.android.tuned.SM8650.chain]
+provider-options.xnnpack = { intra_op_num_threads = "none" }
 """
 ROUNDS = 2
 INSTRUMENTED = "INSTRUMENTATION_STATUS"
@@ -125,6 +128,7 @@ def test_results_come_back_in_the_log_and_in_a_file(printed: tuple[str, Path], t
     errors = rows_of(found)
     assert {"cpu", "xnnpack"} <= errors.keys() | {each.provider for each in found.skipped}
     assert errors["cpu"] == 0
+    assert errors["xnnpack"] is not None, "each provider is measured as asked, without the settings for the chip"
     cpu = next(each for each in found.rows if each.provider == "cpu")
     assert len(cpu.row.round_medians_ms) == ROUNDS
     assert cpu.row.p50_ms > 0

@@ -8,11 +8,28 @@ import jsonschema
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
-from packager.devices import Device, Finished, Listed, comparing, gates, merging, page, words
+from packager.devices import (
+    Device,
+    Finished,
+    GoneError,
+    Listed,
+    Start,
+    comparing,
+    gates,
+    measuring,
+    merging,
+    page,
+    words,
+)
 from packager.devices import package as packages
 from packager.devices.choosing import choose, matches, refuse_malformed
 from packager.devices.comparing import DeviceBaseline
-from packager.devices.conditions import read
+from packager.devices.conditions import Conditions, read
+from packager.devices.device_answers import About, PackagedModel, Timed
+from packager.devices.device_opening import Equipped
+from packager.devices.rows import Contender, Round, Sample, rows_of
+from packager.devices.storage import Storage
+from packager.runners import Times
 from packager.workflows import reference
 from tests.bench_cases import row
 from tests.device_cases import SHA256, device, document, measured
@@ -50,6 +67,9 @@ class Fake:
 
     def describe(self, serial: str) -> Device:
         return Device(**{**vars(PHONE), "serial": serial})
+
+    def reconnect(self, serial: str) -> None:
+        pass
 
     def shell(self, serial: str, script: str, *, timeout_s: float = 1.0) -> Finished:
         return Finished(code=0, output=self.output, complaints="")
@@ -212,7 +232,7 @@ def test_readings_that_a_device_does_not_give_are_named() -> None:
             {},
             "@battery\n  USB powered: true\n  Charge counter: 12\n  level: 9\n  temperature: 412\n"
             "@thermal\nThermal Status: 3\n@power\n mWakefulness=Asleep\n@boot\nb\n@load\n1.5 0 0\n"
-            "@clocks\n0 1800000 2000000 schedutil\n@end\n",
+            "@clocks\n0 1800000 2000000 schedutil 2000000\n7 2100000 3000000 schedutil 2400000\n@end\n",
         ),
         "A1",
     )
@@ -221,3 +241,67 @@ def test_readings_that_a_device_does_not_give_are_named() -> None:
     hot = document(devices=(device(before=full, after=full),))
     assert [text for text in words.warnings(hot) if "thermal status severe" in text]
     assert [text for text in words.warnings(hot) if "screen is off" in text]
+    assert len([text for text in words.warnings(hot) if "limited to 2400 of 3000 MHz" in text]) == 2
+    assert "fastest core at 2100, then 2100 of 3000 MHz, governor schedutil" in "\n".join(words.notes(hot))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "used"),
+    [
+        ({"charge_uah": 5000}, {"charge_uah": 4200}, 800),
+        ({"charge_uah": 5000, "is_charging": True}, {"charge_uah": 4200}, None),
+        ({}, {"charge_uah": 4200}, None),
+    ],
+)
+def test_charge_that_left_the_battery_counts_unless_it_charges(
+    before: dict[str, object], after: dict[str, object], used: int | None
+) -> None:
+    assert measuring.charge_used(Conditions(**before), Conditions(**after)) == used  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("boot", "restarts"), [("first", 0), ("second", 1)])
+def test_a_device_that_comes_back_has_restarted_or_not(boot: str, restarts: int) -> None:
+    link = Fake({"A1": "device"}, f"@boot\n{boot}\n@end\n")
+    start = Start(main_class="Main", classes=("a.jar",), libraries="l", folder="/home", abi="arm64-v8a")
+    storage = Storage(link=link, device=PHONE)  # type: ignore[arg-type]
+    equipped = Equipped(link=link, device=PHONE, abi="arm64-v8a", storage=storage, program=start)  # type: ignore[arg-type]
+    watch = measuring.Watch(boot="first")
+    measuring.come_back(equipped, 1.0, watch)
+    assert (watch.reconnects, watch.restarts) == (1, restarts)
+
+
+def test_outliers_cold_loads_and_throughput_are_shown() -> None:
+    times_ns = (*(1_000_000 + 1000 * (number % 7) for number in range(99)), 30_000_000)
+    timed = Timed(times=Times(times_ns=times_ns), first_ns=2_000_000)
+    model = PackagedModel(
+        class_name="a.Net", name="net", version="", inputs=(), outputs=(), providers=("cpu",), tests_itself=True
+    )
+    contender = Contender(
+        model=model,
+        provider="cpu",
+        sample=Sample(path=Path(), expected={}),
+        folder=Path(),
+        rounds=[Round(timed=timed, load_s=load_s, base_bytes=None) for load_s in (0.5, 0.1)],
+        about=About(runtime="1.29.0", provider="cpu"),
+    )
+    (found,) = rows_of(PHONE, [contender], 0)
+    assert (found.cold_load_ms, found.row.load_ms, found.first_run_ms) == (500, 100, 2)
+    assert (found.row.outliers, found.row.slowest_ms) == (2, 30)
+    (note, *_) = words.notes(document(found))
+    for expected in ("200 runs in 2 rounds", "997 items per s", "2 outliers, the slowest 30.0 ms"):
+        assert expected in note, note
+
+
+class Unsteady(Fake):
+    """One of its devices hangs when it is asked."""
+
+    def describe(self, serial: str) -> Device:
+        if serial == "B2":
+            raise GoneError(f"{serial} did not answer within 30 s", hint="is it asleep?")
+        return super().describe(serial)
+
+
+def test_a_device_that_is_listed_and_does_not_answer_is_absent() -> None:
+    found = choose(Unsteady({"A1": "device", "B2": "device"}), ("*",))  # type: ignore[arg-type]
+    assert [each.serial for each in found.devices] == ["A1"]
+    assert [(each.serial, each.state, each.advice) for each in found.absent] == [("B2", "gone", "is it asleep?")]

@@ -7,25 +7,25 @@ real; the files that D8 makes are copied, and the classes that they were made of
 import json
 import os
 import signal
-import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from packager.cli import main
 from packager.core.errors import ToolError
 from packager.devices import GoneError
 from packager.devices.adb import Adb
 from packager.devices.storage import Storage
 from packager.files.hashes import sha256_of
-from tests.onnx_text import onnx_model, saved
+from tests.device_cases import write_net
 from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for
+from tests.toolchain.device_commands import Run, commands
 
 pytestmark = [
     pytest.mark.by_content(of=[projects.ANDROID], tools=True),
@@ -41,16 +41,6 @@ GALAXY = {
     "ro.build.version.sdk": "31",
     "ro.build.fingerprint": "samsung/e3q/e3q:12/release-keys",
 }
-NET = """(float[1,3,16,16] x) => (float[1,4] y) {
-    c = Conv<pads=[1,1,1,1]>(x, w) r = Relu(c) g = GlobalAveragePool(r) f = Flatten(g) l = MatMul(f, m)
-    y = Softmax(l) }"""
-
-
-@dataclass(frozen=True)
-class Answer:
-    code: int
-    out: str
-    err: str
 
 
 @dataclass(frozen=True)
@@ -59,9 +49,6 @@ class Lab:
     aar: Path
     pixel: Phone
     galaxy: Phone
-
-
-Run = Callable[..., Answer]
 
 
 @pytest.fixture(scope="module")
@@ -75,18 +62,7 @@ def lab(built_aar: Path, onnxruntime_android: object) -> Iterator[Lab]:
 @pytest.fixture
 def run(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """The command, in an empty folder, with the adb of the rack."""
-    monkeypatch.chdir(tmp_path)
-    for name, text in lab.rack.variables.items():
-        monkeypatch.setenv(name, text)
-
-    def run(*arguments: str | Path) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["mobpack", "device", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exited:
-            main()
-        assert isinstance(exited.value.code, int)
-        return Answer(exited.value.code, *capfd.readouterr())
-
-    return run
+    return commands(lab.rack, tmp_path, monkeypatch, capfd)
 
 
 @pytest.fixture
@@ -149,9 +125,12 @@ def test_times_of_two_devices_are_taken_compared_and_judged(lab: Lab, run: Run, 
         assert 0 < row["p50-ms"] <= row["p90-ms"] <= row["slowest-ms"]
         assert each["first-run-ms"] > 0
         assert row["load-ms"] > 0
+        assert each["cold-load-ms"] > 0
+        assert row["items-per-second"] > 0
         assert each["pss-bytes"] > each["mapped-bytes"] > 100_000
         assert (row["differs"], row["error"] < 1e-3, len(row["rounds"])) == (False, True, 2)
     first = found["devices"][0]
+    assert (first["reconnects"], first["restarts"]) == (0, 0)
     assert (first["before"]["thermal-status"], first["before"]["battery-level"]) == (0, 87)
     assert [text for text in first["skipped"] if text.startswith("energy: the battery charges")]
     assert "Pixel 8" in (tmp_path / "d.html").read_text(encoding="utf-8")
@@ -160,6 +139,22 @@ def test_times_of_two_devices_are_taken_compared_and_judged(lab: Lab, run: Run, 
     assert again.code == 6
     assert "p50=1ns@Pixel*" in again.err
     assert "Compared with d.json" in again.out
+
+
+def test_a_sample_that_is_damaged_on_a_device_is_refused(lab: Lab, run: Run, link: Adb, tmp_path: Path) -> None:
+    with zipfile.ZipFile(lab.aar) as archive:
+        golden = archive.read("assets/mobpack/models/silero-vad.golden.safetensors")
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(golden[:-1] + bytes([golden[-1] ^ 1]))
+    place = f"{link.HOME}/files/{sha256(golden).hexdigest()}"
+    link.push(lab.pixel.serial, damaged, place)
+    answer = run(
+        *("self-test", "--package", lab.aar, "--device", lab.pixel.serial),
+        *("--model", "silero-vad", "--provider", "cpu"),
+    )
+    link.shell(lab.pixel.serial, f"rm {place}")
+    assert answer.code == 4
+    assert sha256_of(damaged) in answer.err.replace("\n", "")
 
 
 def wait_for_a_round(phone: Phone) -> None:
@@ -171,7 +166,7 @@ def wait_for_a_round(phone: Phone) -> None:
 
 
 def test_a_cable_that_is_pulled_and_put_back_costs_a_round(lab: Lab, run: Run) -> None:
-    """The daemon dies in the middle, with all that it had started, and its disk stays."""
+    """The daemon dies in the middle, with all that it had started, as on a restart, and its disk stays."""
     phone = lab.rack.phone({"ro.product.model": "Loose"}, classes=classes_for(lab.aar), keeps_disk=True)
 
     def pull() -> None:
@@ -191,6 +186,7 @@ def test_a_cable_that_is_pulled_and_put_back_costs_a_round(lab: Lab, run: Run) -
     assert answer.code == 0, answer.err
     (device,) = json.loads(answer.out)["devices"]
     assert device["reconnects"] >= 1
+    assert device["restarts"] >= 1
 
 
 def test_a_device_that_goes_for_good_is_reported_beside_the_others(lab: Lab, run: Run) -> None:
@@ -243,6 +239,25 @@ def test_devices_that_cannot_run_a_package_say_why(
     assert "hint:" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("program", "code", "said"),
+    [
+        ("echo no memory >&2; exit 9", 4, "ended with code 9, starting the program: no memory"),
+        ("echo '{}'; kill -KILL $$", 4, "has killed the program, reading the package"),
+        ("echo '{}'; kill -SEGV $$", 3, "(SIGSEGV)"),
+        ("echo '{}'; exec sleep 60", 4, "gave no answer within 1 s, reading the package"),
+    ],
+    ids=["exit code", "killed", "crashed", "silent"],
+)
+def test_how_the_program_on_a_device_ended_is_said(lab: Lab, run: Run, program: str, code: int, said: str) -> None:
+    lab.pixel.write("app_process", program)
+    answer = run("self-test", "--package", lab.aar, "--device", lab.pixel.serial, "--timeout", "1")
+    (lab.pixel.folder / "answers" / "app_process").unlink()
+    assert answer.code == code, answer.err
+    assert said in answer.err.replace("\n", " ")
+    assert "hint:" in answer.err
+
+
 def test_a_disk_that_fills_up_in_the_middle_of_a_copy_is_named(lab: Lab, link: Adb, tmp_path: Path) -> None:
     phone = lab.rack.phone({"ro.product.model": "Small"}, disk_mb=8)
     large = tmp_path / "large"
@@ -262,31 +277,38 @@ def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
 
 @pytest.fixture
 def net(run: Run, tmp_path: Path) -> Path:
-    random = np.random.default_rng(0)
-    weights = {"w": random.normal(size=(8, 3, 3, 3)), "m": random.normal(size=(8, 4))}
-    model = onnx_model(NET, weights={name: each.astype("f4") for name, each in weights.items()})
-    return saved(tmp_path / "net.onnx", model)
+    """A small model in the folder in which `run` runs."""
+    write_net(path := tmp_path / "net.onnx")
+    return path
 
 
 def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run, net: Path, tmp_path: Path) -> None:
     """One dies in the middle, and one cannot run anything: both are named, and the others are complete. Other machines
     get the files that were made, and no class that devices run."""
-    lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(None), keeps_disk=True)
+    lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(lab.aar), keeps_disk=True)
     old = lab.rack.phone({"ro.product.model": "Old", "ro.build.version.sdk": "23"})
-    at_once: list[bool] = []
+    seen: dict[str, list[float]] = {}
+    done = threading.Event()
 
-    def pull() -> None:
-        phones = (lab.pixel, lab.galaxy, lost)
-        at_once.append(wait_until(lambda: all(any(phone.running("java")) for phone in phones)))
-        lost.pull_cable()
+    def watch() -> None:
+        while not done.is_set():
+            for phone in (lab.pixel, lab.galaxy, lost):
+                if any(phone.running("java")):
+                    seen.setdefault(phone.serial, []).append(time.monotonic())
+            if lost.serial in seen:
+                lost.pull_cable()
+            time.sleep(0.02)
 
-    pulling = threading.Thread(target=pull)
-    pulling.start()
+    watching = threading.Thread(target=watch)
+    watching.start()
     patterns = [word for serial in (lab.pixel, lab.galaxy, lost, old) for word in ("--device", serial.serial)]
-    answer = run("check", net.name, "--package", "none", *patterns, "--cache", tmp_path / "shared", "--json")
-    pulling.join()
+    files = ("--package", lab.aar, "--set", 'target.android.format="onnx"')
+    answer = run("check", net.name, *files, *patterns, "--cache", tmp_path / "shared", "--json")
+    done.set()
+    watching.join()
     old.pull_cable()
-    assert at_once == [True]
+    first, second = seen[lab.pixel.serial], seen[lab.galaxy.serial]
+    assert max(first[0], second[0]) < min(first[-1], second[-1]), "one device waited for the other to end"
     assert answer.code == 4
     assert lost.serial in answer.err
     found = json.loads(answer.out)
@@ -305,6 +327,7 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
         own = [each for each in found["parity"] if phone.serial in each["runner"]]
         assert {each["runner"].split()[-1] for each in own} == {"cpu", "xnnpack"}
         assert all(each["outputs"] for each in own)
+        assert [each["placed"] > 0 for each in own if each["runner"].endswith("xnnpack")] == [True]
     assert any("skipped" in each for each in found["parity"] if lost.serial in each["runner"])
     sent = {path.name for path in (tmp_path / "shared").glob("*/results/*")}
     assert "compile" in sent

@@ -260,6 +260,24 @@ def test_poison_ends_as_its_own_row_and_what_nobody_can_do_at_once(cluster: Clus
     assert time.monotonic() - began < 300
 
 
+def test_tasks_run_where_a_worker_has_what_they_need_and_workers_begin_with_all_modules(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.client.wait_for_workers(2, timeout=60)  # one that a test before ended may not be back
+    first, second = cluster.workers((), ())
+    graph = Graph()
+    for number in range(6):
+        add(graph, f"here-{number}", f"after-{number}", model="", needs={"quantum": 1})
+        add(graph, f"any-{number}", model="")
+    run = runs(cluster, tmp_path)
+    run.cluster, run.workers = replace(cluster, local=None), (replace(first, declared={"quantum": 1.0}), second)
+    run.all(graph)
+    pids = cluster.client.run(os.getpid)
+    assert {run.outcomes[task.key].worker for task in graph if task.needs} == {str(pids[first.address])}
+    assert all(each.is_good for each in run.outcomes.values())
+    assert set(cluster.client.run(fleet_tasks.has_modules).values()) == {sys.platform == "linux"}
+
+
 def test_a_task_that_took_too_much_memory_runs_again_alone(cluster: Cluster, tmp_path: Path) -> None:
     graph = chain("large", "after", model="large")
     add(graph, "small", model="")

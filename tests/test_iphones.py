@@ -217,7 +217,7 @@ def test_one_command_builds_runs_and_reads(
     swift = "public final class Net: Sendable {\n    private let session: ModelSession\n}\n"
     (package / "Sources" / "Net.swift").write_text(swift, encoding="utf-8")
     mac(listing(entry(1, "wired"), entry(2, "away")), log=log, code=code, attachment=attachment)
-    command = ["mobpack", "device", "xcode", str(package), "--run", "--team", "ABCDE12345"]
+    command = ["mobpack", "device", "xcode", str(package), "--run", "--team", "ABCDE12345", "--report", "found.html"]
     monkeypatch.setattr(sys, "argv", command)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
@@ -226,8 +226,15 @@ def test_one_command_builds_runs_and_reads(
     assert ended.value.code == expected, shown.err
     said = shown.out + shown.err
     assert words in said.replace("\n", " ")
-    assert expected or "Phone 1 (iPhone17,3, 00001)" in said
+    assert expected or "iPhone17,3: skipped: heat, clocks and battery" in said
     assert shown.out.count("1.29.0") == (not expected), "a document counts once"
     asked = (tmp_path / "mac/asked").read_text().splitlines()
     assert {"platform=iOS,id=00001", "DEVELOPMENT_TEAM=ABCDE12345"} <= set(asked)
     assert not (tmp_path / "DeviceTests").exists()
+
+    if not expected:
+        monkeypatch.setattr(sys, "argv", [*command, "--baseline", "found.json", "--fail-on", "p50=1ns@iPhone17*"])
+        with pytest.raises(SystemExit) as again:
+            main()
+        shown = capsys.readouterr()
+        assert (again.value.code, "Compared with found.json" in shown.out) == (6, True), shown.err

@@ -205,6 +205,7 @@ def touched(path: Path) -> None:
         file.write("\n# touched\n")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", sorted(steps()))
 def test_a_change_outside_of_a_step_keeps_its_key_and_one_inside_changes_it(
     name: str, copy: Code, tmp_path: Path

@@ -13,7 +13,7 @@ import pytest
 from packager.core.errors import ToolError
 from packager.files.store import Step, Store
 from packager.files.store.index import INDEX
-from packager.files.store.pruning import entries, prune, verify
+from packager.files.store.pruning import EVERY_S, PRUNED, entries, prune, prune_at_times, verify
 
 ONE, TWO = (Step(name=name, caller="packager.core.errors") for name in ("one", "two"))
 HOUR_S = 60 * 60
@@ -70,6 +70,16 @@ def test_the_results_used_longest_ago_go_until_the_rest_fits(store: Store) -> No
     assert kept(store) == [2, 3]
     assert prune(store, max_bytes=25_000) == ()
     assert list((store.root / "scratch").iterdir()) == []
+
+
+def test_commands_look_at_the_whole_store_once_in_ten_minutes(store: Store) -> None:
+    assert len(prune_at_times(store, max_bytes=35_000)) == 1
+    assert prune_at_times(store, max_bytes=15_000) == ()
+    for seconds in (EVERY_S + 1, -EVERY_S):  # the clock may have been set back
+        os.utime(store.root / PRUNED, (time.time() - seconds,) * 2)
+        used(store.results(ONE, 0, of_size(10_000)), 5)
+        assert [entry.key for entry in prune_at_times(store, max_bytes=35_000)] == [ONE.key(0)]
+    assert kept(store) == [1, 2, 3]
 
 
 def test_to_use_a_result_keeps_it(store: Store) -> None:

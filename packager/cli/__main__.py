@@ -1,3 +1,4 @@
-from packager.cli import main
+from packager.cli import garbage, main
 
+garbage.postpone()
 main()

@@ -120,8 +120,9 @@ def xcode_tests(
         console = Console(quiet=as_json)
         _give(iphone_testing.run(request, console), page, console, as_json=as_json)
         return
-    for option, given in {"--device": device, "--team": team, "--fail-on": gates, "--baseline": baseline}.items():
-        if given:
+    given = {"--device": device, "--team": team, "--fail-on": gates, "--baseline": baseline, "--report": page}
+    for option, value in {**given, "--json": as_json}.items():
+        if value:
             raise click.UsageError(f"{option} needs --run")
     from packager.core.console import Console
     from packager.devices.xcode_tests import write_device_tests

@@ -80,7 +80,7 @@ def quantize(
     from packager import config, models
     from packager.core import names
     from packager.core.console import Console
-    from packager.files.store.pruning import prune
+    from packager.files.store.pruning import prune_at_times
     from packager.quantizers import Calibration
     from packager.workflows import trust
     from packager.workflows.quantize import Request, run
@@ -114,7 +114,7 @@ def quantize(
     )
     with opened_store(cache_table(cache_url), console) as store, store.in_use():
         result = run(request, store, console)
-    prune(store)
+    prune_at_times(store)
     if as_json:
         from packager.quantization.measurement.report import as_json as json_of
 

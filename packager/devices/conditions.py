@@ -1,7 +1,7 @@
 """The conditions that a device runs under: heat, battery, clocks, screen, and what it does not tell."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ echo '@boot'; cat /proc/sys/kernel/random/boot_id 2>/dev/null
 echo '@load'; cat /proc/loadavg 2>/dev/null
 echo '@clocks'; for c in /sys/devices/system/cpu/cpu[0-9]*; do f=$c/cpufreq
 [ -r $f/scaling_cur_freq ] || continue
-echo "${c##*/cpu} $(cat $f/scaling_cur_freq) $(cat $f/cpuinfo_max_freq) $(cat $f/scaling_governor)"
+echo "${c##*/cpu} $(cd $f && echo $(cat scaling_cur_freq cpuinfo_max_freq scaling_governor scaling_max_freq))"
 done
 echo '@end'
 """
@@ -35,6 +35,8 @@ class Clock:
     mhz: int
     max_mhz: int
     governor: str
+    limit_mhz: int = 0
+    """to which the system limits it now, below `max_mhz` when it is hot or saves power; 0 if it does not tell"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ def read(link: Link, serial: str) -> Conditions:
         charge_uah=_found(r"^\s*Charge counter: (\d+)", battery, int),
         is_awake=_found(r"mWakefulness=(\w+)", parts.get("power", ""), lambda text: text == "Awake"),
         load=_found(r"^([\d.]+)", parts.get("load", ""), float),
-        clocks=tuple(_clock(line) for line in parts.get("clocks", "").splitlines() if len(line.split()) == 4),
+        clocks=tuple(_clock(line) for line in parts.get("clocks", "").splitlines() if len(line.split()) in (4, 5)),
         boot=parts.get("boot", "").strip(),
     )
     return Conditions(**{**vars(found), "skipped": tuple(_skipped(found))})
@@ -113,5 +115,16 @@ def _charging(battery: str) -> bool | None:
 
 
 def _clock(line: str) -> Clock:
-    cpu, current, most, governor = line.split()
-    return Clock(cpu=int(cpu), mhz=int(current) // 1000, max_mhz=int(most) // 1000, governor=governor)
+    cpu, current, most, governor, *limit = line.split()
+    return Clock(
+        cpu=int(cpu),
+        mhz=int(current) // 1000,
+        max_mhz=int(most) // 1000,
+        governor=governor,
+        limit_mhz=int(limit[0]) // 1000 if limit else 0,
+    )
+
+
+def fastest(clocks: Sequence[Clock]) -> Clock:
+    """The core with the highest clock: times depend on it most."""
+    return max(clocks, key=lambda clock: clock.max_mhz)

@@ -7,7 +7,6 @@ missing are unknown, others are passed over.
 
 import json
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -150,7 +149,7 @@ def _logged(command: Sequence[str | Path], log: Path, folder: Path) -> int:
     """Runs a program to its end, with its output in `log`, and returns its exit code."""
     with log.open("wb") as file:
         try:
-            process = children.start(command, folder, stdout=file, stderr=subprocess.STDOUT)
+            process = children.start(command, folder, stdout=file, stderr=file)
         except OSError as error:
             raise ToolError(f"cannot run {command[0]}: {error.strerror}", hint="install Xcode") from error
         try:

@@ -87,7 +87,7 @@ def measure(
         reason=reason,
         before=before,
         after=after,
-        charge_used_uah=_used(before, after),
+        charge_used_uah=charge_used(before, after),
         restarts=watch.restarts,
         reconnects=watch.reconnects,
         waited_s=round(watch.waited_s, 1),
@@ -234,7 +234,8 @@ def _compare(session: DeviceSession, contender: Contender) -> None:
         contender.error = max(contender.error or 0.0, error)
 
 
-def _used(before: Conditions, after: Conditions | None) -> int | None:
+def charge_used(before: Conditions, after: Conditions | None) -> int | None:
+    """Microampere-hours that left the battery; None if it charged, or does not tell."""
     if not after or before.charge_uah is None or after.charge_uah is None or before.is_charging or after.is_charging:
         return None
     return before.charge_uah - after.charge_uah
@@ -253,6 +254,10 @@ def disturbances(entry: DeviceEntry) -> Iterator[str]:
         yield HOT.format(conditions.words_of(before.thermal_status))
     if after and after.thermal_status:
         yield f"throttled at the end: thermal status {conditions.words_of(after.thermal_status)}"
+    for moment, found in (("when it began", before), ("at the end", after)):
+        core = conditions.fastest(found.clocks) if found and found.clocks else None
+        if core and 0 < core.limit_mhz < core.max_mhz:
+            yield f"its fastest core was limited to {core.limit_mhz} of {core.max_mhz} MHz {moment}"
     if before and before.is_awake is False:
         yield SCREEN_OFF
     if before and before.battery_level is not None and before.battery_level < 15:

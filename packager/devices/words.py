@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from packager.bench.words import compared, digits, duration, median_of
 from packager.core.console import size
 from packager.core.findings import Parity
+from packager.devices.conditions import fastest
 from packager.devices.device_answers import Assigned
 from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, TestDocument, TestRow
 from packager.devices.measuring import disturbances
@@ -19,8 +20,9 @@ LEAST_ERROR = 0.05
 
 
 def name_of(device: DeviceEntry) -> str:
-    facts = ", ".join(filter(None, (device.soc, f"API {device.api}" if device.api else "", device.serial)))
-    return f"{device.model} ({facts})" if device.model else device.serial
+    known = (device.soc, f"API {device.api}" if device.api else "", device.serial)
+    facts = ", ".join(each for each in known if each and each != device.model)
+    return f"{device.model} ({facts})" if device.model and facts else device.model or device.serial
 
 
 def tables(found: DeviceDocument) -> Iterator[Table]:
@@ -100,8 +102,9 @@ def _state(each: DeviceEntry) -> Iterator[str]:
     if first.thermal_status is not None and last.thermal_status is not None:
         yield f"thermal status {first.thermal_status} to {last.thermal_status}"
     if first.clocks:
-        fastest = max(first.clocks, key=lambda clock: clock.max_mhz)
-        yield f"cores of up to {fastest.max_mhz} MHz, governor {fastest.governor}"
+        core = fastest(first.clocks)
+        then = f", then {fastest(last.clocks).mhz}" if last.clocks else ""
+        yield f"fastest core at {core.mhz}{then} of {core.max_mhz} MHz, governor {core.governor}"
     if each.charge_used_uah is not None:
         yield f"{each.charge_used_uah} µAh used"
     if each.waited_s:

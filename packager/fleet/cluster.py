@@ -21,8 +21,8 @@ CONNECT_S = 20
 RETURN_S = 120
 """Time for a scheduler that was lost to come back, with a worker."""
 CLOSE_S = 5
-PRELOADED = ("packager.workflows.fleet.steps",)
-"""Modules that a worker of this machine has when it begins."""
+PRELOADED = ("packager.workflows.fleet.steps", "onnx", "rich.console", "license_expression")
+"""Modules that a worker of this machine has when it begins. None of them starts a thread, which a copy would lack."""
 
 
 @dataclass(kw_only=True)

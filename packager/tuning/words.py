@@ -71,7 +71,7 @@ def ratio_of(ratio: statistics.Ratio) -> str:
 
 
 def verdict(outcome: Outcome) -> str:
-    """What the search has found, as a sentence without its period."""
+    """The result of the search as a sentence, without its period."""
     best, today = outcome.best, outcome.today
     if best is today:
         if today.error:

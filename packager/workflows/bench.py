@@ -21,7 +21,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ModelError, ToolError
 from packager.core.values import Model, Plan, Style, Variant, baseline
 from packager.files.store import Store
-from packager.files.store.pruning import prune
+from packager.files.store.pruning import prune_at_times
 from packager.pages.numbers import plural
 from packager.quantization.variants import build_variant
 from packager.quantizers import Recipe
@@ -94,7 +94,7 @@ def bench(config: Config, request: Request, console: Console) -> BenchDocument:
         timed = time_all(contenders, request.method, facts, console)
         skipped += [*more, *dropped(contenders)]
         document = described(contenders, inputs, prepared, timed, skipped, request)
-    prune(store)
+    prune_at_times(store)
     if not document.rows and not document.is_partial:
         first = document.skipped[0]
         raise ToolError(

@@ -11,7 +11,7 @@ from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import Plan
 from packager.files.store import Store
-from packager.files.store.pruning import prune
+from packager.files.store.pruning import prune_at_times
 from packager.runners import RUNNERS
 from packager.runtimes.shipping import Chosen
 from packager.targets import included
@@ -82,7 +82,7 @@ def build_in(store: Store, config: Config, request: Request, console: Console, o
             extras = reporting.measured(planned.made, store, console, has_latency=False)
             write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
             write_provenance(origins, shipping.plans, shipped, request, staging)
-    prune(store)
+    prune_at_times(store)
     return Release(out=request.out, shipped=tuple(shipped), report=contents.report, warnings=tuple(console.warnings))
 
 

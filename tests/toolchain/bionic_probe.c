@@ -2,6 +2,11 @@
 // Each function returns 0 when the stand-in behaves, else a number that says which step did not.
 typedef unsigned long size_t;
 typedef struct { long seconds, nanoseconds; } timespec;
+#ifdef __x86_64__
+typedef __float128 Quad;
+#else
+typedef long double Quad;
+#endif
 
 extern int *__errno(void);
 extern size_t strlen(const char *);
@@ -18,12 +23,14 @@ extern int strerror_r(int, char *, size_t);
 extern char *__gnu_strerror_r(int, char *, size_t);
 extern int open(const char *, int, ...);
 extern void *newlocale(int, const char *, void *);
-extern __float128 strtold_l(const char *, char **, void *);
+extern Quad strtold_l(const char *, char **, void *);
 extern int snprintf(char *, size_t, const char *, ...);
 extern int fprintf(void *, const char *, ...);
 extern int fflush(void *);
 extern char __sF[3 * 152];
 extern void *stdout;
+extern int pthread_attr_init(void *);
+extern int pthread_attr_setstacksize(void *, size_t);
 extern int pthread_create(unsigned long *, const void *, void *(*)(void *), void *);
 extern int pthread_join(unsigned long, void **);
 extern int pthread_mutex_lock(void *);
@@ -88,7 +95,7 @@ int dirname_leaves_a_constant_alone(void) {
 static unsigned long upper_half(const char *text, void *c_locale) {
     unsigned long halves[2];
     char *end;
-    __float128 value = strtold_l(text, &end, c_locale);
+    Quad value = strtold_l(text, &end, c_locale);
     memcpy(halves, &value, sizeof halves);
     return *end ? 0 : halves[1];
 }
@@ -105,6 +112,17 @@ int old_and_new_standard_streams_work(void) {
     fprintf(stdout, "new");
     fflush(&__sF[152]);
     return 0;
+}
+
+static void *nothing(void *argument) { return argument; }
+
+int attributes_of_threads_are_56_bytes(void) {
+    unsigned long attributes[8] = {0}, thread;
+    attributes[7] = GUARD;
+    if (pthread_attr_init(attributes) != 0 || pthread_attr_setstacksize(attributes, 1 << 20) != 0) return 1;
+    void *result = 0;
+    if (pthread_create(&thread, attributes, nothing, attributes) != 0 || pthread_join(thread, &result) != 0) return 2;
+    return result == attributes && attributes[7] == GUARD ? 0 : 3;
 }
 
 // Two condition variables side by side, all zero like PTHREAD_COND_INITIALIZER, at both alignments Android allows.

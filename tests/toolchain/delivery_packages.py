@@ -4,8 +4,6 @@ Tests of what is delivered are marked `by_content(of=[RELEASES["web"]])` (tests/
 """
 
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from tests.keys import Tree, asked
 from tests.onnx_text import linear, saved
 from tests.signing_cases import Key, write_key
 from tests.toolchain.kept import digest, kept
+from tests.toolchain.one_process import mobpack
 from tests.trust_vectors import IN_USE
 
 MAKER = Path(__file__)
@@ -108,30 +107,29 @@ class Releases:
         return kept(f"delivery-{self.target}", self._make, tree.key(tree.program(MAKER)), self.target)
 
     def _make(self, folder: Path) -> None:
-        content = "".join(f"{version} {_build(folder / version, version, self.target)}\n" for version in VERSIONS)
+        with tempfile.TemporaryDirectory() as scratch:
+            projects = {version: _project(Path(scratch, version), version, self.target) for version in VERSIONS}
+            mobpack(*((project, ("build", "--target", self.target)) for project in projects.values()))
+            content = "".join(f"{version} {_content(project / 'dist')}\n" for version, project in projects.items())
+            mobpack(*((project, ("sign", "dist", "--key", "release.pem")) for project in projects.values()))
+            for version, project in projects.items():
+                shutil.copytree(project / "dist", folder / version)
         (folder / CONTENT).write_text(content, encoding="utf-8", newline="\n")
 
 
 RELEASES: Mapping[str, Releases] = {target: Releases(target) for target in TARGETS}
 
 
-def _build(dist: Path, version: str, target: str) -> str:
-    """Builds and signs a release; gives the digest of what was built, without the pages for people."""
-    with tempfile.TemporaryDirectory() as scratch:
-        project = Path(scratch)
-        saved(project / f"{MODEL}.onnx", graph(version))
-        signer = key(project)
-        text = PROJECT.format(version=version) + TARGETS[target]
-        (project / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
-        _run(project, "build", "--target", target)
-        content = digest(*(path for path in sorted((project / "dist").iterdir()) if path.suffix != ".html"))
-        _run(project, "sign", "dist", "--key", str(signer.private))
-        shutil.copytree(project / "dist", dist)
-        return content
+def _project(folder: Path, version: str, target: str) -> Path:
+    """Writes the project of a release, and the key that signs it."""
+    signer = key(folder)
+    assert signer.private.name == "release.pem"
+    saved(folder / f"{MODEL}.onnx", graph(version))
+    text = PROJECT.format(version=version) + TARGETS[target]
+    (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+    return folder
 
 
-def _run(project: Path, *command: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", *command], cwd=project, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def _content(dist: Path) -> str:
+    """Digest of what was built, without the pages for people."""
+    return digest(*(path for path in sorted(dist.iterdir()) if path.suffix != ".html"))

@@ -84,7 +84,7 @@ def _arm64() -> Java:
         emulator=Arm64().emulator(),
         program=_runtime() / "bin" / "java",
         flags=FLAGS,
-        shims=bionic.shims(sorted(_libraries().glob("*.so"))),
+        shims=bionic.shims(sorted(libraries().glob("*.so"))),
         preloaded=str(_guard()),
         seen=(kotlin.find_compiler().stdlib.parent, cache_folder()),
     )
@@ -104,7 +104,7 @@ def _runtime() -> Path:
     return kept("java-arm64", make, wheel.name, *NOT_NEEDED) / JAVA_IN_PACKAGE
 
 
-def _libraries() -> Path:
+def libraries() -> Path:
     """ONNX Runtime's libraries for arm64 phones."""
     aar = jvm.android_runtime().aar
 

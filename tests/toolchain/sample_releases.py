@@ -4,7 +4,6 @@ import base64
 import json
 import shutil
 import subprocess
-import sys
 import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from packager.workflows import signing
 from tests import delivery_releases
 from tests.channel_cases import place_of
 from tests.toolchain import vision
+from tests.toolchain.one_process import mobpack
 
 ROOT = Path(__file__).parents[2]
 OURS, NEWER = "1.0.0", "1.1.0"
@@ -37,16 +37,19 @@ def publish(root: Path, target: str) -> None:
     for name in ("mobpack.toml", "coffee.jpg"):
         shutil.copy(ROOT / vision.FOLDER / name, models)
     key = delivery_releases.key(models)
-    project = models / "mobpack.toml"
-    text = project.read_text(encoding="utf-8")
-    signer = signing.signer(str(key.private), None)
-    place = place_of(Folder(root=root / "channel"), key)
-    for version, mean, dist in ((OURS, "127.0", "dist"), (NEWER, "126.5", "newer")):
+    text = (models / "mobpack.toml").read_text(encoding="utf-8")
+    releases = {"dist": (OURS, "127.0"), "newer": (NEWER, "126.5")}
+    commands: list[tuple[Path, Sequence[str | Path]]] = []
+    for dist, (version, mean) in releases.items():
         options = f'version = "{version}"\ntrust = "release.pub"\nchannel = "stable"'
         changed = text.replace(f'version = "{OURS}"', options).replace("mean = [127.0]", f"mean = [{mean}]")
-        project.write_text(changed, encoding="utf-8", newline="\n")
-        run([sys.executable, "-m", "packager.cli", "build", "--target", target, "--out", dist], models)
-        run([sys.executable, "-m", "packager.cli", "sign", dist, "--key", key.private], models)
+        (models / f"{dist}.toml").write_text(changed, encoding="utf-8", newline="\n")
+        commands.append((models, ("build", "--config", f"{dist}.toml", "--target", target, "--out", dist)))
+        commands.append((models, ("sign", dist, "--key", key.private)))
+    mobpack(*commands)
+    place = place_of(Folder(root=root / "channel"), key)
+    signer = signing.signer(str(key.private), None)
+    for dist in releases:
         publishing.publish(place, models / dist, Terms(), Signing(signer=signer, now=datetime.now(UTC), days=90))
 
 

@@ -12,6 +12,10 @@ from packager.files.store.store import GRACE_S, SCRATCH, Store
 
 MAX_BYTES = 20_000_000_000
 """Size of the store after a build, unless the user sets another."""
+EVERY_S = 600
+"""Time between two looks at the whole store by `prune_at_times`: thousands of results take a quarter of a second."""
+PRUNED = "pruned"
+"""Name of an empty file in the store: when `prune_at_times` looked last."""
 NO_STEPS = (SCRATCH, "unfinished")
 
 
@@ -58,6 +62,16 @@ def prune(store: Store, *, max_bytes: int | None = MAX_BYTES, max_age_s: float |
             removed.append(entry)
             left -= entry.size_bytes
     return tuple(removed)
+
+
+def prune_at_times(store: Store, *, max_bytes: int = MAX_BYTES) -> tuple[Entry, ...]:
+    """Does what `prune` does, at the end of a command; nothing within EVERY_S of the last time."""
+    last = store.root / PRUNED
+    with contextlib.suppress(FileNotFoundError):
+        if 0 <= time.time() - last.stat().st_mtime < EVERY_S:
+            return ()
+    last.touch()
+    return prune(store, max_bytes=max_bytes)
 
 
 def verify(store: Store) -> Iterator[tuple[Entry, str]]:

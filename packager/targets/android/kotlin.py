@@ -12,6 +12,7 @@ from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.files.zips import read_entry, write_zip
 from packager.processes import commands, downloads
+from packager.targets.android import compiler_archive
 from packager.targets.android.names import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
@@ -57,24 +58,27 @@ def compile_kotlin(
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
     _write(stubs(onnxruntime), work / "stubs")
-    commands.run(
-        [
-            compiler.java,
-            *JAVA_FLAGS,
-            "-cp",
-            os.pathsep.join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
-            "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-            *_options(compiler, module_name, libraries, friends),
-            "-d",
-            "classes",
-            "stubs",
-            *(f"kotlin/{name}" for name in source_names),
-        ],
-        what="the Kotlin compiler",
-        cwd=work,
-        environment={"LC_ALL": "C.UTF-8"},
-        hint="report this as a bug, with the output of `mobpack inspect`",
-    )
+    jars = (*compiler.jars, compiler.stdlib)
+    with compiler_archive.flags((compiler.java, *JAVA_FLAGS), jars) as archived:
+        commands.run(
+            [
+                compiler.java,
+                *JAVA_FLAGS,
+                *archived,
+                "-cp",
+                os.pathsep.join(map(str, jars)),
+                "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+                *_options(compiler, module_name, libraries, friends),
+                "-d",
+                "classes",
+                "stubs",
+                *(f"kotlin/{name}" for name in source_names),
+            ],
+            what="the Kotlin compiler",
+            cwd=work,
+            environment={"LC_ALL": "C.UTF-8"},
+            hint="report this as a bug, with the output of `mobpack inspect`",
+        )
     return work / "classes"
 
 

@@ -141,7 +141,7 @@ class TunedChipView:
 
 @dataclass(frozen=True, kw_only=True)
 class TunedPlatformView:
-    """What was measured for a model on a platform."""
+    """Measurements of a model on a platform."""
 
     name: str
     chips: tuple[TunedChipView, ...]

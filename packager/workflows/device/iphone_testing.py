@@ -1,15 +1,13 @@
 """`mobpack device xcode --run`: a Swift package is timed and checked on an iPhone, at a Mac, in one command."""
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.devices import Device
 from packager.devices.comparing import DeviceBaseline
-from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, NotMeasured
+from packager.devices.document import DeviceDocument
 from packager.devices.gates import DeviceGate
 from packager.devices.iphones import chosen, run_tests
 from packager.devices.xcode_tests import write_device_tests
@@ -40,21 +38,9 @@ def run(request: RunRequest, console: Console) -> DeviceDocument:
         with console.step(f"build and test on {device.name}"):
             done = run_tests(project / f"{project.name}.xcodeproj", device, request.team, scratch)
         try:
-            found = farming.read(done.output, request.gates, request.baseline, console)
+            return farming.read(done.output, request.gates, request.baseline, console)
         except ToolError as error:
             raise ToolError(
                 f"xcodebuild has ended with code {done.code}, and left no results: {done.said}",
                 hint="a team that signs is given with --team; the project of `mobpack device xcode` opens in Xcode",
             ) from error
-    return named(found, device)
-
-
-def named(found: DeviceDocument, device: Device) -> DeviceDocument:
-    """The results under the udid and the name of the device: the test knows its type alone."""
-    if len(found.devices) != 1:
-        return found
-    serial = device.serial
-    devices: Sequence[DeviceEntry] = [replace(each, serial=serial, model=device.model) for each in found.devices]
-    rows: Sequence[DeviceRow] = [replace(each, device=serial) for each in found.rows]
-    skipped: Sequence[NotMeasured] = [replace(each, device=serial) for each in found.skipped]
-    return replace(found, devices=tuple(devices), rows=tuple(rows), skipped=tuple(skipped))
