@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from packager.fleet.ahead import is_idle
 from packager.fleet.graph import Task
+from packager.fleet.idle import is_idle
 from packager.fleet.outcome import Outcome, State, Trouble, blocked
 
 LARGE = 1000

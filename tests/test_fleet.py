@@ -22,10 +22,11 @@ from packager.files.store import Store
 from packager.fleet import cluster as clusters
 from packager.fleet import comparing, page, writing
 from packager.fleet.about import About, about
-from packager.fleet.ahead import EVALUATION, Ahead, evaluations
+from packager.fleet.ahead import Ahead, evaluations
 from packager.fleet.cluster import Cluster, connected, refuse_other
 from packager.fleet.document import CellEntry, FleetDocument, ProjectEntry, RunEntry
 from packager.fleet.graph import Graph, Kind, Task, Work
+from packager.fleet.idle import EVALUATION
 from packager.fleet.memory import watched
 from packager.fleet.outcome import Outcome, State
 from packager.fleet.progress import Board, Lines, LiveTable

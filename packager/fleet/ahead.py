@@ -8,11 +8,10 @@ from typing import Any
 
 from packager.fleet.cluster import Cluster
 from packager.fleet.graph import Task
+from packager.fleet.idle import EVALUATION
 from packager.fleet.outcome import Outcome
 from packager.fleet.running import GATHER_S
 
-EVALUATION = "score/"
-"""Begins the names of results that are evaluations of a search."""
 MOST = 14
 """Workers that evaluate ahead of one search: four halvings, with both outcomes of each."""
 LEAVING_S = 60
@@ -107,16 +106,6 @@ class Ahead:
                 with contextlib.suppress(Exception):
                     each.future.cancel()
                 del self._helpers[address]
-
-
-def is_idle() -> bool:
-    """Whether nothing else waits for the worker that runs this task, and somebody still wants its result."""
-    from distributed import get_worker
-
-    worker = get_worker()
-    state = worker.state
-    own = state.tasks.get(worker.get_current_task())
-    return own is not None and own.state == "executing" and not (state.ready or state.constrained or state.waiting)
 
 
 @dataclass(frozen=True, kw_only=True)

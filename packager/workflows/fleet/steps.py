@@ -14,8 +14,8 @@ from packager.core.console import Console
 from packager.core.errors import MobpackError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.fleet.ahead import EVALUATION, is_idle
 from packager.fleet.graph import Kind, Task, Work
+from packager.fleet.idle import EVALUATION, is_idle
 from packager.fleet.memory import memory_of_worker, watched
 from packager.fleet.outcome import Outcome, State, Trouble, blocked
 from packager.fleet.projects import Project
