@@ -16,6 +16,7 @@ import numpy
 import pytest
 
 from packager.files.store import damage_of
+from packager.files.store.pruning import EVERY_S, PRUNED
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 
@@ -164,6 +165,7 @@ def test_a_build_ends_with_pruning_to_20_gb(project: Project) -> None:
     os.truncate(old / "files" / "model.ort", 21 * 10**9)
     (old / "index.json").write_text("{}")
     os.utime(old / "index.json", (time.time() - 24 * 60 * 60,) * 2)
+    os.utime(project.store / PRUNED, (time.time() - EVERY_S,) * 2)
     assert built(project.folder, project.cache)[0] == project.clean
     assert entries(project.store) == known
 
