@@ -26,8 +26,9 @@ from packager.fleet.graph import Graph, Kind, Task, Work
 from packager.fleet.outcome import Outcome, State
 from packager.fleet.projects import Project, projects_of
 from packager.fleet.running import Runs
+from packager.workflows.fleet.asked import SHARES, Asked
 from packager.workflows.fleet.expanding import expanded, graph_of
-from packager.workflows.fleet.run import SHARES, Asked, fleet
+from packager.workflows.fleet.run import fleet
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 

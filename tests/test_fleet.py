@@ -36,8 +36,10 @@ from packager.fleet.running import Runs
 from packager.quantization.variants import build_variant
 from packager.workflows import reference
 from packager.workflows.fleet import steps
+from packager.workflows.fleet.asked import SHARES, Asked, Found
+from packager.workflows.fleet.executing import repeat_alone
 from packager.workflows.fleet.expanding import expanded, graph_of
-from packager.workflows.fleet.run import SHARES, Asked, Found, fetch_releases, place_of, repeat_alone
+from packager.workflows.fleet.finding import fetch_releases, place_of
 from packager.workflows.planning import load_model
 from packager.workflows.shared_store import remote_of
 from tests import fleet_tasks

@@ -94,7 +94,8 @@ def fleet(
     from packager.core.console import Console
     from packager.core.errors import ConfigError
     from packager.fleet.projects import parse_size, projects_of
-    from packager.workflows.fleet.run import PAGE, Asked
+    from packager.workflows.fleet.asked import Asked
+    from packager.workflows.fleet.run import PAGE
 
     if scheduler and workers:
         raise ConfigError("--workers starts workers here, --scheduler uses those of a cluster", hint="give one of them")
@@ -162,8 +163,8 @@ def project_gates(gates: tuple[str, ...]) -> "Gates":
 def list_tasks(asked: object, console: object, *, as_json: bool) -> None:
     """Prints what a run would do."""
     from packager.core.console import Console
+    from packager.workflows.fleet.asked import SHARES, Asked
     from packager.workflows.fleet.expanding import expanded, graph_of
-    from packager.workflows.fleet.run import SHARES, Asked
 
     assert isinstance(asked, Asked)
     assert isinstance(console, Console)
