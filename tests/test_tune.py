@@ -105,7 +105,8 @@ def test_the_same_command_takes_no_time_again_and_explains_itself_in_the_report(
     (release / "manifest.json").write_text(json.dumps({"artifacts": [{"sha256": sha256_of(lab.aar)}]}))
     first = run("--dry-run", "--json", "--merge", "dist")
     once = (release / "report.html").read_text()
-    assert "Fastest settings: silero-vad on Pixel 8 (Tensor G3, API 34)" in once
+    assert "Fastest settings: silero-vad" in once
+    assert "Pixel 8 (Tensor G3, API 34): " in once
     [journal] = (tmp_path / "mobpack-tune").iterdir()
     before = journal.read_bytes()
     again = run("--dry-run", "--json", "--merge", "dist")

