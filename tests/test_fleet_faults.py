@@ -147,6 +147,9 @@ def test_workers_are_killed_amid_everything_and_two_fleets_share_a_store(
     first = fleet(tmp_path, environment, "--workers", "2", "--out", "first")
     second = fleet(tmp_path, environment, "--workers", "1", "--out", "second")
     root = tmp_path / "cache" / "mobpack" / "store"
+    wait_until(lambda: bool(workers_of(first)))
+    for each in workers_of(first)[:1]:
+        each.send_signal(signal.SIGKILL)  # while it starts
     wait_until(lambda: (root / "fleet").is_dir())
     for _ in range(3):
         if living := workers_of(first):

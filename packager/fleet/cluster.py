@@ -21,6 +21,8 @@ CONNECT_S = 20
 RETURN_S = 120
 """Time for a scheduler that was lost to come back, with a worker."""
 CLOSE_S = 5
+ATTEMPTS = 5
+"""Attempts to start workers, and to ask them: one may be killed in the middle."""
 PRELOADED = ("packager.workflows.fleet.steps", "onnx", "rich.console", "license_expression")
 """Modules that a worker of this machine has when it begins. None of them starts a thread, which a copy would lack."""
 
@@ -67,13 +69,18 @@ class Cluster:
         return tuple(found)
 
     def _told(self, runners: Sequence[str], files: Sequence[str]) -> dict[str, About]:
-        try:
-            return dict(self.client.run(about, tuple(runners), tuple(files)))
-        except Exception as error:  # whatever a worker raises that cannot load this module
-            raise ToolError(
-                f"a worker cannot run mobpack: {type(error).__name__}: {str(error)[:200]}",
-                hint="install the same mobpack, with its fleet extra, where workers run",
-            ) from error
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                return dict(self.client.run(about, tuple(runners), tuple(files)))
+            except Exception as error:
+                if left and isinstance(error, OSError):  # the connection ended: a worker was lost meanwhile
+                    time.sleep(1)
+                    continue
+                raise ToolError(  # whatever a worker raises that cannot load this module
+                    f"a worker cannot run mobpack: {type(error).__name__}: {str(error)[:200]}",
+                    hint="install the same mobpack, with its fleet extra, where workers run",
+                ) from error
+        raise AssertionError("the last attempt returns or raises")
 
     def again(self) -> bool:
         """Connects anew after the scheduler was lost; False if it does not come back in time."""
@@ -153,17 +160,7 @@ def _existing(address: str) -> Iterator[Cluster]:
 def _of_this_machine(count: int) -> Iterator[Cluster]:
     _prepare_fork_server()
     with tempfile.TemporaryDirectory(prefix="mobpack-fleet-", ignore_cleanup_errors=True) as folder:
-        local = library().LocalCluster(
-            n_workers=count,
-            env=dict(os.environ),
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # without bokeh, Dask serves numbers alone there
-            local_directory=folder,
-            memory_limit=0,  # tasks watch their programs, too, which Dask does not see
-            silence_logs=logging.CRITICAL,
-        )
+        local = _started(count, folder)
         client = library().Client(local, set_as_default=False)
         cluster = Cluster(client=client, local=local, address=local.scheduler_address, count=count)
         try:
@@ -176,6 +173,30 @@ def _of_this_machine(count: int) -> Iterator[Cluster]:
                 cluster.client.close(timeout=CLOSE_S)
             with contextlib.suppress(Exception):
                 local.close(timeout=CLOSE_S)
+
+
+def _started(count: int, folder: str) -> Any:
+    """A distributed.LocalCluster with `count` workers, which keep their files in `folder`."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return library().LocalCluster(
+                n_workers=count,
+                env=dict(os.environ),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # without bokeh, Dask serves numbers alone there
+                local_directory=folder,
+                memory_limit=0,  # tasks watch their programs, too, which Dask does not see
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:  # a worker was killed before it had begun
+            if not left:
+                raise ToolError(
+                    f"workers of this machine do not start: {error.__cause__ or error}",
+                    hint="see whether memory is left; --workers N takes fewer",
+                ) from error
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _prepare_fork_server() -> None:
