@@ -154,7 +154,7 @@ def test_the_page_says_why_each_candidate_was_left_and_what_is_written() -> None
     names = [each.name for each in candidates("net.aar", ["qnn", "xnnpack"], 40)]
     times = {name: 8.0 + index / 5 for index, name in enumerate(names)}
     text, rows = explained({**times, "xnnpack": 6.0, "qnn": 3.0, "qnn, 2 threads": 5.0} | {"cpu": 20.0})
-    assert "net on Pixel 8 <b>" in text
+    assert "Fastest settings: net\nPixel 8 <b>: " in text
     assert re.search(r"qnn takes 0\.\d\d \(0\.\d\d to 0\.\d\d\) of the time of xnnpack, which ships\.", text)
     assert '[target.android.tuned.SM8650.net]\n# Measured by mobpack tune.\nproviders = ["qnn", "xnnpack"]' in text
     p50, p90, half, by_round, error, result = rows["qnn"]
