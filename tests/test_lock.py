@@ -310,6 +310,7 @@ def test_a_package_has_the_hash_of_its_unpacked_wheel(tmp_path: Path) -> None:
 
 
 def test_a_changed_or_missing_file_of_a_package_is_noticed(tmp_path: Path) -> None:
+    __import__("importlib_metadata")  # as Dask does: its finder takes the place of Python's
     site = wheel(tmp_path / "site")
     before = inside(site)["demo"]
     (site / "demo/__init__.py").write_text("x = 22\n")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
+from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder
 from pathlib import Path, PurePosixPath
 
 from packager import __version__
@@ -65,10 +65,12 @@ def missing(extras: Iterable[str]) -> tuple[str, ...]:
 
 
 def _installed(name: str) -> Distribution | None:
-    try:
-        return distribution(name)
-    except PackageNotFoundError:
-        return None
+    return next(_distributions(DistributionFinder.Context(name=name)), None)
+
+
+def _distributions(context: DistributionFinder.Context) -> Iterator[Distribution]:
+    """As Python's own finder has them: importlib_metadata, once it is imported, leaves out files that are gone."""
+    yield from MetadataPathFinder.find_distributions(context)
 
 
 def _requirements(installed: Distribution, extras: frozenset[str]) -> Iterator[str]:
@@ -81,7 +83,8 @@ def _requirements(installed: Distribution, extras: frozenset[str]) -> Iterator[s
 
 def inside(folder: Path) -> Mapping[str, Facts]:
     """The packages that are installed in `folder`, by name."""
-    found = {canonical(each.name): each for each in distributions(path=[str(folder)])}
+    context = DistributionFinder.Context(path=[str(folder)])
+    found = {canonical(each.name): each for each in _distributions(context)}
     return {name: facts(found[name]) for name in sorted(found)}
 
 
