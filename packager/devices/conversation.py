@@ -19,6 +19,8 @@ READY_S = 120.0
 """Longest start of the program."""
 HALT_S = 0.2
 """Longest time until an interruption is noticed."""
+END_S = 20
+"""Time in which a program ends by itself once its input does: later it may write to what has been removed."""
 ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 KILLED = 137
 """Exit code of a program that the system has killed: 128 + SIGKILL."""
@@ -66,7 +68,7 @@ class Conversation:
         try:
             if process.stdin:
                 process.stdin.close()
-            process.wait(timeout=5)
+            process.wait(timeout=END_S)
         except (OSError, subprocess.TimeoutExpired):
             pass
         children.end(process)
