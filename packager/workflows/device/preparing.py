@@ -23,7 +23,7 @@ from packager.devices.package import DevicePackage
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 
-HALT_S = 15.0
+HALT_S = 30.0
 """Longest wait for devices after an interruption: they end what they run, and remove its files."""
 Result = TypeVar("Result")
 
@@ -67,10 +67,11 @@ def link() -> Link:
 
 
 @contextmanager
-def ready(wanted: Wanted, console: Console) -> Iterator[Ready]:
-    """Chooses the devices, takes the package apart, and makes the program; files of the block are removed after it."""
+def ready(wanted: Wanted, console: Console, over: Link | None = None) -> Iterator[Ready]:
+    """Chooses the devices, takes the package apart, and makes the program; files of the block are removed after it.
+    Several packages that are used at once share the link `over`, and so its interruption."""
     path = packages.find(wanted.package)
-    joined = link()
+    joined = over or link()
     chosen = choose(joined, wanted.devices)
     store = Store(cache_folder() / "store")
     with store.in_use(), store.scratch() as scratch:
