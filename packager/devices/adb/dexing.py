@@ -27,7 +27,7 @@ DRIVER = Step(
     name="device-driver",
     caller=__name__,
     computed_by=("packager.targets.android.kotlin",),
-    templates=("device",),
+    templates=("device_program",),
     is_shared=False,
 )
 DEXED = Step(name="device-classes", caller=__name__, computed_by=(android_tools.__name__,), is_shared=False)
