@@ -16,6 +16,7 @@ from types import FrameType, SimpleNamespace
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
+from packager.files import exchange as exchanging
 from packager.files import replaced_folder
 from packager.files.exchange import RENAME_SWAP, exchange, native
 from packager.files.replaced_folder import interrupts_deferred
@@ -324,7 +325,7 @@ def test_a_second_writer_waits_for_the_first_and_says_so(dist: Path) -> None:
 def test_threads_of_one_process_wait_for_each_other_silently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    exchange = replaced_folder.exchange
+    exchange = exchanging.exchange
 
     def slow(one: Path, other: Path) -> bool:
         time.sleep(0.2)
