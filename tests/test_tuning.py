@@ -145,7 +145,7 @@ def explained(
 ) -> tuple[str, dict[str, list[str]]]:
     """The words of the section, and the cells of its rows by the settings."""
     outcome, _ = searched(milliseconds, has_time)
-    found = part(Searched(device="Pixel 8 <b>", chip=chip, model="net", outcome=outcome), BOUNDS)
+    found = part(Searched(device="Pixel 8 <b>", target="android", chip=chip, model="net", outcome=outcome), BOUNDS)
     rows = [re.findall("<td[^>]*>(.*?)</td>", each) for each in re.findall("<tr>(.*?)</tr>", found)]
     return unescape(re.sub(r"<[^>]*>", "", found)), {row[0]: row[1:] for row in rows if row}
 

@@ -10,7 +10,7 @@ from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.workflows.tune import Found
+    from packager.workflows.tune_results import Found
 
 
 @click.command(short_help="Find the fastest settings on devices.")
@@ -82,6 +82,7 @@ def tune(
     from packager.devices import merging
     from packager.runners import Pace
     from packager.workflows import tune as tuning
+    from packager.workflows import tune_results as ends
     from packager.workflows.device.preparing import Wanted
 
     console = Console(quiet=as_json)
@@ -95,7 +96,7 @@ def tune(
         journal=journal,
     )
     if not dry_run:
-        tuning.text_of(project)  # refused before the search
+        ends.text_of(project)  # refused before the search
     if merge:
         merging.refuse_unfit(merge)
     found = tuning.tune(request, console)
@@ -105,13 +106,13 @@ def tune(
         for each in found:
             _show(each, console)
     if report:
-        tuning.write_page(report, found, request)
+        ends.write_page(report, found, tuning.bounds_of(request))
         console.say(f"report: {report}")
     if merge:
-        tuning.merge(merge, found, request)
+        ends.merge(merge, found, tuning.bounds_of(request))
         console.say(f"merged into {merge}")
     if not dry_run:
-        changed = tuning.write(project, found, console)
+        changed = ends.write(project, found, console)
         console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
 
 

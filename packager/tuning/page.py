@@ -10,7 +10,7 @@ from packager.pages.parts import FactView
 from packager.render import render
 from packager.tuning import words
 from packager.tuning.search import FINAL_ROUNDS, SHARE, Outcome, Trial
-from packager.tuning.writing import TARGET, tables
+from packager.tuning.writing import tables
 
 TEMPLATE = "report/tune.html.j2"
 PART = "report/tuned.html.j2"
@@ -33,6 +33,8 @@ class Bounds:
 class Searched:
     device: str
     """its name"""
+    target: str
+    """whose settings are written: `android`"""
     chip: str
     """empty if it does not tell"""
     model: str
@@ -102,7 +104,7 @@ def _search(found: Searched, bounds: Bounds) -> SearchView:
     return SearchView(
         title=found.model,
         verdict=f"{found.device}: {words.verdict(found.outcome)}",
-        toml=tables(TARGET, {found.chip: {found.model: found.outcome.tuned}}) if found.chip else "",
+        toml=tables(found.target, {found.chip: {found.model: found.outcome.tuned}}) if found.chip else "",
         columns=words.COLUMNS,
         trials=tuple(_trial(each, found.outcome) for each in found.outcome.trials),
         facts=tuple(_facts(found, bounds)),

@@ -12,8 +12,6 @@ from packager.core.tuned import Chips, Tuned
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-TARGET = "android"
-"""that is measured, and whose settings are written"""
 NOTE = "# Measured by mobpack tune."
 
 
