@@ -27,6 +27,8 @@ class Bounds:
     """of timed runs in a round"""
     runs: int
     """in a round, at most"""
+    is_one_process: bool = False
+    """whether rounds share a process, as in the test of an app"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,11 +128,11 @@ def _facts(found: Searched, bounds: Bounds) -> Iterator[FactView]:
     yield FactView(label="Candidates", value="; ".join(counts))
     end = "it came to its end" if outcome.is_complete else "the time was over before its end"
     yield FactView(label="Time", value=f"{bounds.minutes:g} min at most; {end}")
+    process = "each a load in one process" if bounds.is_one_process else "each in a new process"
     yield FactView(
         label="Rounds",
-        value=f"each in a new process, up to {bounds.runs:,} runs or {bounds.seconds:g} s. After each, the fastest "
-        f"third goes on, until {SHARE} are left; then the fastest and what ships take turns, up to "
-        f"{FINAL_ROUNDS} rounds each",
+        value=f"{process}, up to {bounds.runs:,} runs or {bounds.seconds:g} s. After each, the fastest third goes on, "
+        f"until {SHARE} are left; then the fastest and what ships take turns, up to {FINAL_ROUNDS} rounds each",
     )
     yield FactView(
         label="Accuracy",

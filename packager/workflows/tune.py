@@ -18,7 +18,7 @@ from packager.devices.rows import Sample
 from packager.devices.samples import sample_of
 from packager.providers import CPU
 from packager.runners import Pace
-from packager.tuning.candidates import Candidate, candidates
+from packager.tuning.candidates import Candidate, candidates, shipped
 from packager.tuning.journal import Journal
 from packager.tuning.page import Bounds
 from packager.tuning.search import Outcome, Round, search
@@ -125,8 +125,8 @@ def _searched(name: str, benches: Sequence[Bench], journal: Journal, request: Re
 
     first = benches[0]
     providers = [each for each in first.model.providers if each != CPU.NAME]
-    shipped = [Candidate(package=str(first.ready.package.path), provider=each) for each in (*providers, CPU.NAME)]
-    today = next((each for each in shipped if not measure(each, 0).error), shipped[-1])
+    ships = shipped(str(first.ready.package.path), providers)
+    today = next((each for each in ships if not measure(each, 0).error), ships[-1])
     others = [
         candidate
         for path, bench in by_package.items()
