@@ -132,7 +132,8 @@ def tune(
     if merge:
         merging.refuse_unfit(merge)
     found = tuning.tune(request, console)
-    _explain(found, tuning.bounds_of(request), report, merge, console, as_json=as_json)
+    advice = "run again to go on, or allow more --minutes"
+    _explain(found, tuning.bounds_of(request), report, merge, console, advice=advice, as_json=as_json)
     if not dry_run:
         _write(project, found, console)
 
@@ -156,7 +157,8 @@ def give_recorded(
         merging.refuse_unfit(merge)
     request = recorded.Request(results=sources, project=project, models=models, is_dry=dry_run)
     read = recorded.recorded(request, console)
-    _explain(read.found, read.bounds, report, merge, console, as_json=as_json)
+    advice = "give the test more --minutes, where it is made"
+    _explain(read.found, read.bounds, report, merge, console, advice=advice, as_json=as_json)
     if not dry_run:
         _write(project, recorded.settled(read.found, project, console), console)
 
@@ -176,15 +178,17 @@ def _explain(
     merge: Path | None,
     console: "Console",
     *,
+    advice: str,
     as_json: bool,
 ) -> None:
+    """Prints the searches, writes their page, and adds them to a release; `advice` is for those that had no time."""
     from packager.workflows import tune_results as ends
 
     if as_json:
         print_json({"results": [_document(each) for each in found]})
     else:
         for each in found:
-            _show(each, console)
+            _show(each, advice, console)
     if report:
         ends.write_page(report, found, bounds)
         console.say(f"report: {report}")
@@ -200,14 +204,14 @@ def _write(project: Path, found: "Sequence[Found]", console: "Console") -> None:
     console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
 
 
-def _show(found: "Found", console: "Console") -> None:
+def _show(found: "Found", advice: str, console: "Console") -> None:
     from packager.tuning import words
 
     outcome = found.outcome
     rows = [words.short(words.cells(trial, outcome)) for trial in outcome.trials]
     console.table(f"{found.model} on {found.device.name}", words.short(words.COLUMNS), rows)
     if not outcome.is_complete:
-        console.caution("the time was over before the end; run again to go on, or allow more --minutes")
+        console.caution(f"the time was over before the end: {advice}")
     console.say(words.verdict(outcome))
 
 

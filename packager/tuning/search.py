@@ -30,6 +30,8 @@ class Round:
     """why there are no times: the provider did not start, took no node, or its numbers are off by too much"""
     error_share: float | None = None
     """the largest error of the package's self-test, as a share of what it allows; None where it was not run"""
+    falls_back: bool = False
+    """whether the provider did not start, and the package tries its next one"""
 
 
 class Measure(Protocol):

@@ -219,7 +219,7 @@ def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) 
     shipped = [one for one in tried if not one.threads and not one.options]
     if not shipped:
         raise ToolError(f"{each.place} has a search without what ships", hint=TUNE_HINT)
-    today = next((one for one in shipped if not replay.measure(one, 0).error), shipped[-1])
+    today = next((one for one in shipped if not replay.measure(one, 0).falls_back), shipped[-1])
     return search(today, [one for one in tried if one != today], replay.measure, replay.has_time)
 
 
@@ -231,7 +231,8 @@ def _round(each: Exchange) -> Round:
         if error := error_of(tests):
             return Round(error=error, error_share=share)
     if failure := results.failure_of(each):
-        return Round(error=failure, error_share=share)
+        falls_back = str(each.open.get("provider", each.provider)).lower() != each.provider.lower()
+        return Round(error=failure, error_share=share, falls_back=falls_back)
     return Round(times_ns=timed_of(each.time).times.times_ns, error_share=share)
 
 
