@@ -69,7 +69,12 @@ def document(
     def exchange(candidate: Candidate, number: int) -> dict[str, Any]:
         middle = milliseconds.get(candidate.name, milliseconds.get(candidate.provider, 0.0))
         drawn = np.random.default_rng(crc32(f"{candidate.name} {number} {sha256}".encode())).normal(1, 0.01, 20)
-        about = {"name": "page-net", "provider": NAMES[candidate.provider], "fallbacks": [], "assignment": None}
+        about: dict[str, Any] = {
+            "name": "page-net",
+            "provider": NAMES[candidate.provider],
+            "fallbacks": [],
+            "assignment": None,
+        }
         why = (failures or {}).get(candidate.name, "")
         wrong = why if why.startswith("differs") else ""
         output = {"name": "y", "sample": 0, "mismatchCount": 0, "maxAbsError": "0.0001", "maxRelError": "0"}
