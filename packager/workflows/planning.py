@@ -10,10 +10,13 @@ from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.console import Console, size
 from packager.core.decision import Weighed
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Partition
+from packager.core.tuned import Tunable, variants_of
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
 from packager.files.store import Store
+from packager.plan import Chips
+from packager.providers import CPU
 from packager.quantization.variants import BuiltVariant, build_variant
 from packager.quantization.worth import require_gain
 from packager.runtimes import shipping
@@ -55,18 +58,20 @@ def plan_all(
         own: dict[str, TargetPlan] = {}
         for name, table in targets_of(config, targets).items():
             target = adapted(table, runtimes.get(name))
-            if target.variant not in variants:
-                variants[target.variant] = make_variant(model, target.variant, config, store, console)
+            tuned = chips_of_variants(model, table)
+            for wanted in (target.variant, *tuned):
+                if wanted not in variants:
+                    variants[wanted] = make_variant(model, wanted, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
                 variant = variants[target.variant].variant
-                weighed: tuple[Weighed, ...] = ()
-                found = plan.make(variant, target, store, announce)
-                if isinstance(target.providers, DefaultProviders):
-                    asked += ask(found, store)
-                    weighed = weigh(found, asked)
-                    found = plan.make(variant, target, store, announce, weighed)
-                own[name] = TargetPlan(variant=variant, target=target, weighed=weighed, found=found)
-        plans += (each.found for each in own.values())
+                chips = Chips(others=frozenset(chip for each in tuned.values() for chip in each.orders))
+                planned = plan_variant(variant, target, chips, store, announce, asked)
+                special = tuple(
+                    plan_variant(variants[other].variant, target, its_chips, store, announce, asked).found
+                    for other, its_chips in tuned.items()
+                )
+                own[name] = replace(planned, special=special)
+        plans += (each.whole for each in own.values())
         for wrapper in wrappers_of(config, targets).values():
             inside = {name: each for name, each in own.items() if name in wrapper.NEEDS}
             with console.step(f"plan {model.name} for {wrapper.NAME}") as announce:
@@ -91,8 +96,73 @@ class TargetPlan:
 
     variant: Variant
     target: Target
+    chips: Chips
+    """that open it"""
     weighed: tuple[Weighed, ...]
     found: Plan
+    special: tuple[Plan, ...] = ()
+    """of the variants that other chips open"""
+
+    @property
+    def whole(self) -> Plan:
+        """With the files of all chips."""
+        return plan.joined(self.found, self.special)
+
+
+def chips_of_variants(model: Model, target: Target) -> dict[str, Chips]:
+    """The chips of each variant that some open in the place of the target's."""
+    tuned = target.tuned if isinstance(target, Tunable) else {}
+    return {
+        variant: Chips(
+            orders={
+                chip: tuple(name for name in each.providers or target.providers if name != CPU.NAME)
+                for chip, each in chips.items()
+            },
+            measured=frozenset(name for each in chips.values() for name in each.providers),
+        )
+        for variant, chips in variants_of(model.name, tuned).items()
+    }
+
+
+def plan_variant(
+    variant: Variant,
+    target: Target,
+    chips: Chips,
+    store: Store,
+    announce: Callable[[str], None],
+    asked: list[Partition],
+) -> TargetPlan:
+    """The plan of a variant for the chips that open it; partitions that decide about providers are added to `asked`.
+
+    Raises ModelError for a variant of certain chips that apps cannot use as they use the model.
+    """
+    if chips.orders:
+        refuse_other_tensors(variant, chips)
+    weighed: tuple[Weighed, ...] = ()
+    found = plan.make(variant, target, store, announce, chips=chips)
+    if isinstance(target.providers, DefaultProviders):
+        asked += ask(found, store)
+        weighed = tuple(
+            replace(each, is_worth=each.is_worth or each.provider in chips.measured) for each in weigh(found, asked)
+        )
+        found = plan.make(variant, target, store, announce, weighed, chips=chips)
+    return TargetPlan(variant=variant, target=target, chips=chips, weighed=weighed, found=found)
+
+
+def refuse_other_tensors(variant: Variant, chips: Chips) -> None:
+    """Raises ModelError for a variant whose inputs and outputs are not those of its model: the code of a package has
+    one interface for all variants."""
+    before, now = variant.model.signature, models.signature_of(variant.graph)
+    for kind, expected, found in (("input", before.inputs, now.inputs), ("output", before.outputs, now.outputs)):
+        known = {spec.name: spec.element for spec in expected}
+        for name in dict.fromkeys((*known, *(spec.name for spec in found))):
+            element = {spec.name: spec.element for spec in found}.get(name)
+            if element != known.get(name):
+                raise ModelError(
+                    f"model '{variant.model.name}': the variant '{variant.name}' for {', '.join(chips.orders)} "
+                    f"has another {kind} '{name}' ({element or 'none'} in the place of {known.get(name, 'none')})",
+                    hint="a package has one interface for all chips: ship that variant as a package of its own",
+                )
 
 
 def plans_inside(
@@ -107,9 +177,9 @@ def plans_inside(
         beside = replace(kept, provider=f"{kept.provider} on {each.found.target}")
         for other in own.values():
             if other is not each and other.variant is each.variant:
-                found = plan.make(other.variant, other.target, store, announce, other.weighed, beside)
+                found = plan.make(other.variant, other.target, store, announce, other.weighed, beside, other.chips)
                 if found.choices != other.found.choices:
-                    yield replace(found, wrapper=wrapper)
+                    yield replace(plan.joined(found, other.special), wrapper=wrapper)
         return
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ModelError
-from packager.core.values import Choice, Package, Plan
+from packager.core.names import file_part
+from packager.core.values import Choice, Package, Plan, Style
 from packager.files.hashes import sha256_of
 from packager.targets.android.view import Asset, FileView, OptionView, WeightsView
 from packager.targets.apk import stored
@@ -64,9 +65,11 @@ def _names(plans: Sequence[Plan]) -> Mapping[tuple[str, str], str]:
 
 
 def _purpose(choice: Choice) -> str:
-    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ..."""
-    special = choice.soc_models[0] if choice.soc_models else choice.compiled.processor
-    return special.lower() or str(choice.compiled.style)
+    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ...; after the
+    variant where only some chips open it."""
+    is_for_chips = choice.soc_models and (not choice.variant or choice.compiled.style is Style.CONTEXT)
+    special = choice.soc_models[0] if is_for_chips else choice.compiled.processor
+    return "-".join(filter(None, (file_part(choice.variant), special.lower() or str(choice.compiled.style))))
 
 
 def _free(name: str, *, taken: Iterable[str]) -> str:
@@ -77,10 +80,11 @@ def _free(name: str, *, taken: Iterable[str]) -> str:
 
 
 def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPath) -> Files:
-    """Merges choices with the same file, chips and settings into one view with several providers."""
-    users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
+    """Merges choices with the same file, chips, variant and settings into one view with several providers."""
+    users: dict[tuple[str, tuple[str, ...], str, tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
-        users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice)), []).append(choice)
+        key = (choice.compiled.sha256, choice.soc_models, choice.variant, _settings(choice))
+        users.setdefault(key, []).append(choice)
     assets = {
         each.sha256: Asset(
             path=stored(f"{folder / names[plan.model.name, each.sha256]}.{each.format}"),
@@ -92,12 +96,13 @@ def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPa
         for each in plan.files
     }
     views = []
-    for (sha256, chips, settings), choices in users.items():
+    for (sha256, chips, variant, settings), choices in users.items():
         views.append(
             FileView(
                 providers=tuple(dict.fromkeys(choice.provider.upper() for choice in choices)),
                 asset=assets[sha256],
                 chips=chips,
+                variant=variant,
                 settings=settings,
                 weights=tuple(
                     WeightsView(name=file.name, asset=_weights(file, folder / names[plan.model.name, sha256], assets))

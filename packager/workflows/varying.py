@@ -1,0 +1,62 @@
+"""Variants that some chips open in the place of a target's: which packages can have them, and what they add."""
+
+from collections.abc import Iterator, Sequence
+
+from packager.config import Config
+from packager.config.tables import KNOWN_TARGETS
+from packager.core.console import Console, size
+from packager.core.errors import ConfigError
+from packager.core.values import Plan
+from packager.files.hashes import known_sha256
+from packager.targets import included
+from packager.targets.target import variants_of
+from packager.workflows.requested import targets_of, wrappers_of
+
+
+def refuse_unvarying(config: Config, targets: Sequence[str]) -> None:
+    """Raises ConfigError for a variant of certain chips in packages whose code opens one variant on all, and together
+    with `[package] channel`."""
+    varied = [name for name, target in targets_of(config, targets).items() if len(variants_of(target)) > 1]
+    if not varied:
+        return
+    unable = [name for name in varied if not KNOWN_TARGETS[name].VARIES]
+    for name, wrapper in wrappers_of(config, targets).items():
+        if not wrapper.VARIES and set(varied) & set(included(wrapper, targets)):
+            unable.append(name)
+    if unable:
+        able = [name for name, target in KNOWN_TARGETS.items() if target.VARIES]
+        raise ConfigError(
+            f"target.{varied[0]}.tuned: the code for {', '.join(unable)} opens the same variant on every chip yet",
+            hint=f"leave `variant` out there, or build others: {', '.join(able)}",
+        )
+    if config.package.channel:
+        raise ConfigError(
+            f"target.{varied[0]}.tuned: variants of certain chips and package.channel do not go together yet",
+            hint="leave one of them out: a channel delivers one variant of each model",
+        )
+
+
+def say_added(plans: Sequence[Plan], console: Console) -> None:
+    """Prints how much the files of variants add that only some chips open."""
+    for plan in plans:
+        for line in added(plan):
+            console.say(f"  {line}")
+
+
+def added(plan: Plan) -> Iterator[str]:
+    """A sentence for each variant that some chips open: what its files add to the package."""
+    seen = dict(_files(plan, ""))
+    for variant in plan.variants[1:]:
+        own = dict(_files(plan, variant))
+        more = sum(size_bytes for sha256, size_bytes in own.items() if sha256 not in seen)
+        seen |= own
+        chips = sorted({chip for each in plan.choices if each.variant == variant for chip in each.soc_models})
+        yield f"{plan.model.name} on {plan.place}: {variant} for {', '.join(chips)} adds {size(more)}"
+
+
+def _files(plan: Plan, variant: str) -> Iterator[tuple[str, int]]:
+    """SHA-256 and size of each file that devices with a variant open."""
+    for each in plan.choices:
+        if each.variant == variant:
+            for path in (each.compiled.path, *each.compiled.data_files):
+                yield known_sha256(path), path.stat().st_size
