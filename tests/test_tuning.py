@@ -145,7 +145,7 @@ def explained(
 ) -> tuple[str, dict[str, list[str]]]:
     """The words of the section, and the cells of its rows by the settings."""
     outcome, _ = searched(milliseconds, has_time)
-    found = part(Searched(device="Pixel 8 <b>", chip=chip, model="net", outcome=outcome), BOUNDS)
+    found = part(Searched(device="Pixel 8 <b>", target="android", chip=chip, model="net", outcome=outcome), BOUNDS)
     rows = [re.findall("<td[^>]*>(.*?)</td>", each) for each in re.findall("<tr>(.*?)</tr>", found)]
     return unescape(re.sub(r"<[^>]*>", "", found)), {row[0]: row[1:] for row in rows if row}
 
@@ -266,6 +266,7 @@ def test_settings_are_written_and_all_else_stays(end: str) -> None:
     for line in ("# Our models.", 'name = "vision"   # a note', 'path = "net.onnx"'):
         assert line + end in made
     assert with_tuned(made, "android", NEW) == made, "the same settings change nothing"
+    assert made.endswith(f"threads = 3{end}")
     assert ("\r" in made) == (end == "\r\n")
 
 
@@ -273,6 +274,7 @@ def test_empty_settings_remove_what_was_there() -> None:
     made = with_tuned(TEXT, "android", {"SM8650": {"classifier": Tuned()}})
     assert "SM8650" not in made
     assert "Tensor G3" in made
+    assert with_tuned(TEXT, "android", {"SM8550": {"classifier": Tuned()}}) == TEXT, "nothing was there"
 
 
 @pytest.mark.parametrize(
