@@ -203,6 +203,9 @@ def test_swift_follows_the_settings_of_its_device_and_leaves_the_apps(tmp_path: 
         ("[target.android.tuned.SM8650.chain]\nthreads = 1000", "threads is 1000"),
         ("[target.android.tuned.SM8650.chain]\nthread = 2", "thread"),
         ('[target.android.tuned."a\\nb".chain]\nthreads = 2', "is no name of a chip"),
+        ('[target.android.tuned.SM8650.chain]\nvariant = "int4"', "SM8650.chain: unknown variant 'int4'"),
+        ('[target.android.tuned.SM8650.chain]\nvariant = "source"', "which the target ships for every chip"),
+        ('[target.web.tuned.SM8650.chain]\nvariant = "int8"', "unknown key 'tuned'"),
     ],
 )
 def test_settings_that_fit_nothing_are_refused(line: str, words: str, tmp_path: Path) -> None:
