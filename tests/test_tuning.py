@@ -17,7 +17,8 @@ from packager.tuning.candidates import Candidate, candidates
 from packager.tuning.journal import Journal
 from packager.tuning.page import Bounds, Searched, part
 from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search
-from packager.tuning.writing import with_tuned
+from packager.tuning.words import verdict
+from packager.tuning.writing import tables, with_tuned
 
 pytestmark = pytest.mark.by_content
 
@@ -138,6 +139,38 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
 
 
 BOUNDS = Bounds(most=40, minutes=20, seconds=1, runs=1000)
+
+
+@pytest.mark.parametrize(
+    ("variants", "settings", "words"),
+    [
+        (
+            {"int8.aar": "int8"},
+            Tuned(variant="int8", providers=("qnn", "xnnpack"), threads=2),
+            "This chip gets its variant, int8, whose files a build adds for it",
+        ),
+        ({}, Tuned(), "It is in int8.aar: ship that variant, then tune again"),
+    ],
+    ids=["settings can name it", "they cannot"],
+)
+def test_a_variant_in_another_package_is_written_where_settings_can_name_it(
+    variants: dict[str, str], settings: Tuned, words: str
+) -> None:
+    """Providers are those that are faster than the CPU in that package: `nnapi` is so in the other one alone."""
+    times = {"net.aar: nnapi": 5.0, "net.aar: cpu": 9.0, "int8.aar: cpu": 4.0, "int8.aar: xnnpack": 3.0}
+    known = {**times, "int8.aar: qnn, 2 threads": 1.0}
+
+    def measure(candidate: Candidate, number: int) -> Round:
+        if candidate.key not in known:
+            return Round(error="took no node of the model")
+        return Round(times_ns=tuple(int(known[candidate.key] * 1e6) + each for each in range(9)))
+
+    today = Candidate(package="net.aar", provider="nnapi")
+    others = [*candidates("net.aar", ["nnapi"], 4)[1:], *candidates("int8.aar", ["qnn", "xnnpack"], 40)]
+    outcome = search(today, others, measure, always, variants)
+    assert outcome.tuned == settings
+    assert verdict(outcome).endswith(words)
+    assert ('variant = "int8"' in tables("android", {"SM8650": {"net": outcome.tuned}})) == bool(variants)
 
 
 def explained(

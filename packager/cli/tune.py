@@ -126,6 +126,7 @@ def tune(
         minutes=minutes,
         pace=Pace(seconds=seconds),
         journal=journal,
+        project=project,
     )
     if not dry_run:
         ends.text_of(project)  # refused before the search

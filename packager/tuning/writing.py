@@ -74,6 +74,8 @@ def _printed(target: str, chips: Chips) -> Iterator[str]:
 
 
 def _keys(tuned: Tuned) -> Iterator[str]:
+    if tuned.variant:
+        yield f"variant = {json.dumps(tuned.variant)}"
     if tuned.providers:
         yield f"providers = {json.dumps(list(tuned.providers))}"
     if tuned.threads:

@@ -24,6 +24,7 @@ from packager.tuning.page import Bounds
 from packager.tuning.search import Outcome, Round, search
 from packager.workflows.device.preparing import Ready, Wanted, equipped, models_of, on_each, ready
 from packager.workflows.tune_results import Found, error_of, share_of
+from packager.workflows.tune_variants import nameable
 
 TARGET = "android"
 """whose packages run on devices that are connected, and whose settings are written"""
@@ -41,6 +42,8 @@ class Request:
     pace: Pace = field(default_factory=Pace)
     journal: Path = Path("mobpack-tune")
     """folder"""
+    project: Path = Path("mobpack.toml")
+    """says which variants settings can name"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +136,8 @@ def _searched(name: str, benches: Sequence[Bench], journal: Journal, request: Re
         for candidate in candidates(path, [each for each in bench.model.providers if each != CPU.NAME], request.most)
         if candidate != today
     ]
-    return search(today, others, measure, lambda: time.monotonic() < end)
+    variants = nameable(request.project, TARGET, [(bench.ready.package, bench.model.providers) for bench in benches])
+    return search(today, others, measure, lambda: time.monotonic() < end, variants)
 
 
 def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round:
