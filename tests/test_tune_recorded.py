@@ -17,6 +17,7 @@ import pytest
 from packager.cli import main
 from packager.devices.farms.carrier import lines_of
 from packager.devices.xcode_tests import ModelsView
+from packager.targets.ios import Ios
 from packager.tuning.candidates import Candidate
 from packager.tuning.search import Round, search
 from packager.workflows.device.iphone_tuning import Bounds, plan_of
@@ -49,6 +50,7 @@ def document(
     sha256: str = "ab" * 32,
     failures: Mapping[str, str] | None = None,
     rounds: int = 1000,
+    variant: str = "",
 ) -> dict[str, Any]:
     """The results of a device on which a candidate takes so long, by its name or its provider's; `failures` says why
     others fail, and it stops after so many rounds."""
@@ -114,6 +116,7 @@ def document(
             "minutes": 20.0,
             "seconds": 1.0,
             "runs": 500,
+            "variant": variant,
             "candidates": [
                 {"provider": each.provider, "threads": each.threads, "options": dict(each.options)}
                 for each in plan.candidates
@@ -340,3 +343,25 @@ def test_another_package_is_compared_with_what_ships(run: Run, tmp_path: Path) -
     assert answer.code == 0
     assert "It is in nets efefefef: ship that variant" in answer.words
     assert tuned(tmp_path) == {}
+
+
+def test_the_variant_of_another_package_is_written_where_packages_can_have_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = f'{PROJECT}\n[variant.int8]\nquantizer = "dynamic"\n'
+    given = (
+        document({**SLOW, ENGINE: 5.0}, variant="source"),
+        document({**SLOW, ENGINE: 3.0}, sha256="ef" * 32, variant="int8"),
+    )
+    for varies in (False, True):
+        monkeypatch.setattr(Ios, "VARIES", varies)
+        (tmp_path / "mobpack.toml").write_text(project)
+        answer = run(*given)
+        assert answer.code == 0, answer.err
+        settings = {
+            "variant": "int8",
+            "providers": ["coreml", "xnnpack"],
+            "provider-options": {"coreml": {"MLComputeUnits": "CPUAndNeuralEngine"}},
+        }
+        assert tuned(tmp_path) == ({"iPhone17,1": {"page-net": settings}} if varies else {})
+        assert ("This chip gets its variant, int8" in answer.words) == varies

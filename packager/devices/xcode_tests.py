@@ -57,6 +57,8 @@ class PlanView:
     """in a round"""
     pause: float
     """seconds before each round"""
+    variant: str = ""
+    """of the models in the package; empty if no manifest tells it"""
     id: str = ""
     """of a search in a package, which goes on where it was"""
 

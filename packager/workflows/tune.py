@@ -24,7 +24,7 @@ from packager.tuning.page import Bounds
 from packager.tuning.search import Outcome, Round, search
 from packager.workflows.device.preparing import Ready, Wanted, equipped, models_of, on_each, ready
 from packager.workflows.tune_results import Found, error_of, share_of
-from packager.workflows.tune_variants import nameable
+from packager.workflows.tune_variants import Searched, nameable, shipped_variant
 
 TARGET = "android"
 """whose packages run on devices that are connected, and whose settings are written"""
@@ -136,8 +136,14 @@ def _searched(name: str, benches: Sequence[Bench], journal: Journal, request: Re
         for candidate in candidates(path, [each for each in bench.model.providers if each != CPU.NAME], request.most)
         if candidate != today
     ]
-    variants = nameable(request.project, TARGET, [(bench.ready.package, bench.model.providers) for bench in benches])
+    variants = nameable(request.project, TARGET, [_in_search(bench) for bench in benches])
     return search(today, others, measure, lambda: time.monotonic() < end, variants)
+
+
+def _in_search(bench: Bench) -> Searched:
+    package = bench.ready.package
+    variant = shipped_variant(package.path, package.sha256, TARGET)
+    return Searched(name=str(package.path), variant=variant, providers=bench.model.providers)
 
 
 def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round:

@@ -3,7 +3,7 @@
 import json
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.core.console import Console
@@ -14,7 +14,9 @@ from packager.devices.xcode_tests import CandidateView, ModelsView, PlanView, mo
 from packager.providers import PROVIDERS
 from packager.tuning.candidates import candidates, shipped
 from packager.workflows.device import farming
+from packager.workflows.tune_variants import shipped_variant
 
+TARGET = "ios"
 PAUSE_S = 1.0
 """before each round"""
 RUNS = 500
@@ -50,7 +52,8 @@ def write(package: Path, output: Path, bounds: Bounds) -> tuple[Path, ModelsView
 
     Raises ConfigError for a package that is none of mobpack's.
     """
-    plan = plan_of(models_of(package), bounds)
+    found = models_of(package)
+    plan = replace(plan_of(found, bounds), variant=shipped_variant(package, found.sha256, TARGET))
     folder, view = write_device_tests(package, output, plan)
     return folder, view, plan
 
