@@ -19,7 +19,7 @@ from packager.devices.farms.collecting import Result
 from packager.devices.xcode_tests import PROJECT, CandidateView, ModelsView, PlanView, write_device_tests
 from packager.files.hashes import sha256_of
 from packager.tuning.candidates import Candidate
-from packager.tuning.search import FINAL_ROUNDS, Round, search
+from packager.tuning.search import FINAL_ROUNDS, Round, search, what_ships
 from packager.workflows import tune_recorded
 from packager.workflows.device import farming, iphone_tuning
 from tests.onnx_text import onnx_model, saved, weight
@@ -246,7 +246,7 @@ def order(times: list[list[int]], most: int) -> list[str]:
             else Round(times_ns=(time, time + 2, time + 4, time + 6))
         )
 
-    today = next((each for each in every[:2] if not measure(each, 0).falls_back), every[1])
+    today = what_ships(every[:2], measure)
     search(today, [each for each in every if each != today], measure, lambda: len(taken) < most)
     return taken
 

@@ -107,6 +107,11 @@ class Outcome:
         return tuple(takewhile(lambda name: name != CPU.NAME, order)) or (CPU.NAME,)
 
 
+def what_ships(providers: Sequence[Candidate], measure: Measure) -> Candidate:
+    """The first of `providers` that starts, the last if none does: a package looks no further, whatever it computes."""
+    return next((each for each in providers if not measure(each, 0).falls_back), providers[-1])
+
+
 def search(
     today: Candidate,
     others: Sequence[Candidate],

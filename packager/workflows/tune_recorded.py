@@ -24,7 +24,7 @@ from packager.devices.link import Device
 from packager.providers import CPU
 from packager.tuning.candidates import Candidate
 from packager.tuning.page import Bounds
-from packager.tuning.search import Outcome, Round, Trial, search
+from packager.tuning.search import Outcome, Round, Trial, search, what_ships
 from packager.workflows.device import farming
 from packager.workflows.tune_results import Found, error_of, share_of
 from packager.workflows.tune_variants import Searched, nameable
@@ -243,7 +243,7 @@ def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) 
     shipped = [one for one in tried if not one.threads and not one.options]
     if not shipped:
         raise ToolError(f"{each.place} has a search without what ships", hint=TUNE_HINT)
-    today = next((one for one in shipped if not replay.measure(one, 0).falls_back), shipped[-1])
+    today = what_ships(shipped, replay.measure)
     return search(today, [one for one in tried if one != today], replay.measure, replay.has_time)
 
 
