@@ -5,7 +5,7 @@ convert go in, a value comes out, and nothing is opened or converted.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from packager import models
@@ -40,6 +40,30 @@ class Kept:
     file: FileSpec
 
 
+@dataclass(frozen=True, kw_only=True)
+class Chips:
+    """The devices that open a variant."""
+
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """chip -> providers that it tries before the CPU, for a variant of certain chips; empty for the target's own"""
+    others: frozenset[str] = frozenset()
+    """chips that open another variant"""
+    measured: frozenset[str] = frozenset()
+    """providers that are the fastest on some of the chips, as their settings say: they are not weighed"""
+
+    def that_try(self, provider: str) -> tuple[str, ...]:
+        """Chips that try a provider; empty for any."""
+        tried = (chip for chip, order in self.orders.items() if provider in (*order, CPU.NAME))
+        return tuple(sorted(tried))
+
+    def has(self, chip: str, provider: str) -> bool:
+        """Whether the devices with a chip open this variant with a provider."""
+        return chip in self.that_try(provider) if self.orders else chip not in self.others
+
+
+ALL_CHIPS = Chips()
+
+
 def make(
     variant: Variant,
     target: Planned,
@@ -47,15 +71,29 @@ def make(
     announce: Announce,
     weighed: Sequence[Weighed] = (),
     beside: Kept | None = None,
+    chips: Chips = ALL_CHIPS,
 ) -> Plan:
     """The plan of one model for `target`: decided, then its files made. `weighed` are providers of the target's
     defaults, of which only those that are worth it get files. `beside` is a file of another target that is in the same
-    package.
+    package. `chips` are those that open the variant.
 
     Raises ModelError when a required file cannot be made.
     """
-    decision = decide(variant, target, without_arm64=Arm64().unsupported(), weighed=weighed, beside=beside)
+    without_arm64 = Arm64().unsupported()
+    decision = decide(variant, target, without_arm64=without_arm64, weighed=weighed, beside=beside, chips=chips)
     return make_files(decision, variant, store, announce)
+
+
+def joined(found: Plan, others: Sequence[Plan]) -> Plan:
+    """`found`, the plan of a target's variant, with the files of `others`: of the same model and target, each of a
+    variant that certain chips open."""
+    every = (found, *others)
+    return replace(
+        found,
+        choices=tuple(choice for each in every for choice in each.choices),
+        notes=tuple(dict.fromkeys(note for each in every for note in each.notes)),
+        left_out=tuple(left for each in every for left in each.left_out),
+    )
 
 
 def decide(
@@ -65,13 +103,14 @@ def decide(
     without_arm64: str = "",
     weighed: Sequence[Weighed] = (),
     beside: Kept | None = None,
+    chips: Chips = ALL_CHIPS,
 ) -> Decision:
-    """Which file every provider of `target` opens. `without_arm64` says why this machine cannot convert for ARM; empty
-    if it can.
+    """Which file every provider of `target` opens on `chips`. `without_arm64` says why this machine cannot convert for
+    ARM; empty if it can.
 
     Raises ModelError for a variant that is too large for the only format of `target`.
     """
-    planner = _planner(variant, target, without_arm64, weighed, beside)
+    planner = _planner(variant, target, without_arm64, weighed, beside, chips)
     names = (*planner.providers, CPU.NAME)
     return Decision(
         model=variant.model.name,
@@ -81,7 +120,7 @@ def decide(
         precision=variant.traits.precision,
         selections=tuple(each for name in names for each in planner.selections(name)),
         notes=tuple(dict.fromkeys(note for name in names for note in planner.notes(name))),
-        left_out=tuple(_left_out(weighed)),
+        left_out=tuple(replace(each, reason=planner.said(each.reason)) for each in _left_out(weighed)),
     )
 
 
@@ -94,14 +133,21 @@ def kept_weights(variant: Variant, target: Planned, found: Plan, weighed: Sequen
 
 
 def _planner(
-    variant: Variant, target: Planned, without_arm64: str, weighed: Sequence[Weighed], beside: Kept | None
+    variant: Variant,
+    target: Planned,
+    without_arm64: str,
+    weighed: Sequence[Weighed],
+    beside: Kept | None,
+    chips: Chips = ALL_CHIPS,
 ) -> "Planner":
     dropped = {each.provider for each in _left_out(weighed)}
+    wanted = [name for name in target.providers if not chips.orders or chips.that_try(name)]
     return Planner(
         variant=variant,
         target=target,
         without_arm64=without_arm64,
-        providers=tuple(name for name in target.providers if name not in dropped),
+        chips=chips,
+        providers=tuple(name for name in wanted if name not in dropped),
         found={each.provider: each.reason for each in weighed},
         beside=beside,
     )
@@ -118,6 +164,8 @@ class Planner:
     variant: Variant
     target: Planned
     without_arm64: str
+    chips: Chips
+    """those that open the variant"""
     providers: tuple[str, ...]
     """those of the target that get files"""
     found: Mapping[str, str]
@@ -130,25 +178,39 @@ class Planner:
 
     def selections(self, provider: str) -> Iterator[Selection]:
         """The files of one provider: those compiled for certain chips, then the one for all others."""
+        return (
+            replace(each, variant=self.variant.name if self.chips.orders else "") for each in self._selections(provider)
+        )
+
+    def said(self, reason: str) -> str:
+        """`reason`, after the name of a variant that is not the target's."""
+        return f"variant '{self.variant.name}': {reason}" if self.chips.orders else reason
+
+    def _selections(self, provider: str) -> Iterator[Selection]:
         requirements = self.requirements(provider)
         form, why = self._form(requirements)
         if provider_of(provider).IS_COMPILED_FOR_CHIPS:
             for chip in self.target.soc_models:
+                if not self.chips.has(chip, provider):
+                    continue
                 ahead = FileSpec(form=form, style=Style.CONTEXT, format=Format.ONNX, chip=chip)
-                because = "compiled ahead of time: nothing is left to compile when the app starts"
+                because = self.said("compiled ahead of time: nothing is left to compile when the app starts")
                 yield Selection(provider=provider, file=ahead, reason=because, soc_models=(chip,))
+        chips = self.chips.that_try(provider)
         file, other = self._file(form, requirements)
         yield Selection(
             provider=provider,
             file=file,
-            reason="; ".join(filter(None, (other or why, self.found.get(provider), self._narrowed(form)))),
+            reason=self.said("; ".join(filter(None, (other or why, self.found.get(provider), self._narrowed(form))))),
+            soc_models=chips,
             settings=self._settings(provider, file),
             cpu_nodes_key=requirements.cpu_nodes_key if self.variant.model.contract else "",
             alternative=self._alternative(provider, form, file, requirements),
         )
         if file.format is Format.ORT and file.processor and self.target.format != "ort":
-            others = "phones without 16-bit arithmetic: the runtime computes in 32 bits there"
-            yield Selection(provider=provider, file=self._unfused(form, file), reason=others, is_companion=True)
+            others = self.said("phones without 16-bit arithmetic: the runtime computes in 32 bits there")
+            companion = self._unfused(form, file)
+            yield Selection(provider=provider, file=companion, reason=others, soc_models=chips, is_companion=True)
 
     def notes(self, provider: str) -> Iterator[str]:
         where = f"model '{self.variant.model.name}' on {self.target.NAME}"
@@ -243,6 +305,7 @@ class Planner:
             beginning = "the CPU's file: unfused, the graph has"
         if other == file:
             return None
+        beginning = self.said(beginning)
         return Alternative(file=other, beginning=beginning, settings=self._settings(provider, other))
 
     @cached_property

@@ -13,11 +13,12 @@ import pytest
 from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
 from packager.pages.sections import with_section
-from packager.tuning.candidates import Candidate, candidates
+from packager.tuning.candidates import Candidate, candidates, shipped
 from packager.tuning.journal import Journal
 from packager.tuning.page import Bounds, Searched, part
-from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search
-from packager.tuning.writing import with_tuned
+from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search, what_ships
+from packager.tuning.words import verdict
+from packager.tuning.writing import tables, with_tuned
 
 pytestmark = pytest.mark.by_content
 
@@ -106,6 +107,20 @@ def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
     assert [each.error for each in outcome.trials] == ["", "it crashed"]
 
 
+@pytest.mark.parametrize(
+    ("rounds", "ships"),
+    [
+        ([Round(error="none here", falls_back=True), Round(times_ns=(9,))], "xnnpack"),
+        ([Round(error="its numbers are off"), Round(times_ns=(9,))], "qnn"),
+        ([Round(error="none here", falls_back=True)] * 3, "cpu"),
+    ],
+    ids=["the next one starts", "one that is off", "none starts"],
+)
+def test_what_ships_is_the_first_provider_that_starts(rounds: list[Round], ships: str) -> None:
+    every = shipped("net.aar", ["qnn", "xnnpack"])
+    assert what_ships(every, lambda candidate, _: rounds[every.index(candidate)]).provider == ships
+
+
 def test_nothing_works() -> None:
     outcome, _ = searched({})
     assert outcome.best is outcome.today
@@ -140,12 +155,44 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
 BOUNDS = Bounds(most=40, minutes=20, seconds=1, runs=1000)
 
 
+@pytest.mark.parametrize(
+    ("variants", "settings", "words"),
+    [
+        (
+            {"int8.aar": "int8"},
+            Tuned(variant="int8", providers=("qnn", "xnnpack"), threads=2),
+            "This chip gets its variant, int8, whose files a build adds for it",
+        ),
+        ({}, Tuned(), "It is in int8.aar: ship that variant, then tune again"),
+    ],
+    ids=["settings can name it", "they cannot"],
+)
+def test_a_variant_in_another_package_is_written_where_settings_can_name_it(
+    variants: dict[str, str], settings: Tuned, words: str
+) -> None:
+    """Providers are those that are faster than the CPU in that package: `nnapi` is so in the other one alone."""
+    times = {"net.aar: nnapi": 5.0, "net.aar: cpu": 9.0, "int8.aar: cpu": 4.0, "int8.aar: xnnpack": 3.0}
+    known = {**times, "int8.aar: qnn, 2 threads": 1.0}
+
+    def measure(candidate: Candidate, number: int) -> Round:
+        if candidate.key not in known:
+            return Round(error="took no node of the model")
+        return Round(times_ns=tuple(int(known[candidate.key] * 1e6) + each for each in range(9)))
+
+    today = Candidate(package="net.aar", provider="nnapi")
+    others = [*candidates("net.aar", ["nnapi"], 4)[1:], *candidates("int8.aar", ["qnn", "xnnpack"], 40)]
+    outcome = search(today, others, measure, always, variants)
+    assert outcome.tuned == settings
+    assert verdict(outcome).endswith(words)
+    assert ('variant = "int8"' in tables("android", {"SM8650": {"net": outcome.tuned}})) == bool(variants)
+
+
 def explained(
     milliseconds: dict[str, float], chip: str = "SM8650", has_time: Callable[[], bool] = always
 ) -> tuple[str, dict[str, list[str]]]:
     """The words of the section, and the cells of its rows by the settings."""
     outcome, _ = searched(milliseconds, has_time)
-    found = part(Searched(device="Pixel 8 <b>", chip=chip, model="net", outcome=outcome), BOUNDS)
+    found = part(Searched(device="Pixel 8 <b>", target="android", chip=chip, model="net", outcome=outcome), BOUNDS)
     rows = [re.findall("<td[^>]*>(.*?)</td>", each) for each in re.findall("<tr>(.*?)</tr>", found)]
     return unescape(re.sub(r"<[^>]*>", "", found)), {row[0]: row[1:] for row in rows if row}
 
@@ -198,11 +245,13 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     found = Round(times_ns=(1, 2, 3), error_share=0.5)
     journal.add("net", USUAL, 0, found)
     journal.add("net", USUAL, 1, Round(error="no"))
+    journal.add("net", USUAL, 3, Round(error="no", falls_back=True))
     with path.open("a") as file:
         file.write('{"model": "net", "candi')  # the power went
     again = Journal(path, SUBJECT)
     assert again.find("net", USUAL, 0) == found
     assert again.find("net", USUAL, 1) == Round(error="no")
+    assert again.find("net", USUAL, 3) == Round(error="no", falls_back=True)
     assert again.find("other", USUAL, 0) is None
     again.add("net", USUAL, 2, found)
     assert Journal(path, SUBJECT).find("net", USUAL, 2) == found
@@ -266,6 +315,7 @@ def test_settings_are_written_and_all_else_stays(end: str) -> None:
     for line in ("# Our models.", 'name = "vision"   # a note', 'path = "net.onnx"'):
         assert line + end in made
     assert with_tuned(made, "android", NEW) == made, "the same settings change nothing"
+    assert made.endswith(f"threads = 3{end}")
     assert ("\r" in made) == (end == "\r\n")
 
 
@@ -273,6 +323,7 @@ def test_empty_settings_remove_what_was_there() -> None:
     made = with_tuned(TEXT, "android", {"SM8650": {"classifier": Tuned()}})
     assert "SM8650" not in made
     assert "Tensor G3" in made
+    assert with_tuned(TEXT, "android", {"SM8550": {"classifier": Tuned()}}) == TEXT, "nothing was there"
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def choice(
         compiled=replace(compiled, settings={**compiled.settings, **settings, **maker.cpu_nodes(selection)}),
         reason=reason,
         soc_models=selection.soc_models,
+        variant=selection.variant,
     )
 
 

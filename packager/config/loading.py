@@ -10,10 +10,10 @@ from pydantic import ValidationError
 
 from packager.config.absolute import absolute
 from packager.config.mistakes import config_error
-from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config
+from packager.config.tables import FILE_NAME, KNOWN_TARGETS, SOURCE, Config
 from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
-from packager.core.tuned import Tunable, refuse_models
+from packager.core.tuned import Tunable, refuse_unknown
 from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
 from packager.targets import WRAPPERS, included
 
@@ -93,7 +93,7 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
     _check_model_names(config)
     for name, table in config.targets().items():
         if isinstance(table, Tunable):
-            refuse_models(table.tuned, config.model, f"target.{name}")
+            refuse_unknown(table.tuned, config.model, (SOURCE, *config.variant), f"target.{name}")
     return absolute(config, folder)
 
 

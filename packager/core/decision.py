@@ -79,6 +79,8 @@ class Selection:
     reason: str
     soc_models: tuple[str, ...] = ()
     """chips that the file is for, by Android's name; empty for any"""
+    variant: str = ""
+    """variant that these chips open in the place of the target's; empty for the target's own"""
     settings: Mapping[str, str] = field(default_factory=dict)
     """session configuration, in addition to what the file requires"""
     alternative: Alternative | None = None

@@ -318,7 +318,7 @@ class Report:
     """comparisons that stop the release"""
     agreements: tuple[Agreement, ...] = ()
 
-    def reshaped_outputs(self, model: str, variant: str) -> set[str]:
-        """The outputs whose real shape is not the declared one."""
-        found = [each for each in self.parities if (each.model, each.variant) == (model, variant)]
+    def reshaped_outputs(self, model: str, *variants: str) -> set[str]:
+        """The outputs whose real shape is not the declared one in some of `variants`."""
+        found = [each for each in self.parities if each.model == model and each.variant in variants]
         return {name for each in found for name in each.reshaped_outputs}

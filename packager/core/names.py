@@ -32,6 +32,11 @@ def kebab_case(field: str) -> str:
     return field.replace("_", "-")
 
 
+def file_part(text: str) -> str:
+    """`Int8 (v2)` -> `int8-v2`: a part of a file's name; empty if `text` has no usable characters."""
+    return re.sub(r"[^a-z0-9]+", "-", _plain(text).lower()).strip("-")
+
+
 def camel_case(text: str) -> str:
     """`serving_default_input_2:0` -> `servingDefaultInput20`; empty if `text` has no usable characters."""
     words = _words(text)

@@ -23,6 +23,9 @@ class Tuned:
     """threads per run, 0 for the package's own choice"""
     provider_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """settings by provider, under ONNX Runtime's names for them"""
+    variant: str = ""
+    """variant of the model that devices with this chip open in the place of the target's: the package has its files for
+    the providers above, for these devices alone. Without the key, they open what all devices do"""
 
     def __post_init__(self) -> None:
         """Raises SettingError for a number of threads that no device has."""
@@ -41,9 +44,10 @@ class Tunable(Protocol):
     tuned: Chips
 
 
-def refuse_chips(chips: Chips, providers: Iterable[str], *, last: str) -> None:
-    """Raises SettingError for a chip without a name, for providers that the target does not ship, and for what stands
-    behind `last`: the provider that every package has, that always starts and that takes no settings."""
+def refuse_chips(chips: Chips, providers: Iterable[str], *, last: str, variant: str) -> None:
+    """Raises SettingError for a chip without a name, for providers that the target does not ship, for what stands
+    behind `last`: the provider that every package has, that always starts and that takes no settings; and for
+    `variant`, which the target ships for all chips."""
     known = list(providers)
     for chip, models in chips.items():
         if not CHIP.fullmatch(chip):
@@ -55,6 +59,11 @@ def refuse_chips(chips: Chips, providers: Iterable[str], *, last: str) -> None:
                 raise SettingError(
                     f"tuned.{chip}.{model} has providers behind '{last}', which always starts",
                     hint=f"leave '{last}' out, or what stands behind it",
+                )
+            if tuned.variant == variant:
+                raise SettingError(
+                    f"tuned.{chip}.{model} has the variant '{variant}', which the target ships for every chip",
+                    hint="leave the key out: it changes nothing",
                 )
             if last in tuned.provider_options:
                 raise SettingError(
@@ -74,10 +83,29 @@ def settings_of(model: str, chips: Chips) -> dict[str, Tuned]:
     return {chip: models[model] for chip, models in chips.items() if model in models}
 
 
-def refuse_models(chips: Chips, models: Iterable[str], where: str) -> None:
-    """Raises ConfigError if `chips` name a model that the project does not have."""
-    known = list(models)
+def settings_by_variant(model: str, chips: Chips) -> dict[str, dict[str, Tuned]]:
+    """Settings of a model by variant, then chip: of the chips that open another variant than the target's."""
+    found: dict[str, dict[str, Tuned]] = {}
+    for chip, tuned in sorted(settings_of(model, chips).items()):
+        if tuned.variant:
+            found.setdefault(tuned.variant, {})[chip] = tuned
+    return dict(sorted(found.items()))
+
+
+def names_of(chips: Chips) -> tuple[str, ...]:
+    """The variants that some chips open in the place of the target's, sorted."""
+    return tuple(sorted({tuned.variant for models in chips.values() for tuned in models.values() if tuned.variant}))
+
+
+def refuse_unknown(chips: Chips, models: Iterable[str], variants: Iterable[str], where: str) -> None:
+    """Raises ConfigError if `chips` name a model, or a variant, that the project does not have."""
+    known, made = list(models), list(variants)
     for chip, tuned in chips.items():
-        for name in tuned:
+        for name, settings in tuned.items():
             if name not in known:
                 raise ConfigError(f"{where}.tuned.{chip}: unknown model '{name}'", hint=nearest(name, known))
+            if settings.variant and settings.variant not in made:
+                raise ConfigError(
+                    f"{where}.tuned.{chip}.{name}: unknown variant '{settings.variant}'",
+                    hint=f"{nearest(settings.variant, made)}; a [variant.NAME] table defines one",
+                )

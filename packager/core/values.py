@@ -295,7 +295,10 @@ class Choice:
     compiled: Compiled
     reason: str
     soc_models: tuple[str, ...] = ()
-    """chips that the file was compiled for, by Android's name (Build.SOC_MODEL); empty for any"""
+    """chips whose devices alone open the file, by Android's name (Build.SOC_MODEL): it was compiled for them, or is of
+    the variant that was the fastest there; empty for any"""
+    variant: str = ""
+    """variant that these chips open in the place of the target's; empty for the target's own"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,11 +318,12 @@ class Plan:
     environment: str
     """with the ONNX Runtime that opens them: every file is proved to load there"""
     choices: tuple[Choice, ...]
-    """in the order in which they are tried: files for certain chips before the provider's general one, `cpu` last"""
+    """in the order in which they are tried: files for certain chips before the provider's general one, `cpu` last; then
+    the same of each variant that some chips open instead"""
     notes: tuple[str, ...] = ()
     """requests that the plan could not meet, one sentence each; --strict turns each into an error"""
     precision: Precision = Precision.FLOAT32
-    """precision of the variant"""
+    """precision of the target's variant"""
     left_out: tuple[LeftOut, ...] = ()
     """providers of the target's defaults that are not worth their files"""
     wrapper: str = ""
@@ -337,7 +341,17 @@ class Plan:
 
     @property
     def cpu(self) -> Compiled:
-        return self.choices[-1].compiled
+        """The CPU's file of the target's variant."""
+        return self.cpu_of("")
+
+    def cpu_of(self, variant: str) -> Compiled:
+        """The CPU's file of one of `variants`."""
+        return next(each.compiled for each in reversed(self.choices) if each.variant == variant)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names that choices have for their variants: empty for the target's, then those of certain chips."""
+        return tuple(dict.fromkeys(("", *(each.variant for each in self.choices))))
 
 
 def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:

@@ -4,6 +4,7 @@ from packager.core.values import data_folder
 from packager.models.load import data_files_of, hashed, load, rebuilt
 from packager.models.opsets import blockers, fits_ort_format, refuse_blocked, refuse_too_large
 from packager.models.shapes import fix_shapes
+from packager.models.signature import signature_of
 from packager.models.traits import derived, traits_of
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "rebuilt",
     "refuse_blocked",
     "refuse_too_large",
+    "signature_of",
     "traits_of",
 ]

@@ -16,6 +16,13 @@ def signature(proto: "ModelProto") -> Signature:
     return Signature(inputs=_specs(inputs, "input"), outputs=_specs(outputs, "output"))
 
 
+def signature_of(graph: bytes) -> Signature:
+    """The signature of a serialized ModelProto."""
+    from onnx import ModelProto
+
+    return signature(ModelProto.FromString(graph))
+
+
 def _specs(values: "list[ValueInfoProto]", prefix: str) -> tuple[TensorSpec, ...]:
     identifiers = names.identifiers([value.name for value in values], prefix=prefix)
     return tuple(

@@ -258,6 +258,7 @@ def plan_entry(plan: Plan) -> dict[str, object]:
                 "style": choice.compiled.style,
                 "format": choice.compiled.format,
                 "chips": list(choice.soc_models),
+                **({"variant": choice.variant} if choice.variant else {}),
                 "reason": choice.reason,
             }
             for choice in plan.choices

@@ -59,12 +59,15 @@ class Component:
 
 
 def component(plan: Plan) -> Component:
-    """Files of a model for one target, in the order in which its providers are tried.
+    """Files of a model for one target, in the order in which its providers are tried. It has none of the variants that
+    certain chips open: a package cannot express which these are.
 
     Raises ConfigError for a model that only some processors can run.
     """
     variants = []
     for choice in plan.choices:
+        if choice.variant:
+            continue
         if choice.compiled.processor:  # a package cannot express this: the file would be selected on every phone
             if any(_is_for_all(other) for other in plan.choices if other.provider == choice.provider):
                 continue

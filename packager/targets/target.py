@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from packager.core.components import Parts
 from packager.core.errors import SettingError
 from packager.core.findings import Report
-from packager.core.tuned import Chips
+from packager.core.tuned import Chips, Tunable, names_of
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.environments.release import releases
 from packager.files.hashes import sha256_of
@@ -212,6 +212,8 @@ class Printed(Protocol):
     """whether its code decrypts models (`[package] encryption`)"""
     UPDATES: ClassVar[bool]
     """whether its code takes models from a channel (`[package] channel`)"""
+    VARIES: ClassVar[bool]
+    """whether its code opens another variant of a model on some chips (`variant` in tuned settings)"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def render(self, view: Any) -> Sources:
@@ -272,6 +274,14 @@ class Wrapper(Printed, Protocol):
     def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> Any:
         """The values of its templates. Raises ModelError for a model that its API does not support."""
         ...
+
+
+def variants_of(target: Planned, model: str = "") -> tuple[str, ...]:
+    """The variants that packages of a target have, of one model or of all: the target's own first, then those that some
+    chips open in its place."""
+    chips = target.tuned if isinstance(target, Tunable) else {}
+    own = {chip: {name: each for name, each in models.items() if model in ("", name)} for chip, models in chips.items()}
+    return tuple(dict.fromkeys((target.variant, *names_of(own))))
 
 
 def included(wrapper: type[Wrapper] | Wrapper, targets: Collection[str]) -> tuple[str, ...]:

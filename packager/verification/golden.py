@@ -112,8 +112,13 @@ def families(plan: Plan) -> list[Family]:
     for compiled in plan.files:
         subject = Subject(variant=compiled.variant, compiled=compiled)
         subjects.setdefault((subject.original.graph, subject.original.weights), []).append(subject)
+    names = {choice.compiled.sha256: choice.variant for choice in reversed(plan.choices)}
     return [
-        Family(original=each[0].original, subjects=tuple(each), variant=plan.cpu.variant.name)
+        Family(
+            original=each[0].original,
+            subjects=tuple(each),
+            variant=plan.cpu_of(names[each[0].sha256]).variant.name,
+        )
         for each in subjects.values()
     ]
 

@@ -129,10 +129,11 @@ def subjects(plans: Sequence[Plan], opens: str) -> list[Subject]:
         return [Subject(variant=each.variant, compiled=each) for each in distinct_files(plans)]
     found: dict[tuple[str, str], Subject] = {}
     for plan in plans:
-        files = [choice.compiled for choice in plan.choices if choice.provider == opens]
-        chosen = [Subject(variant=each.variant, compiled=each) for each in files]
-        for subject in chosen or [Subject(variant=plan.cpu.variant)]:
-            found[plan.model.name, subject.sha256] = subject
+        for variant in plan.variants:
+            own = [choice for choice in plan.choices if (choice.provider, choice.variant) == (opens, variant)]
+            chosen = [Subject(variant=each.compiled.variant, compiled=each.compiled) for each in own]
+            for subject in chosen or [Subject(variant=plan.cpu_of(variant).variant)]:
+                found[plan.model.name, subject.sha256] = subject
     return list(found.values())
 
 

@@ -34,6 +34,7 @@ from packager.workflows.scales import refuse_replaced, write_scales
 from packager.workflows.shared_store import opened_store
 from packager.workflows.terms import judge_licenses
 from packager.workflows.trusted_keys import refuse_unverified
+from packager.workflows.varying import refuse_unvarying, say_added
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ def build(
     """
     refuse_unverified(config, request.targets)
     refuse_undelivered(config, request.targets)
+    refuse_unvarying(config, request.targets)
     refuse_unencrypted(config, request)
     refuse_replaced(config, request)
     package_of(config)  # keys that cannot be trusted are refused before anything is made
@@ -73,6 +75,7 @@ def build_in(store: Store, config: Config, request: Request, console: Console, o
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
+        say_added(planned.plans, console)
         contents = proven(planned, config, request, store, console, runtimes)
         with store.scratch() as scratch:
             shipping = encrypted(contents, request, scratch)
@@ -181,6 +184,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
+    refuse_unvarying(config, request.targets)
     judge_licenses(config, request, console)
     with opened_store(config.cache, console) as store, store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)

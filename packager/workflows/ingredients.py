@@ -27,6 +27,7 @@ from packager.processes import downloads
 from packager.quantizers import NoQuantizer
 from packager.runners import RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target
+from packager.targets.target import variants_of
 from packager.verification.partition.measured import SOURCES
 from packager.verification.partition.report import ON_ANDROID
 from packager.workflows.importing.project import framework_of, is_imported, onnx_of
@@ -254,7 +255,8 @@ def _environments(config: Config, targets: Sequence[str]) -> set[str]:
 def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
     """Whether a file may be rewritten for ARM cores with 16-bit arithmetic, in an environment with such a core."""
     natives = [table for table in targets_of(config, targets).values() if table.float16 == "native"]
-    if any(config.quantizer_of(table.variant).NAME != NoQuantizer.NAME for table in natives):
+    variants = {name for table in natives for name in variants_of(table)}
+    if any(config.quantizer_of(name).NAME != NoQuantizer.NAME for name in variants):
         return True
     return bool(natives) and any(
         _precision(name, table, config.cache) is Precision.FLOAT16 for name, table in config.model.items()

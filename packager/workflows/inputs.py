@@ -9,7 +9,9 @@ from packager.config import Config, ModelTable
 from packager.core.errors import ConfigError
 from packager.core.user_functions import is_function
 from packager.quantization.scales import file_for
+from packager.targets.target import variants_of
 from packager.workflows.importing.project import is_imported
+from packager.workflows.requested import targets_of
 from packager.workflows.trust import refuse_code
 
 
@@ -75,8 +77,7 @@ def sources_of(table: ModelTable) -> Iterator[Path]:
 def sample_files(config: Config, targets: Sequence[str], folder: Path) -> Iterator[Path]:
     """Samples for comparison, calibration and metrics: files, folders, and modules with functions."""
     yield from (path for path in (config.parity.samples, config.parity.recorded) if path)
-    known = config.targets()
-    for variant in dict.fromkeys(known[name].variant for name in targets if name in known):
+    for variant in _variants(config, targets):
         quantizer = config.quantizer_of(variant)
         calibration = getattr(quantizer, "calibration", None)
         named = [getattr(quantizer, "metric", ""), calibration.samples if calibration else ""]
@@ -87,11 +88,15 @@ def sample_files(config: Config, targets: Sequence[str], folder: Path) -> Iterat
 
 def scale_files(config: Config, targets: Sequence[str]) -> Iterator[Path]:
     """Files with the scales of the version before, for each model and variant that names some."""
-    known = config.targets()
-    for variant in dict.fromkeys(known[name].variant for name in targets if name in known):
+    for variant in _variants(config, targets):
         source: Path | None = getattr(config.quantizer_of(variant), "scales_from", None)
         found = [file_for(source, model, variant) for model in config.model] if source else []
         yield from filter(None, found)
+
+
+def _variants(config: Config, targets: Sequence[str]) -> tuple[str, ...]:
+    """The variants in the packages of `targets`."""
+    return tuple(dict.fromkeys(each for target in targets_of(config, targets).values() for each in variants_of(target)))
 
 
 def module_file(function: str, folder: Path) -> Path:

@@ -10,7 +10,7 @@ from packager.config import Config
 from packager.core import names
 from packager.files.hashes import sha256_of
 from packager.quantization.variants import settings_of
-from packager.targets.target import Printed
+from packager.targets.target import Printed, variants_of
 from packager.workflows.requested import targets_of, wrappers_of
 from packager.workflows.trusted_keys import trust_of
 
@@ -39,7 +39,9 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
         },
         "variant": {
             name: settings_of(config.quantizer_of(name))
-            for name in dict.fromkeys(target.variant for target in targets_of(config, targets).values())
+            for name in dict.fromkeys(
+                each for target in targets_of(config, targets).values() for each in variants_of(target)
+            )
         },
         "target": {
             name: {names.kebab_case(key): value for key, value in target_settings(table).items()}

@@ -10,15 +10,19 @@ from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.console import Console, size
 from packager.core.decision import Weighed
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Partition
+from packager.core.tuned import Tunable, settings_by_variant
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
+from packager.files.hashes import known_sha256
 from packager.files.store import Store
+from packager.plan import Chips
+from packager.providers import CPU
 from packager.quantization.variants import BuiltVariant, build_variant
 from packager.quantization.worth import require_gain
 from packager.runtimes import shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
-from packager.targets.target import DefaultProviders, Target
+from packager.targets.target import DefaultProviders, Target, variants_of
 from packager.verification import evidence
 from packager.verification.partition.report import partitions
 from packager.verification.partition.weighing import weigh
@@ -55,18 +59,12 @@ def plan_all(
         own: dict[str, TargetPlan] = {}
         for name, table in targets_of(config, targets).items():
             target = adapted(table, runtimes.get(name))
-            if target.variant not in variants:
-                variants[target.variant] = make_variant(model, target.variant, config, store, console)
+            for variant in variants_of(target, model.name):
+                if variant not in variants:
+                    variants[variant] = make_variant(model, variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
-                variant = variants[target.variant].variant
-                weighed: tuple[Weighed, ...] = ()
-                found = plan.make(variant, target, store, announce)
-                if isinstance(target.providers, DefaultProviders):
-                    asked += ask(found, store)
-                    weighed = weigh(found, asked)
-                    found = plan.make(variant, target, store, announce, weighed)
-                own[name] = TargetPlan(variant=variant, target=target, weighed=weighed, found=found)
-        plans += (each.found for each in own.values())
+                own[name] = plan_target(model, target, variants, store, announce, asked)
+        plans += (each.whole for each in own.values())
         for wrapper in wrappers_of(config, targets).values():
             inside = {name: each for name, each in own.items() if name in wrapper.NEEDS}
             with console.step(f"plan {model.name} for {wrapper.NAME}") as announce:
@@ -91,8 +89,110 @@ class TargetPlan:
 
     variant: Variant
     target: Target
+    chips: Chips
+    """that open it"""
     weighed: tuple[Weighed, ...]
     found: Plan
+    special: tuple[Plan, ...] = ()
+    """of the variants that other chips open"""
+
+    @property
+    def whole(self) -> Plan:
+        """With the files of all chips."""
+        return plan.joined(self.found, self.special)
+
+
+def chips_of_variants(model: Model, target: Target) -> dict[str, Chips]:
+    """The chips of each variant that some open in the place of the target's."""
+    tuned = target.tuned if isinstance(target, Tunable) else {}
+    return {
+        variant: Chips(
+            orders={
+                chip: tuple(name for name in each.providers or target.providers if name != CPU.NAME)
+                for chip, each in chips.items()
+            },
+            measured=frozenset(name for each in chips.values() for name in each.providers),
+        )
+        for variant, chips in settings_by_variant(model.name, tuned).items()
+    }
+
+
+def plan_target(
+    model: Model,
+    target: Target,
+    variants: Mapping[str, BuiltVariant],
+    store: Store,
+    announce: Callable[[str], None],
+    asked: list[Partition],
+) -> TargetPlan:
+    """The plan of a model for `target`; partitions that decide about providers are added to `asked`.
+
+    Raises ModelError for a variant of certain chips that cannot be in a package with the target's.
+    """
+    tuned = chips_of_variants(model, target)
+    elsewhere = Chips(others=frozenset(chip for each in tuned.values() for chip in each.orders))
+    found = plan_variant(variants[target.variant].variant, target, elsewhere, store, announce, asked)
+    special = tuple(
+        plan_variant(variants[name].variant, target, chips, store, announce, asked).found
+        for name, chips in tuned.items()
+    )
+    whole = replace(found, special=special)
+    refuse_alike(whole.whole)
+    return whole
+
+
+def plan_variant(
+    variant: Variant,
+    target: Target,
+    chips: Chips,
+    store: Store,
+    announce: Callable[[str], None],
+    asked: list[Partition],
+) -> TargetPlan:
+    """The plan of a variant for the chips that open it."""
+    if chips.orders:
+        refuse_other_tensors(variant, chips)
+    weighed: tuple[Weighed, ...] = ()
+    found = plan.make(variant, target, store, announce, chips=chips)
+    if isinstance(target.providers, DefaultProviders):
+        asked += ask(found, store)
+        weighed = tuple(
+            replace(each, is_worth=each.is_worth or each.provider in chips.measured) for each in weigh(found, asked)
+        )
+        found = plan.make(variant, target, store, announce, weighed, chips=chips)
+    return TargetPlan(variant=variant, target=target, chips=chips, weighed=weighed, found=found)
+
+
+def refuse_alike(found: Plan) -> None:
+    """Raises ModelError for variants that some chips open with the same graph over other weights as another one: files
+    are known by the SHA-256 of the graph."""
+    seen: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for each in found.choices:
+        weights = tuple(map(known_sha256, each.compiled.data_files))
+        variant, known = seen.setdefault(each.compiled.sha256, (each.variant, weights))
+        if known != weights:
+            before = f"the variant '{variant}'" if variant else "that of the target"
+            raise ModelError(
+                f"model '{found.model.name}': the variant '{each.variant}' has the same graph for {each.provider} "
+                f"as {before}, over other weights",
+                hint='set format = "ort" in the target: then each file has its weights inside',
+            )
+
+
+def refuse_other_tensors(variant: Variant, chips: Chips) -> None:
+    """Raises ModelError for a variant whose inputs and outputs are not those of its model: the code of a package has
+    one interface for all variants."""
+    before, now = variant.model.signature, models.signature_of(variant.graph)
+    for kind, expected, found in (("input", before.inputs, now.inputs), ("output", before.outputs, now.outputs)):
+        known = {spec.name: spec.element for spec in expected}
+        for name in dict.fromkeys((*known, *(spec.name for spec in found))):
+            element = {spec.name: spec.element for spec in found}.get(name)
+            if element != known.get(name):
+                raise ModelError(
+                    f"model '{variant.model.name}': the variant '{variant.name}' for {', '.join(chips.orders)} "
+                    f"has another {kind} '{name}' ({element or 'none'} in the place of {known.get(name, 'none')})",
+                    hint="a package has one interface for all chips: ship that variant as a package of its own",
+                )
 
 
 def plans_inside(
@@ -107,9 +207,9 @@ def plans_inside(
         beside = replace(kept, provider=f"{kept.provider} on {each.found.target}")
         for other in own.values():
             if other is not each and other.variant is each.variant:
-                found = plan.make(other.variant, other.target, store, announce, other.weighed, beside)
+                found = plan.make(other.variant, other.target, store, announce, other.weighed, beside, other.chips)
                 if found.choices != other.found.choices:
-                    yield replace(found, wrapper=wrapper)
+                    yield replace(plan.joined(found, other.special), wrapper=wrapper)
         return
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ModelError
-from packager.core.values import Choice, Package, Plan
+from packager.core.names import file_part
+from packager.core.values import Choice, Package, Plan, Style
 from packager.files.hashes import sha256_of
 from packager.targets.android.view import Asset, FileView, OptionView, WeightsView
 from packager.targets.apk import stored
@@ -52,10 +53,15 @@ def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
 def _names(plans: Sequence[Plan]) -> Mapping[tuple[str, str], str]:
     """(model, sha256) -> the file's name in the package, without its suffix.
 
-    The file for the CPU has the model's name; the names of the others state their purpose.
+    The file for the CPU has the model's name, with the variant where only some chips open it; the names of the others
+    state their purpose.
     """
     names = {(plan.model.name, plan.cpu.sha256): plan.model.name for plan in plans}
     for plan in plans:
+        for variant in plan.variants[1:]:
+            key = plan.model.name, plan.cpu_of(variant).sha256
+            if key not in names:
+                names[key] = _free(f"{plan.model.name}-{file_part(variant)}", taken=names.values())
         for choice in plan.choices:
             key = plan.model.name, choice.compiled.sha256
             if key not in names:
@@ -64,9 +70,11 @@ def _names(plans: Sequence[Plan]) -> Mapping[tuple[str, str], str]:
 
 
 def _purpose(choice: Choice) -> str:
-    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ..."""
-    special = choice.soc_models[0] if choice.soc_models else choice.compiled.processor
-    return special.lower() or str(choice.compiled.style)
+    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ...; after the
+    variant where only some chips open it."""
+    is_for_chips = choice.soc_models and (not choice.variant or choice.compiled.style is Style.CONTEXT)
+    special = choice.soc_models[0] if is_for_chips else choice.compiled.processor
+    return "-".join(filter(None, (file_part(choice.variant), special.lower() or str(choice.compiled.style))))
 
 
 def _free(name: str, *, taken: Iterable[str]) -> str:
@@ -77,10 +85,11 @@ def _free(name: str, *, taken: Iterable[str]) -> str:
 
 
 def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPath) -> Files:
-    """Merges choices with the same file, chips and settings into one view with several providers."""
-    users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
+    """Merges choices with the same file, chips, variant and settings into one view with several providers."""
+    users: dict[tuple[str, tuple[str, ...], str, tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
-        users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice)), []).append(choice)
+        key = (choice.compiled.sha256, choice.soc_models, choice.variant, _settings(choice))
+        users.setdefault(key, []).append(choice)
     assets = {
         each.sha256: Asset(
             path=stored(f"{folder / names[plan.model.name, each.sha256]}.{each.format}"),
@@ -92,12 +101,13 @@ def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPa
         for each in plan.files
     }
     views = []
-    for (sha256, chips, settings), choices in users.items():
+    for (sha256, chips, variant, settings), choices in users.items():
         views.append(
             FileView(
                 providers=tuple(dict.fromkeys(choice.provider.upper() for choice in choices)),
                 asset=assets[sha256],
                 chips=chips,
+                variant=variant,
                 settings=settings,
                 weights=tuple(
                     WeightsView(name=file.name, asset=_weights(file, folder / names[plan.model.name, sha256], assets))

@@ -69,6 +69,7 @@ def runtime_view(
     delivered: delivery.DeliveryView | None,
     runtime: str,
     tuned: tuple[tuning.ChipView, ...] = (),
+    has_variants: bool = False,
 ) -> RuntimeView:
     views = tuple(
         ProviderView(
@@ -91,4 +92,5 @@ def runtime_view(
         delivery=delivered,
         delivered_runtime=runtime if delivered else "",
         tuned=tuned,
+        has_variants=has_variants,
     )

@@ -84,6 +84,7 @@ class Android:
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
+    VARIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"
@@ -138,7 +139,7 @@ class Android:
                 f"soc-models needs the provider {' or '.join(for_chips)}, the only one that opens its files",
                 hint=f'add "{for_chips[0]}" to providers',
             )
-        refuse_chips(self.tuned, self.providers, last=CPU.NAME)
+        refuse_chips(self.tuned, self.providers, last=CPU.NAME, variant=self.variant)
         self.allowed_runtimes()
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
@@ -177,6 +178,7 @@ class Android:
     ) -> AndroidView:
         namespace = f"{self.group}.{package_part(package.name)}"
         models = [plan.model for plan in plans]
+        variants = {plan.model.name: plan.variants for plan in plans}
         contracts = {model.name: model.contract for model in models}
         reserved = _reserved(package, contracts, is_tuned=bool(self.tuned))
         class_names = tensors.class_names(contracts, taken=reserved)
@@ -195,7 +197,7 @@ class Android:
                 class_name=class_names[model.name],
                 runtime_version=self._runtime_version(runtime),
                 onnxruntime=java_package,
-                reshaped=report.reshaped_outputs(model.name, self.variant),
+                reshaped=report.reshaped_outputs(model.name, self.variant, *variants[model.name]),
             )
             return typed.with_contract(view, model.contract)
 
@@ -213,6 +215,7 @@ class Android:
                 delivered=delivery.delivery_view(package),
                 runtime=self._delivered_runtime(runtime),
                 tuned=tuning.chips(self.tuned, str.upper),
+                has_variants=any(len(each) > 1 for each in variants.values()),
             ),
             models=tuple(model_view(model) for model in models),
             typed_files=typed.files(contracts.values()),

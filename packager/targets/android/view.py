@@ -48,6 +48,8 @@ class RuntimeView:
     delivered_runtime: str = ""
     """ONNX Runtime of the package, as documents of channels name it"""
     tuned: tuple[ChipView, ...] = ()
+    has_variants: bool = False
+    """whether some chips open another variant of a model than others"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +140,8 @@ class FileView:
     asset: Asset
     chips: tuple[str, ...]
     """allowed values of Build.SOC_MODEL; empty for any"""
+    variant: str = ""
+    """variant that these chips open in the place of the package's; empty for the package's own"""
     settings: tuple[OptionView, ...]
     """session configuration entries"""
     weights: tuple[WeightsView, ...]

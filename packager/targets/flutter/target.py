@@ -62,6 +62,7 @@ class Flutter:
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
+    VARIES: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""

@@ -45,6 +45,7 @@ class Ios:
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
+    VARIES: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
@@ -95,7 +96,7 @@ class Ios:
                 )
             if provider not in providers_of(self.NAME):
                 raise _unknown(provider)
-        refuse_chips(self.tuned, self.providers, last=CPU.NAME)
+        refuse_chips(self.tuned, self.providers, last=CPU.NAME, variant=self.variant)
         if self.module:
             swift.module_name("", self.module)
         for key in ("min_ios", "min_macos"):

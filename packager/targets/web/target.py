@@ -50,6 +50,7 @@ class Web:
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False
     UPDATES: ClassVar[bool] = True
+    VARIES: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""

@@ -9,6 +9,7 @@ from packager.fleet.graph import Graph
 from packager.fleet.outcome import Outcome, State, Trouble
 from packager.fleet.projects import Project
 from packager.fleet.results import cells_of
+from packager.targets.target import variants_of
 from packager.workflows import unchanged
 from packager.workflows.fleet.asked import Asked, Found
 from packager.workflows.fleet.expanding import Expanded
@@ -40,14 +41,15 @@ def entry_of(
 
 
 def _variants(each: Expanded) -> dict[str, str]:
-    """Target -> variant."""
-    own = {name: table.variant for name, table in each.config.targets().items() if name in each.targets}
+    """Target -> its variants, in words."""
+    known = each.config.targets()
+    own = {name: variants_of(table) for name, table in known.items() if name in each.targets}
     wrappers = {
-        name: ", ".join(dict.fromkeys(own[need] for need in wrapper.NEEDS if need in own))
+        name: tuple(dict.fromkeys(variant for need in wrapper.NEEDS if need in own for variant in own[need]))
         for name, wrapper in each.config.wrappers().items()
         if name in each.targets
     }
-    return {**own, **wrappers}
+    return {name: ", ".join(variants) for name, variants in {**own, **wrappers}.items()}
 
 
 def _row(

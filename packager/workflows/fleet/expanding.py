@@ -14,6 +14,7 @@ from packager.fleet.projects import Project
 from packager.quantization.variants import settings_of
 from packager.quantizers import Auto, NoQuantizer, StaticQdq
 from packager.runners import RECORDED, RUNNERS
+from packager.targets.target import variants_of
 from packager.workflows.inputs import inputs_of
 from packager.workflows.requested import requested_targets
 
@@ -77,11 +78,13 @@ class _Branch:
         variants: dict[str, list[str]] = {}
         planned = []
         for name in own:
-            variant = known[name].variant
-            if variant not in variants:
-                variants[variant] = self._variant(variant, first)
+            after: dict[str, None] = {}
+            for variant in variants_of(known[name], self.model):
+                if variant not in variants:
+                    variants[variant] = self._variant(variant, first)
+                after |= dict.fromkeys(variants[variant])
             about = [self.model, name, plain(known[name])]
-            planned.append(self._put(Kind.PLAN, about, variants[variant], target=name))
+            planned.append(self._put(Kind.PLAN, about, [*after], target=name))
         runners = self._runners()
         if len(runners) < 2:
             return planned
