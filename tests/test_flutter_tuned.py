@@ -20,7 +20,7 @@ from packager.targets.ios import Ios
 from tests.golden.cases import Case, Published
 from tests.onnx_text import compiled, onnx_model
 from tests.test_react_native_typed import planned
-from tests.toolchain import jsc
+from tests.toolchain import chip
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
 pytestmark = pytest.mark.by_content
@@ -59,10 +59,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def said(package: Path) -> Mapping[str, Mapping[str, Any]]:
     """Facts of each chip."""
-    stand_in, library = package.parent / "libchip.so", dart().onnxruntime()
-    program = PROGRAMS / "chip.cpp"
-    options = ["-target", jsc.TARGET, "-shared", "-fPIC", "-nostdlib", "-O2", "-fno-sanitize=all"]
-    jsc.compiler([*options, program, "-o", stand_in], what="the chip")
+    library = dart().onnxruntime()
     (package / "tuned.dart").write_bytes((PROGRAMS / "tuned.dart").read_bytes())
     model = package / "lib" / "src" / "models" / "chain.dart"
     text = model.read_text(encoding="utf-8")
@@ -71,8 +68,8 @@ def said(package: Path) -> Mapping[str, Mapping[str, Any]]:
     done = dart().run(
         ["dart", "--enable-asserts", "tuned.dart", library],
         cwd=package,
-        mounts={str(each): each for each in (library.parent, package.parent)},
-        environment={"LD_PRELOAD": str(stand_in)},
+        mounts={str(each): each for each in (library.parent, package.parent, chip.library().parent)},
+        environment=chip.variables(""),
     )
     model.write_text(text, encoding="utf-8", newline="\n")
     assert done.returncode == 0, done.output
