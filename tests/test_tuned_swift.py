@@ -1,5 +1,5 @@
-"""Settings by chip in Swift: a package follows those that were measured for its device, and opens the variant that was the
-fastest there, unless the app sets its own.
+"""Settings by chip in Swift: a package follows those that were measured for its device, and opens the variant that was
+the fastest there, unless the app sets its own.
 
 The device's identifier is that of the machine (`uname`), in whose place a library stands that has any name.
 """
