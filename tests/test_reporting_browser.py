@@ -113,7 +113,7 @@ def test_the_page_of_tune_fits_and_asks_nobody(
         Trial(candidate=failed, error=LONG),
     )
     outcome = Outcome(trials=trials, today=trials[1], best=trials[0], rival=trials[0], ratio=None, is_complete=False)
-    found = Searched(device=LONG, chip="SM8650", model="net", outcome=outcome)
+    found = Searched(target="android", device=LONG, chip="SM8650", model="net", outcome=outcome)
     write(path, tuned_page([found], Bounds(most=40, minutes=20, seconds=1, runs=1000)))
     seen = open_browser.open(path, width=width, scheme=scheme, values=VALUES)
     assert (seen.complaints, seen.requests) == ((), (path.as_uri(),))

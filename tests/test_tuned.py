@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+import numpy
 import pytest
 
 from packager.config import loading
@@ -24,7 +27,14 @@ name = "models"
 path = "chain.onnx"
 
 [model.plain]
-path = "chain.onnx"
+path = "plain.onnx"
+
+[variant.int8]
+quantizer = "static-qdq"
+calibration = "samples.npz"
+
+[check]
+gain = "skip"
 """
 ANDROID = """
 [target.android]
@@ -44,11 +54,22 @@ threads = 3
 [target.android.tuned.MT6765.chain]
 providers = ["cpu"]
 threads = 4
+
+[target.android.tuned.SM8550.chain]
+variant = "int8"
+providers = ["xnnpack"]
+
+[target.android.tuned.SM8475.chain]
+variant = "int8"
+providers = ["cpu"]
+threads = 2
 """
 
 
 def project(folder: Path, target: str) -> Path:
     saved(folder / "chain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64)}))
+    saved(folder / "plain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64, seed=1)}))
+    numpy.savez(folder / "samples.npz", x=weight(16, 8, 64, seed=2))
     (folder / "mobpack.toml").write_text(PROJECT + target)
     return folder
 
@@ -106,6 +127,39 @@ def test_kotlin_takes_the_cpu_alone_where_that_is_the_fastest(phone: Device) -> 
     assert (facts["own order.providers"], facts["own order.threads"]) == ("NNAPI", "4")
 
 
+def varied(phone: Device, chip: str, *, wrong: str = "no") -> Mapping[str, str]:
+    return phone.run("Varied", properties={"android.soc": chip, "android.sdk": 34}, wrong=wrong).facts
+
+
+@pytest.mark.kotlin
+@pytest.mark.android
+def test_kotlin_opens_the_variant_of_its_chip_and_tests_what_that_computes(phone: Device) -> None:
+    facts = {chip: varied(phone, chip) for chip in ("SM8550", "SM8475", "SM8650", "unknown")}
+    opened = {chip: (found["usual.file"], found["usual.provider"]) for chip, found in facts.items()}
+    assert opened == {
+        "SM8550": ("chain-int8.ort", "CPU"),  # XNNPACK takes no node of it: variants are not mixed
+        "SM8475": ("chain-int8.ort", "CPU"),
+        "SM8650": ("chain-unfused.onnx", "XNNPACK"),
+        "unknown": ("chain-unfused.onnx", "XNNPACK"),
+    }
+    for chip, found in facts.items():
+        assert {found[f"{how}.file"] for how in ("off", "own order")} == {"chain-unfused.onnx"}, chip
+        assert {found[f"{how}.passed"] for how in ("usual", "off", "own order")} == {"true"}, chip
+    assert [facts[chip]["usual.tolerance"] for chip in ("SM8475", "SM8650")] == ["0.05", "0.001"]
+
+
+@pytest.mark.kotlin
+@pytest.mark.android
+def test_a_wrong_file_fails_the_self_test_on_the_chip_that_opens_it(phone: Device, tmp_path: Path) -> None:
+    wrong = replace(phone, apk=tmp_path / "wrong.apk", folder=tmp_path)
+    with zipfile.ZipFile(phone.apk) as right, zipfile.ZipFile(wrong.apk, "w") as changed:
+        for name in right.namelist():
+            changed.writestr(name, right.read(name.replace("chain-int8.ort", "plain.ort")))
+    facts = varied(wrong, "SM8475", wrong="yes")
+    assert (facts["usual.file"], facts["usual.passed"]) == ("chain-int8.ort", "false")
+    assert facts["off.passed"] == "true", "other devices do not open it"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -116,6 +170,9 @@ def test_kotlin_takes_the_cpu_alone_where_that_is_the_fastest(phone: Device) -> 
         ("[target.android.tuned.SM8650.chain]\nthreads = 1000", "threads is 1000"),
         ("[target.android.tuned.SM8650.chain]\nthread = 2", "thread"),
         ('[target.android.tuned."a\\nb".chain]\nthreads = 2', "is no name of a chip"),
+        ('[target.android.tuned.SM8650.chain]\nvariant = "int4"', "SM8650.chain: unknown variant 'int4'"),
+        ('[target.android.tuned.SM8650.chain]\nvariant = "source"', "which the target ships for every chip"),
+        ('[target.web.tuned.SM8650.chain]\nvariant = "int8"', "unknown key 'tuned'"),
     ],
 )
 def test_settings_that_fit_nothing_are_refused(line: str, words: str, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from packager.tuning.candidates import Candidate, candidates
 from packager.tuning.journal import Journal
 from packager.tuning.page import Bounds, Searched, part
 from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search
-from packager.tuning.writing import with_tuned
+from packager.tuning.words import verdict
+from packager.tuning.writing import tables, with_tuned
 
 pytestmark = pytest.mark.by_content
 
@@ -140,12 +141,44 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
 BOUNDS = Bounds(most=40, minutes=20, seconds=1, runs=1000)
 
 
+@pytest.mark.parametrize(
+    ("variants", "settings", "words"),
+    [
+        (
+            {"int8.aar": "int8"},
+            Tuned(variant="int8", providers=("qnn", "xnnpack"), threads=2),
+            "This chip gets its variant, int8, whose files a build adds for it",
+        ),
+        ({}, Tuned(), "It is in int8.aar: ship that variant, then tune again"),
+    ],
+    ids=["settings can name it", "they cannot"],
+)
+def test_a_variant_in_another_package_is_written_where_settings_can_name_it(
+    variants: dict[str, str], settings: Tuned, words: str
+) -> None:
+    """Providers are those that are faster than the CPU in that package: `nnapi` is so in the other one alone."""
+    times = {"net.aar: nnapi": 5.0, "net.aar: cpu": 9.0, "int8.aar: cpu": 4.0, "int8.aar: xnnpack": 3.0}
+    known = {**times, "int8.aar: qnn, 2 threads": 1.0}
+
+    def measure(candidate: Candidate, number: int) -> Round:
+        if candidate.key not in known:
+            return Round(error="took no node of the model")
+        return Round(times_ns=tuple(int(known[candidate.key] * 1e6) + each for each in range(9)))
+
+    today = Candidate(package="net.aar", provider="nnapi")
+    others = [*candidates("net.aar", ["nnapi"], 4)[1:], *candidates("int8.aar", ["qnn", "xnnpack"], 40)]
+    outcome = search(today, others, measure, always, variants)
+    assert outcome.tuned == settings
+    assert verdict(outcome).endswith(words)
+    assert ('variant = "int8"' in tables("android", {"SM8650": {"net": outcome.tuned}})) == bool(variants)
+
+
 def explained(
     milliseconds: dict[str, float], chip: str = "SM8650", has_time: Callable[[], bool] = always
 ) -> tuple[str, dict[str, list[str]]]:
     """The words of the section, and the cells of its rows by the settings."""
     outcome, _ = searched(milliseconds, has_time)
-    found = part(Searched(device="Pixel 8 <b>", chip=chip, model="net", outcome=outcome), BOUNDS)
+    found = part(Searched(device="Pixel 8 <b>", target="android", chip=chip, model="net", outcome=outcome), BOUNDS)
     rows = [re.findall("<td[^>]*>(.*?)</td>", each) for each in re.findall("<tr>(.*?)</tr>", found)]
     return unescape(re.sub(r"<[^>]*>", "", found)), {row[0]: row[1:] for row in rows if row}
 
@@ -266,6 +299,7 @@ def test_settings_are_written_and_all_else_stays(end: str) -> None:
     for line in ("# Our models.", 'name = "vision"   # a note', 'path = "net.onnx"'):
         assert line + end in made
     assert with_tuned(made, "android", NEW) == made, "the same settings change nothing"
+    assert made.endswith(f"threads = 3{end}")
     assert ("\r" in made) == (end == "\r\n")
 
 
@@ -273,6 +307,7 @@ def test_empty_settings_remove_what_was_there() -> None:
     made = with_tuned(TEXT, "android", {"SM8650": {"classifier": Tuned()}})
     assert "SM8650" not in made
     assert "Tensor G3" in made
+    assert with_tuned(TEXT, "android", {"SM8550": {"classifier": Tuned()}}) == TEXT, "nothing was there"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import click
 
 from packager.cli.device import package_option, runtime_option, show
 from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.tune import dry_run_option, give_recorded, minutes_option, most_option, project_option
 
 if TYPE_CHECKING:
     from packager.core.console import Console
@@ -84,16 +85,41 @@ def app(
     "--device", metavar="PATTERN", default="", help="Name, udid or type, with * and ?; default: the only one."
 )
 @click.option("--team", metavar="ID", default="", help="Team of Apple's developer account that signs the test.")
+@click.option(
+    "--tune",
+    "is_search",
+    is_flag=True,
+    help="Measure ways to run each model instead: providers, threads, options. `mobpack tune --from` decides.",
+)
+@most_option
+@minutes_option
+@project_option
+@dry_run_option
+@click.option(
+    "--journal",
+    type=MODEL,
+    default=Path("mobpack-tune"),
+    show_default=True,
+    help="With --tune --run: folder for the results, which `mobpack tune --from` reads again.",
+)
 @gate_option
 @baseline_option
 @page_option
 @json_option
+@click.pass_context
 def xcode_tests(
+    context: click.Context,
     package: Path,
     output: Path,
     is_run: bool,
     device: str,
     team: str,
+    is_search: bool,
+    most: int,
+    minutes: float,
+    project: Path,
+    dry_run: bool,
+    journal: Path,
     gates: tuple[str, ...],
     baseline: Path | None,
     page: Path | None,
@@ -102,7 +128,31 @@ def xcode_tests(
     """Make an Xcode project whose test times and checks the Swift PACKAGE, a folder dist/swift/NAME, on an iPhone.
 
     Its README says how to run it, on a Mac; give the results to `mobpack device read`. With --run, all of that is done.
+
+    With --tune, the test searches for the fastest settings; give its results to `mobpack tune --from`.
     """
+    _refuse_unfit(context, is_run=is_run, is_search=is_search)
+    if is_search:
+        from packager.core.console import Console
+        from packager.workflows import tune_results
+        from packager.workflows.device import iphone_tuning
+
+        bounds = iphone_tuning.Bounds(most=most, minutes=minutes)
+        console = Console(quiet=as_json)
+        if is_run:
+            if not dry_run:
+                tune_results.text_of(project)  # refused before the search
+            wanted = iphone_tuning.RunRequest(package=package, bounds=bounds, kept=journal, device=device, team=team)
+            kept = iphone_tuning.run(wanted, console)
+            console.say(f"results: {kept}")
+            give_recorded((kept,), project, (), page, None, console, dry_run=dry_run, as_json=as_json)
+            return
+        folder, tests, plan = iphone_tuning.write(package, output, bounds)
+        console.result(
+            f"{folder}: {len(plan.candidates)} ways to run {', '.join(tests.classes)}; on a Mac, follow "
+            f"{folder / 'README.md'}"
+        )
+        return
     if is_run:
         from packager.core.console import Console
         from packager.devices import comparing
@@ -120,15 +170,27 @@ def xcode_tests(
         console = Console(quiet=as_json)
         _give(iphone_testing.run(request, console), page, console, as_json=as_json)
         return
-    given = {"--device": device, "--team": team, "--fail-on": gates, "--baseline": baseline, "--report": page}
-    for option, value in {**given, "--json": as_json}.items():
-        if value:
-            raise click.UsageError(f"{option} needs --run")
     from packager.core.console import Console
     from packager.devices.xcode_tests import write_device_tests
 
     folder, tests = write_device_tests(package, output)
     Console().result(f"{folder}: tests of {', '.join(tests.classes)}; on a Mac, follow {folder / 'README.md'}")
+
+
+def _refuse_unfit(context: click.Context, *, is_run: bool, is_search: bool) -> None:
+    """Raises UsageError for an option that needs another one, or has no meaning beside --tune."""
+    needs_run = ("device", "team", "gates", "baseline", "page", "as_json", "project", "dry_run", "journal")
+    needs_search = ("most", "minutes", "project", "dry_run", "journal")
+    for parameter in context.command.params:
+        if context.get_parameter_source(parameter.name or "") is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        option = parameter.opts[0]
+        if parameter.name in needs_search and not is_search:
+            raise click.UsageError(f"{option} needs --tune")
+        if parameter.name in needs_run and not is_run:
+            raise click.UsageError(f"{option} needs --run")
+        if parameter.name in ("gates", "baseline") and is_search:
+            raise click.UsageError(f"{option} is for a package as it is: leave it out with --tune")
 
 
 @click.command(short_help="Read results that came back from devices.")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     """Prints the check of one model on one target."""
     from packager.core.console import size
+    from packager.reporting.added import added
 
     total = size(sum(each.size_bytes for each in plan.files))
     files = "1 file" if len(plan.files) == 1 else f"{len(plan.files)} files"
@@ -22,6 +23,8 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     ]
     rows += [[each.provider, "no file", "", each.reason] for each in plan.left_out]
     console.table("", ["provider", "opens", "adds", "because"], rows)
+    for line in added(plan):
+        console.result(line.words)
     mine = [each for each in found.report.partitions if (each.model, each.target) == (plan.model.name, plan.target)]
     if mine:
         console.table(

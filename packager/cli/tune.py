@@ -9,11 +9,42 @@ from packager.cli.device import device_option, model_option, runtime_option, tim
 from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from packager.core.console import Console
-    from packager.workflows.tune import Found
+    from packager.tuning.page import Bounds
+    from packager.workflows.tune_results import Found
+
+
+ON_DEVICES = ("packages", "devices", "most", "minutes", "seconds", "journal", "runtime", "timeout_s")
+"""options of a search over adb, which results that are read have behind them"""
+
+most_option = click.option(
+    "--most", type=click.IntRange(1, 1000), default=40, show_default=True, help="Candidates for a model on a device."
+)
+minutes_option = click.option(
+    "--minutes",
+    type=click.FloatRange(0, 1440, min_open=True),
+    default=20.0,
+    show_default=True,
+    help="Longest search for a model on a device.",
+)
+project_option = click.option(
+    "--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The project."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what would be written.")
 
 
 @click.command(short_help="Find the fastest settings on devices.")
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=MODEL,
+    metavar="RESULTS",
+    help="Decide on what the test of `mobpack device xcode --tune` has left: a file, a log, an archive, a folder or a "
+    "result bundle. Repeatable.",
+)
 @click.option(
     "--package",
     "packages",
@@ -23,18 +54,10 @@ if TYPE_CHECKING:
 )
 @device_option
 @model_option
-@click.option("--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The project.")
-@click.option("--dry-run", is_flag=True, help="Only print what would be written.")
-@click.option(
-    "--most", type=click.IntRange(1, 1000), default=40, show_default=True, help="Candidates for a model on a device."
-)
-@click.option(
-    "--minutes",
-    type=click.FloatRange(0, 1440, min_open=True),
-    default=20.0,
-    show_default=True,
-    help="Longest search for a model on a device.",
-)
+@project_option
+@dry_run_option
+@most_option
+@minutes_option
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 600, min_open=True),
@@ -56,7 +79,10 @@ if TYPE_CHECKING:
 @runtime_option
 @timeout_option
 @json_option
+@click.pass_context
 def tune(
+    context: click.Context,
+    sources: tuple[Path, ...],
     packages: tuple[Path, ...],
     devices: tuple[str, ...],
     models: tuple[str, ...],
@@ -77,14 +103,21 @@ def tune(
 
     Settings whose numbers are off, as the package's self-test judges, are left out; settings that are not faster than
     what ships, beyond chance, change nothing.
+
+    With --from, rounds that iPhones have taken are decided: mobpack tune --from results
     """
     from packager.core.console import Console
     from packager.devices import merging
     from packager.runners import Pace
     from packager.workflows import tune as tuning
+    from packager.workflows import tune_results as ends
     from packager.workflows.device.preparing import Wanted
 
     console = Console(quiet=as_json)
+    if sources:
+        _refuse_with_results(context)
+        give_recorded(sources, project, models, report, merge, console, dry_run=dry_run, as_json=as_json)
+        return
     first, *others = packages or (Path("dist"),)
     request = tuning.Request(
         wanted=Wanted(package=first, devices=devices, models=models, runtime=runtime, timeout_s=timeout_s),
@@ -93,26 +126,79 @@ def tune(
         minutes=minutes,
         pace=Pace(seconds=seconds),
         journal=journal,
+        project=project,
     )
     if not dry_run:
-        tuning.text_of(project)  # refused before the search
+        ends.text_of(project)  # refused before the search
     if merge:
         merging.refuse_unfit(merge)
     found = tuning.tune(request, console)
+    _explain(found, tuning.bounds_of(request), report, merge, console, as_json=as_json)
+    if not dry_run:
+        _write(project, found, console)
+
+
+def give_recorded(
+    sources: tuple[Path, ...],
+    project: Path,
+    models: tuple[str, ...],
+    report: Path | None,
+    merge: Path | None,
+    console: "Console",
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Decides the searches in results that came back, explains them, and writes the settings unless `dry_run`."""
+    from packager.devices import merging
+    from packager.workflows import tune_recorded as recorded
+
+    if merge:
+        merging.refuse_unfit(merge)
+    request = recorded.Request(results=sources, project=project, models=models, is_dry=dry_run)
+    read = recorded.recorded(request, console)
+    _explain(read.found, read.bounds, report, merge, console, as_json=as_json)
+    if not dry_run:
+        _write(project, recorded.settled(read.found, project, console), console)
+
+
+def _refuse_with_results(context: click.Context) -> None:
+    """Raises UsageError for an option that has no meaning where results are read."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if parameter.name in ON_DEVICES and given is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} is for devices that are connected: leave it out with --from")
+
+
+def _explain(
+    found: "Sequence[Found]",
+    bounds: "Bounds",
+    report: Path | None,
+    merge: Path | None,
+    console: "Console",
+    *,
+    as_json: bool,
+) -> None:
+    from packager.workflows import tune_results as ends
+
     if as_json:
         print_json({"results": [_document(each) for each in found]})
     else:
         for each in found:
             _show(each, console)
     if report:
-        tuning.write_page(report, found, request)
+        ends.write_page(report, found, bounds)
         console.say(f"report: {report}")
     if merge:
-        tuning.merge(merge, found, request)
+        ends.merge(merge, found, bounds)
         console.say(f"merged into {merge}")
-    if not dry_run:
-        changed = tuning.write(project, found, console)
-        console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
+
+
+def _write(project: Path, found: "Sequence[Found]", console: "Console") -> None:
+    from packager.workflows import tune_results as ends
+
+    changed = ends.write(project, found, console)
+    console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
 
 
 def _show(found: "Found", console: "Console") -> None:

@@ -83,7 +83,7 @@ def settings_of(model: str, chips: Chips) -> dict[str, Tuned]:
     return {chip: models[model] for chip, models in chips.items() if model in models}
 
 
-def variants_of(model: str, chips: Chips) -> dict[str, dict[str, Tuned]]:
+def settings_by_variant(model: str, chips: Chips) -> dict[str, dict[str, Tuned]]:
     """Settings of a model by variant, then chip: of the chips that open another variant than the target's."""
     found: dict[str, dict[str, Tuned]] = {}
     for chip, tuned in sorted(settings_of(model, chips).items()):

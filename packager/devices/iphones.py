@@ -29,6 +29,8 @@ UNPAIRED = "unlock it, connect it by cable and trust this Mac"
 AWAY = "connect it by cable, or to the network of this Mac, and unlock it"
 NO_DEVELOPER_MODE = "turn on Settings, Privacy & Security, Developer Mode"
 SCHEME = "DeviceTests"
+BUNDLE = ".xcresult"
+"""suffix of result bundles"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +131,7 @@ def chosen(pattern: str) -> Device:
 def run_tests(project: Path, device: Device, team: str, folder: Path) -> DeviceTestRun:
     """Builds the test of an Xcode project, runs it on a device, and collects its log and attachments below the empty
     `folder`."""
-    output, bundle = folder / "output", folder / "results.xcresult"
+    output, bundle = folder / "output", folder / f"results{BUNDLE}"
     output.mkdir()
     log = output / "xcodebuild.txt"
     command: list[str | Path] = ["xcodebuild", "test", "-project", project.absolute(), "-scheme", SCHEME]
@@ -138,11 +140,29 @@ def run_tests(project: Path, device: Device, team: str, folder: Path) -> DeviceT
     command += ["-derivedDataPath", folder / "derived", "-resultBundlePath", bundle]
     code = _logged([*command, *([f"DEVELOPMENT_TEAM={team}"] if team else [])], log, folder)
     # The lines in the log are the same; a log may be cut, and older Xcodes take no attachments out.
-    exporting: list[str | Path] = ["xcrun", "xcresulttool", "export", "attachments", "--path", bundle]
-    _logged([*exporting, "--output-path", output / "attachments"], folder / "attachments.txt", folder)
+    _logged(_exporting(bundle, output / "attachments"), folder / "attachments.txt", folder)
     return DeviceTestRun(
         code=code, output=output, said=last_lines(log.read_text(encoding="utf-8", errors="replace"), 6)
     )
+
+
+def export_attachments(bundle: Path, output: Path) -> None:
+    """Takes the attachments of a result bundle out, to the folder `output`, which must not exist.
+
+    Raises ToolError without Apple's tools, or if they cannot read it.
+    """
+    by_hand = f"xcrun xcresulttool export attachments --path {bundle.name} --output-path results"
+    if not has_apples_tools():
+        raise ToolError(
+            f"{bundle} is a result bundle, which only Apple's tools open: xcrun is not there",
+            hint=f"on a Mac: {by_hand}; then give the folder results",
+        )
+    command = _exporting(bundle.absolute(), output)
+    commands.run(command, what=f"taking attachments out of {bundle.name}", hint="it needs Xcode 16")
+
+
+def _exporting(bundle: Path, output: Path) -> list[str | Path]:
+    return ["xcrun", "xcresulttool", "export", "attachments", "--path", bundle, "--output-path", output]
 
 
 def _logged(command: Sequence[str | Path], log: Path, folder: Path) -> int:

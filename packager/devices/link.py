@@ -50,7 +50,8 @@ class Device:
     @property
     def name(self) -> str:
         """`Pixel 8 (SM8650, API 34)`"""
-        facts = ", ".join(filter(None, (self.soc, f"API {self.api}" if self.api else "")))
+        chip = "" if self.soc == self.model else self.soc
+        facts = ", ".join(filter(None, (chip, f"API {self.api}" if self.api else "")))
         return f"{self.model or self.serial} ({facts})" if facts else self.model or self.serial
 
 

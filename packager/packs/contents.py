@@ -72,10 +72,14 @@ def read(release: Path, folder: Path, *, target: str) -> Contents:
 
 
 def with_chips(groups: Sequence[DeviceGroup], files: Iterable[PackedFile]) -> tuple[DeviceGroup, ...]:
-    """`groups`, after one for each chip that files were compiled for and that no group names."""
+    """`groups`, after one for each chip of a maker whose provider has files for it, and that no group names."""
     named = {chip.model for group in groups for chip in group.chips}
     wanted = {
-        (chip, provider) for file in files for provider, chips in file.uses for chip in chips if chip not in named
+        (chip, provider)
+        for file in files
+        for provider, chips in file.uses
+        for chip in chips
+        if chip not in named and provider_of(provider).CHIP_MAKERS
     }
     made = [
         DeviceGroup(
@@ -94,19 +98,27 @@ def with_chips(groups: Sequence[DeviceGroup], files: Iterable[PackedFile]) -> tu
 def placed(files: Iterable[PackedFile], groups: Sequence[DeviceGroup]) -> Placed:
     """The files of each group, by its name, and under "" those that every device gets.
 
-    A file of a provider that groups name goes to these alone, one for certain chips to the groups with these chips.
-    Whatever the CPU opens goes to all.
+    A file of a provider that groups name goes to these alone, one for certain chips to the groups with these chips, and
+    to all devices if a chip is in no group: nothing says who made it. Whatever the CPU opens on any chip goes to all.
     """
     restricted = {provider for group in groups for provider in group.providers}
     result: dict[str, list[PackedFile]] = {"": [], **{group.name: [] for group in groups}}
     for file in files:
-        if not file.uses or any(not chips and provider not in restricted for provider, chips in file.uses):
+        if not file.uses or any(
+            provider not in restricted if not chips else not _are_in(groups, provider, chips)
+            for provider, chips in file.uses
+        ):
             result[""].append(file)
             continue
         for group in groups:
             if any(_is_for(group, provider, chips) for provider, chips in file.uses):
                 result[group.name].append(file)
     return {name: tuple(each) for name, each in result.items()}
+
+
+def _are_in(groups: Sequence[DeviceGroup], provider: str, chips: tuple[str, ...]) -> bool:
+    """Whether every one of `chips` is in a group that gets files of the provider."""
+    return all(any(_is_for(group, provider, (chip,)) for group in groups) for chip in chips)
 
 
 def _is_for(group: DeviceGroup, provider: str, chips: tuple[str, ...]) -> bool:

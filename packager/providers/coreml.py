@@ -23,6 +23,8 @@ class Coreml:
     HIDES_NODES: ClassVar[bool] = False
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "MLComputeUnits": ("CPUAndNeuralEngine", "CPUAndGPU", "CPUOnly"),
+        "ModelFormat": ("NeuralNetwork",),
+        "AllowLowPrecisionAccumulationOnGPU": ("1",),
         "SpecializationStrategy": ("FastPrediction",),
     }
 

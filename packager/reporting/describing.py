@@ -10,8 +10,10 @@ from packager.core.findings import Agreement, Failure, KernelProof, OutputError,
 from packager.core.values import Choice, Compiled, KeptScales, Model, Plan, distinct_files
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
+from packager.reporting.added import added
 from packager.reporting.contracts import gives, takes
 from packager.reporting.document import (
+    AddedEntry,
     AgreementEntry,
     ChoiceEntry,
     FailureEntry,
@@ -141,6 +143,9 @@ def _plan(plan: Plan) -> PlanEntry:
         target=plan.place,
         choices=tuple(_choice(each) for each in plan.choices),
         left_out=tuple(LeftOutEntry(provider=each.provider, reason=placeless(each.reason)) for each in plan.left_out),
+        added=tuple(
+            AddedEntry(variant=each.variant, chips=each.chips, size_bytes=each.size_bytes) for each in added(plan)
+        ),
     )
 
 
@@ -152,6 +157,7 @@ def _choice(choice: Choice) -> ChoiceEntry:
         format=choice.compiled.format,
         sha256=choice.compiled.sha256,
         reason=choice.reason,
+        variant=choice.variant,
     )
 
 

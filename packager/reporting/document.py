@@ -64,11 +64,13 @@ class ChoiceEntry:
 
     provider: str
     chips: tuple[str, ...]
-    """chips that the file was compiled for; empty for any"""
+    """chips whose devices alone open the file; empty for any"""
     style: Style
     format: Format
     sha256: str
     reason: str
+    variant: str = ""
+    """variant that these chips open in the place of the target's; empty for the target's own"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +82,24 @@ class LeftOutEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AddedEntry:
+    """Files of a variant that only devices with certain chips open."""
+
+    variant: str
+    chips: tuple[str, ...]
+    size_bytes: int
+    """of those that no other device opens"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanEntry:
     model: str
     target: str
     choices: tuple[ChoiceEntry, ...]
-    """in the order in which they are tried"""
+    """in the order in which they are tried; those of variants that only certain chips open come last"""
     left_out: tuple[LeftOutEntry, ...] = ()
+    added: tuple[AddedEntry, ...] = ()
+    """one for each of those variants"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,6 +71,14 @@ def choice_views(found: ReportDocument) -> Iterator[ChoiceView]:
                 file=file_name(choice),
                 reason=choice.reason,
             )
+        for entry in plan.added:
+            yield ChoiceView(
+                model=plan.model,
+                target=plan.target,
+                provider=f"all on {', '.join(entry.chips)}",
+                file=f"+ {size(entry.size_bytes)}",
+                reason=f"the files of the variant '{entry.variant}', which other devices do not open",
+            )
         for each in plan.left_out:
             yield ChoiceView(
                 model=plan.model, target=plan.target, provider=each.provider, file="no file", reason=each.reason

@@ -37,12 +37,14 @@ def candidates(package: str, providers: Sequence[str], most: int) -> tuple[Candi
     """At most `most` candidates for a package with `providers`, those first that promise most: each provider as it is,
     then numbers of threads, then the options that a provider names as worth a trial, one at a time."""
     names = [*dict.fromkeys((*providers, CPU.NAME))]
-    found = [*_as_they_are(package, names), *_threads(package, names), *_options(package, names)]
+    found = [*shipped(package, names), *_threads(package, names), *_options(package, names)]
     return tuple(found[:most])
 
 
-def _as_they_are(package: str, providers: Sequence[str]) -> Iterator[Candidate]:
-    return (Candidate(package=package, provider=provider) for provider in providers)
+def shipped(package: str, providers: Sequence[str]) -> tuple[Candidate, ...]:
+    """Each provider as it is, in the order of `providers`; the CPU is last. Without settings, a package runs with the
+    first that starts."""
+    return tuple(Candidate(package=package, provider=each) for each in dict.fromkeys((*providers, CPU.NAME)))
 
 
 def _threads(package: str, providers: Sequence[str]) -> Iterator[Candidate]:

@@ -10,7 +10,7 @@ from packager.pages.parts import FactView
 from packager.render import render
 from packager.tuning import words
 from packager.tuning.search import FINAL_ROUNDS, SHARE, Outcome, Trial
-from packager.tuning.writing import TARGET, tables
+from packager.tuning.writing import tables
 
 TEMPLATE = "report/tune.html.j2"
 PART = "report/tuned.html.j2"
@@ -27,12 +27,16 @@ class Bounds:
     """of timed runs in a round"""
     runs: int
     """in a round, at most"""
+    is_one_process: bool = False
+    """whether rounds share a process, as in the test of an app"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
     device: str
     """its name"""
+    target: str
+    """whose settings are written: `android`"""
     chip: str
     """empty if it does not tell"""
     model: str
@@ -102,7 +106,7 @@ def _search(found: Searched, bounds: Bounds) -> SearchView:
     return SearchView(
         title=found.model,
         verdict=f"{found.device}: {words.verdict(found.outcome)}",
-        toml=tables(TARGET, {found.chip: {found.model: found.outcome.tuned}}) if found.chip else "",
+        toml=tables(found.target, {found.chip: {found.model: found.outcome.tuned}}) if found.chip else "",
         columns=words.COLUMNS,
         trials=tuple(_trial(each, found.outcome) for each in found.outcome.trials),
         facts=tuple(_facts(found, bounds)),
@@ -124,11 +128,11 @@ def _facts(found: Searched, bounds: Bounds) -> Iterator[FactView]:
     yield FactView(label="Candidates", value="; ".join(counts))
     end = "it came to its end" if outcome.is_complete else "the time was over before its end"
     yield FactView(label="Time", value=f"{bounds.minutes:g} min at most; {end}")
+    process = "each a load in one process" if bounds.is_one_process else "each in a new process"
     yield FactView(
         label="Rounds",
-        value=f"each in a new process, up to {bounds.runs:,} runs or {bounds.seconds:g} s. After each, the fastest "
-        f"third goes on, until {SHARE} are left; then the fastest and what ships take turns, up to "
-        f"{FINAL_ROUNDS} rounds each",
+        value=f"{process}, up to {bounds.runs:,} runs or {bounds.seconds:g} s. After each, the fastest third goes on, "
+        f"until {SHARE} are left; then the fastest and what ships take turns, up to {FINAL_ROUNDS} rounds each",
     )
     yield FactView(
         label="Accuracy",

@@ -5,7 +5,7 @@ comparison is of paired rounds, by the test of `packager.bench.statistics`: a ca
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Protocol
@@ -19,6 +19,7 @@ SHARE = 3
 """Of so many candidates, one goes on."""
 FINAL_ROUNDS = 5
 """of the best candidate and the one that ships today, in turn"""
+NO_VARIANTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,29 +72,48 @@ class Outcome:
     """of the rival's time to today's; None if there was no other"""
     is_complete: bool
     """False if the time was over before the end"""
+    variants: Mapping[str, str] = field(default_factory=dict)
+    """package -> the variant in it, for packages whose variant settings can name"""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the fastest is in another package than what ships."""
+        return self.best.candidate.package != self.today.candidate.package
 
     @property
     def tuned(self) -> Tuned:
-        """Settings to write; empty where nothing is faster than what ships, or the fastest is in another package."""
+        """Settings to write; empty where nothing is faster than what ships, or the fastest is in a package whose
+        variant settings cannot name."""
         best = self.best.candidate
-        if best == self.today.candidate or best.package != self.today.candidate.package:
+        variant = self.variants.get(best.package, "") if self.is_elsewhere else ""
+        if best == self.today.candidate or (self.is_elsewhere and not variant):
             return Tuned()
         return Tuned(
+            variant=variant,
             providers=self._order(best.provider),
             threads=best.threads,
             provider_options={best.provider: dict(best.options)} if best.options else {},
         )
 
     def _order(self, best: str) -> tuple[str, ...]:
-        """`best`, then the others that are faster than the CPU, which is always tried last; the CPU by name where it is
-        the fastest."""
-        faster = (trial.candidate.provider for trial in self.trials if trial.rounds)
+        """`best`, then the others in its package that are faster than the CPU, which is always tried last; the CPU by
+        name where it is the fastest."""
+        package = self.best.candidate.package
+        own = [trial for trial in self.trials if trial.candidate.package == package]
+        faster = (trial.candidate.provider for trial in own if trial.rounds)
         order = [*dict.fromkeys((best, *faster))]
         return tuple(takewhile(lambda name: name != CPU.NAME, order)) or (CPU.NAME,)
 
 
-def search(today: Candidate, others: Sequence[Candidate], measure: Measure, has_time: Callable[[], bool]) -> Outcome:
-    """Searches among `others` for a candidate that is faster than `today`, while `has_time` says so.
+def search(
+    today: Candidate,
+    others: Sequence[Candidate],
+    measure: Measure,
+    has_time: Callable[[], bool],
+    variants: Mapping[str, str] = NO_VARIANTS,
+) -> Outcome:
+    """Searches among `others` for a candidate that is faster than `today`, while `has_time` says so. `variants` are
+    those of the other packages that settings can name.
 
     If `today` itself fails, whatever works is better.
     """
@@ -128,6 +148,7 @@ def search(today: Candidate, others: Sequence[Candidate], measure: Measure, has_
         rival=rival,
         ratio=ratio,
         is_complete=is_complete,
+        variants=variants,
     )
 
 

@@ -83,6 +83,8 @@ def verdict(outcome: Outcome) -> str:
         )
     else:
         gain = f"{best.candidate.name} works; what ships, {today.candidate.name}, fails: {today.error}"
-    if best.candidate.package != today.candidate.package:
-        return f"{gain}. It is in {best.candidate.package}: ship that variant, then tune again"
-    return gain
+    if not outcome.is_elsewhere:
+        return gain
+    if outcome.tuned.variant:
+        return f"{gain}. This chip gets its variant, {outcome.tuned.variant}, whose files a build adds for it"
+    return f"{gain}. It is in {best.candidate.package}: ship that variant, then tune again"

@@ -12,8 +12,6 @@ from packager.core.tuned import Chips, Tuned
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 ANY_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-TARGET = "android"
-"""that is measured, and whose settings are written"""
 NOTE = "# Measured by mobpack tune."
 
 
@@ -25,8 +23,11 @@ def with_tuned(text: str, target: str, chips: Chips) -> str:
     """
     if "\r\n" in text:
         return with_tuned(text.replace("\r\n", "\n"), target, chips).replace("\n", "\r\n")
-    kept = "".join(part for part in _parts(text) if not _is_of(part, target, chips)).rstrip("\n")
-    made = "\n".join((kept, "", *_printed(target, chips))) + "\n"
+    kept = "".join(part for part in _parts(text) if not _is_of(part, target, chips))
+    printed = tables(target, chips)
+    if not printed and kept == text:
+        return text
+    made = "\n".join(filter(None, (kept.rstrip("\n"), printed and f"\n{printed}"))) + "\n"
     if _without(made, target, chips) != _without(text, target, chips):
         raise ConfigError(
             f"cannot write tuned settings of {target} into mobpack.toml: they stand there in an unusual form",
@@ -73,6 +74,8 @@ def _printed(target: str, chips: Chips) -> Iterator[str]:
 
 
 def _keys(tuned: Tuned) -> Iterator[str]:
+    if tuned.variant:
+        yield f"variant = {json.dumps(tuned.variant)}"
     if tuned.providers:
         yield f"providers = {json.dumps(list(tuned.providers))}"
     if tuned.threads:

@@ -12,8 +12,9 @@ from packager.core.console import Console, size
 from packager.core.decision import Weighed
 from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Partition
-from packager.core.tuned import Tunable, variants_of
+from packager.core.tuned import Tunable, settings_by_variant
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
+from packager.files.hashes import known_sha256
 from packager.files.store import Store
 from packager.plan import Chips
 from packager.providers import CPU
@@ -21,7 +22,7 @@ from packager.quantization.variants import BuiltVariant, build_variant
 from packager.quantization.worth import require_gain
 from packager.runtimes import shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
-from packager.targets.target import DefaultProviders, Target
+from packager.targets.target import DefaultProviders, Target, variants_of
 from packager.verification import evidence
 from packager.verification.partition.report import partitions
 from packager.verification.partition.weighing import weigh
@@ -58,19 +59,11 @@ def plan_all(
         own: dict[str, TargetPlan] = {}
         for name, table in targets_of(config, targets).items():
             target = adapted(table, runtimes.get(name))
-            tuned = chips_of_variants(model, table)
-            for wanted in (target.variant, *tuned):
-                if wanted not in variants:
-                    variants[wanted] = make_variant(model, wanted, config, store, console)
+            for variant in variants_of(target, model.name):
+                if variant not in variants:
+                    variants[variant] = make_variant(model, variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
-                variant = variants[target.variant].variant
-                chips = Chips(others=frozenset(chip for each in tuned.values() for chip in each.orders))
-                planned = plan_variant(variant, target, chips, store, announce, asked)
-                special = tuple(
-                    plan_variant(variants[other].variant, target, its_chips, store, announce, asked).found
-                    for other, its_chips in tuned.items()
-                )
-                own[name] = replace(planned, special=special)
+                own[name] = plan_target(model, target, variants, store, announce, asked)
         plans += (each.whole for each in own.values())
         for wrapper in wrappers_of(config, targets).values():
             inside = {name: each for name, each in own.items() if name in wrapper.NEEDS}
@@ -120,8 +113,32 @@ def chips_of_variants(model: Model, target: Target) -> dict[str, Chips]:
             },
             measured=frozenset(name for each in chips.values() for name in each.providers),
         )
-        for variant, chips in variants_of(model.name, tuned).items()
+        for variant, chips in settings_by_variant(model.name, tuned).items()
     }
+
+
+def plan_target(
+    model: Model,
+    target: Target,
+    variants: Mapping[str, BuiltVariant],
+    store: Store,
+    announce: Callable[[str], None],
+    asked: list[Partition],
+) -> TargetPlan:
+    """The plan of a model for `target`; partitions that decide about providers are added to `asked`.
+
+    Raises ModelError for a variant of certain chips that cannot be in a package with the target's.
+    """
+    tuned = chips_of_variants(model, target)
+    elsewhere = Chips(others=frozenset(chip for each in tuned.values() for chip in each.orders))
+    found = plan_variant(variants[target.variant].variant, target, elsewhere, store, announce, asked)
+    special = tuple(
+        plan_variant(variants[name].variant, target, chips, store, announce, asked).found
+        for name, chips in tuned.items()
+    )
+    whole = replace(found, special=special)
+    refuse_alike(whole.whole)
+    return whole
 
 
 def plan_variant(
@@ -132,10 +149,7 @@ def plan_variant(
     announce: Callable[[str], None],
     asked: list[Partition],
 ) -> TargetPlan:
-    """The plan of a variant for the chips that open it; partitions that decide about providers are added to `asked`.
-
-    Raises ModelError for a variant of certain chips that apps cannot use as they use the model.
-    """
+    """The plan of a variant for the chips that open it."""
     if chips.orders:
         refuse_other_tensors(variant, chips)
     weighed: tuple[Weighed, ...] = ()
@@ -147,6 +161,22 @@ def plan_variant(
         )
         found = plan.make(variant, target, store, announce, weighed, chips=chips)
     return TargetPlan(variant=variant, target=target, chips=chips, weighed=weighed, found=found)
+
+
+def refuse_alike(found: Plan) -> None:
+    """Raises ModelError for variants that some chips open with the same graph over other weights as another one: files
+    are known by the SHA-256 of the graph."""
+    seen: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for each in found.choices:
+        weights = tuple(map(known_sha256, each.compiled.data_files))
+        variant, known = seen.setdefault(each.compiled.sha256, (each.variant, weights))
+        if known != weights:
+            before = f"the variant '{variant}'" if variant else "that of the target"
+            raise ModelError(
+                f"model '{found.model.name}': the variant '{each.variant}' has the same graph for {each.provider} "
+                f"as {before}, over other weights",
+                hint='set format = "ort" in the target: then each file has its weights inside',
+            )
 
 
 def refuse_other_tensors(variant: Variant, chips: Chips) -> None:

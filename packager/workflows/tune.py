@@ -1,39 +1,33 @@
-"""`mobpack tune`: searches on devices for the fastest settings of a package, and writes them into mobpack.toml."""
+"""`mobpack tune` on connected devices: searches for the fastest settings of a package."""
 
-import math
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 
 from packager.core.console import Console
-from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.core.tuned import Tuned
-from packager.devices import merging
-from packager.devices.device_answers import OutputTest, PackagedModel
+from packager.core.errors import ModelError, ToolError
+from packager.devices.device_answers import PackagedModel
 from packager.devices.device_opening import Equipped, of_package
 from packager.devices.device_session import DeviceSession
+from packager.devices.document import PackageEntry
 from packager.devices.link import Device, GoneError
-from packager.devices.package import DevicePackage
 from packager.devices.rows import Sample
 from packager.devices.samples import sample_of
-from packager.files.atomic import atomic_file
-from packager.pages import parts
-from packager.pages.sections import with_section
 from packager.providers import CPU
 from packager.runners import Pace
-from packager.tuning import page
-from packager.tuning.candidates import Candidate, candidates
+from packager.tuning.candidates import Candidate, candidates, shipped
 from packager.tuning.journal import Journal
-from packager.tuning.page import Bounds, Searched
+from packager.tuning.page import Bounds
 from packager.tuning.search import Outcome, Round, search
-from packager.tuning.writing import TARGET, with_tuned
 from packager.workflows.device.preparing import Ready, Wanted, equipped, models_of, on_each, ready
+from packager.workflows.tune_results import Found, error_of, share_of
+from packager.workflows.tune_variants import nameable
 
-CHIP_HINT = "Android 12 and later name their chip: settings by chip reach no older device"
+TARGET = "android"
+"""whose packages run on devices that are connected, and whose settings are written"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,22 +42,8 @@ class Request:
     pace: Pace = field(default_factory=Pace)
     journal: Path = Path("mobpack-tune")
     """folder"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """The end of the search for a model on a device."""
-
-    device: Device
-    model: str
-    package: DevicePackage
-    """the first that was searched, whose settings are written"""
-    outcome: Outcome
-
-    @property
-    def tuned(self) -> Tuned:
-        """Settings to write; empty where nothing is faster than what ships."""
-        return self.outcome.tuned
+    project: Path = Path("mobpack.toml")
+    """says which variants settings can name"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,11 +90,14 @@ def _on_device(device: Device, packages: Sequence[Ready], request: Request, cons
             )
     name = re.sub(r"[^A-Za-z0-9.-]", "_", device.serial)
     journal = Journal(request.journal / f"{name}.jsonl", _subject(device, packages, request))
+    package = packages[0].package
+    entry = PackageEntry(file=package.path.name, sha256=package.sha256, runtime=package.runtime.words)
     return [
         Found(
             device=device,
+            target=TARGET,
             model=name,
-            package=packages[0].package,
+            package=entry,
             outcome=_searched(name, found, journal, request, console),
         )
         for name, found in sorted(benches.items())
@@ -145,15 +128,16 @@ def _searched(name: str, benches: Sequence[Bench], journal: Journal, request: Re
 
     first = benches[0]
     providers = [each for each in first.model.providers if each != CPU.NAME]
-    shipped = [Candidate(package=str(first.ready.package.path), provider=each) for each in (*providers, CPU.NAME)]
-    today = next((each for each in shipped if not measure(each, 0).error), shipped[-1])
+    ships = shipped(str(first.ready.package.path), providers)
+    today = next((each for each in ships if not measure(each, 0).error), ships[-1])
     others = [
         candidate
         for path, bench in by_package.items()
         for candidate in candidates(path, [each for each in bench.model.providers if each != CPU.NAME], request.most)
         if candidate != today
     ]
-    return search(today, others, measure, lambda: time.monotonic() < end)
+    variants = nameable(request.project, TARGET, [(bench.ready.package, bench.model.providers) for bench in benches])
+    return search(today, others, measure, lambda: time.monotonic() < end, variants)
 
 
 def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round:
@@ -176,9 +160,9 @@ def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round
             share = None
             if number == 0 and bench.model.tests_itself:
                 tests = session.self_test()
-                share = _share(tests)
-                if failed := [f"{test.name}: {test.failure}" for test in tests if test.failure]:
-                    return Round(error=f"its numbers are off: {failed[0]}", error_share=share)
+                share = share_of(tests)
+                if error := error_of(tests):
+                    return Round(error=error, error_share=share)
             timed = session.timed(bench.sample.path, pace)
     except GoneError:
         raise
@@ -187,79 +171,5 @@ def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round
     return Round(times_ns=timed.times.times_ns, error=timed.times.error, error_share=share)
 
 
-def _share(tests: Sequence[OutputTest]) -> float | None:
-    """The largest error, as a share of what the self-test allows; None where no output is measured by its distance."""
-    allowed = [(each.max_abs_error, each.absolute_tolerance + each.tolerance * each.scale) for each in tests]
-    shares = [error / most for error, most in allowed if most > 0 and math.isfinite(error)]
-    return max(shares, default=None)
-
-
-def searches(found: Sequence[Found]) -> tuple[Searched, ...]:
-    """The searches as the page explains them."""
-    return tuple(
-        Searched(device=each.device.name, chip=each.device.soc, model=each.model, outcome=each.outcome)
-        for each in found
-    )
-
-
-def write_page(path: Path, found: Sequence[Found], request: Request) -> None:
-    """Raises ToolError if it cannot be written."""
-    parts.write(path, page.page(searches(found), bounds_of(request)))
-
-
 def bounds_of(request: Request) -> Bounds:
     return Bounds(most=request.most, minutes=request.minutes, seconds=request.pace.seconds, runs=request.pace.runs)
-
-
-def merge(folder: Path, found: Sequence[Found], request: Request) -> None:
-    """Adds the searches to the report of a release: each replaces an older one of its model on that build of a device.
-
-    Raises ConfigError if the release has other packages than those that were measured.
-    """
-    report = folder / merging.REPORT
-    text = report.read_text(encoding="utf-8")
-    for each, searched in zip(found, searches(found), strict=True):
-        merging.refuse_others(folder, each.package.sha256, each.package.path.name)
-        name = sha256(f"{each.device.fingerprint or each.device.serial}, {each.model}".encode()).hexdigest()[:16]
-        text = with_section(text, f"tuning {name}", page.part(searched, bounds_of(request)))
-    parts.write(report, text)
-
-
-def text_of(project: Path) -> str:
-    """Raises ConfigError for a file that cannot be read."""
-    try:
-        return project.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {project}: {error}", hint="name a mobpack.toml with --config") from error
-
-
-def write(project: Path, found: Sequence[Found], console: Console) -> bool:
-    """Writes the settings into `project`; whether it changed. Settings on which devices with one chip disagree, and
-    those of devices that do not name their chip, are left out and said.
-
-    Raises ConfigError for a file that cannot be changed.
-    """
-    chips: dict[str, dict[str, Tuned]] = {}
-    for chip, model, settings in _agreed(found, console):
-        chips.setdefault(chip, {})[model] = settings
-    before = text_of(project)
-    after = with_tuned(before, TARGET, chips)
-    if after != before:
-        with atomic_file(project) as file:
-            file.write(after.encode())
-    return after != before
-
-
-def _agreed(found: Sequence[Found], console: Console) -> Iterator[tuple[str, str, Tuned]]:
-    by_chip: dict[tuple[str, str], list[Found]] = {}
-    for each in found:
-        if each.device.soc:
-            by_chip.setdefault((each.device.soc, each.model), []).append(each)
-        else:
-            console.caution(f"{each.device.name} does not name its chip; {CHIP_HINT}")
-    for (chip, model), same in sorted(by_chip.items()):
-        if len({repr(each.tuned) for each in same}) == 1:
-            yield chip, model, same[0].tuned
-        else:
-            names = ", ".join(each.device.serial for each in same)
-            console.caution(f"{model} on {chip}: {names} disagree; nothing is written for this chip")

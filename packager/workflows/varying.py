@@ -1,13 +1,13 @@
 """Variants that some chips open in the place of a target's: which packages can have them, and what they add."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from packager.config import Config
 from packager.config.tables import KNOWN_TARGETS
-from packager.core.console import Console, size
+from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.values import Plan
-from packager.files.hashes import known_sha256
+from packager.reporting.added import added
 from packager.targets import included
 from packager.targets.target import variants_of
 from packager.workflows.requested import targets_of, wrappers_of
@@ -39,24 +39,5 @@ def refuse_unvarying(config: Config, targets: Sequence[str]) -> None:
 def say_added(plans: Sequence[Plan], console: Console) -> None:
     """Prints how much the files of variants add that only some chips open."""
     for plan in plans:
-        for line in added(plan):
-            console.say(f"  {line}")
-
-
-def added(plan: Plan) -> Iterator[str]:
-    """A sentence for each variant that some chips open: what its files add to the package."""
-    seen = dict(_files(plan, ""))
-    for variant in plan.variants[1:]:
-        own = dict(_files(plan, variant))
-        more = sum(size_bytes for sha256, size_bytes in own.items() if sha256 not in seen)
-        seen |= own
-        chips = sorted({chip for each in plan.choices if each.variant == variant for chip in each.soc_models})
-        yield f"{plan.model.name} on {plan.place}: {variant} for {', '.join(chips)} adds {size(more)}"
-
-
-def _files(plan: Plan, variant: str) -> Iterator[tuple[str, int]]:
-    """SHA-256 and size of each file that devices with a variant open."""
-    for each in plan.choices:
-        if each.variant == variant:
-            for path in (each.compiled.path, *each.compiled.data_files):
-                yield known_sha256(path), path.stat().st_size
+        for each in added(plan):
+            console.say(f"  {each.words}")

@@ -1,7 +1,8 @@
 """Rows of what an app or a test has left on a device that nobody asked: the same as `mobpack device bench` gives."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -38,6 +39,35 @@ class Exchange:
     open: dict[str, Any]
     time: dict[str, Any]
     self_test: dict[str, Any] | None
+    threads: int = 0
+    """0: those of the document"""
+    options: dict[str, str] = field(default_factory=dict)
+    """of the provider, that differ from those of the package"""
+
+    @property
+    def is_as_shipped(self) -> bool:
+        return not self.threads and not self.options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A way to run models."""
+
+    provider: str
+    threads: int
+    options: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchEntry:
+    """Bounds of a search for the fastest settings, whose rounds a document has, and all that it may try."""
+
+    most: int
+    minutes: float
+    seconds: float
+    runs: int
+    candidates: tuple[Tried, ...]
+    """those without settings first, in the order in which the package tries them"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +81,8 @@ class FarmDocument:
     device: FarmDevice
     threads: int
     exchanges: tuple[Exchange, ...]
+    tuning: SearchEntry | None = None
+    """None where the package was measured as it is"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +95,8 @@ class Measured:
     rounds: int
     rows: tuple[DeviceRow, ...]
     skipped: tuple[NotMeasured, ...]
+    is_search: bool
+    """whether there are other rounds than these, of a search"""
 
 
 def measured(result: Result, serial: str) -> Measured:
@@ -70,23 +104,11 @@ def measured(result: Result, serial: str) -> Measured:
 
     Raises ToolError for a document of another form.
     """
-    try:
-        document = _document(result.document)
-        contenders = list(_contenders(document.exchanges))
-    except (KeyError, TypeError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise ToolError(f"{result.place} has results that mobpack does not know: {reason}", hint=HINT) from error
+    document = document_of(result)
+    with _known(result):
+        contenders = list(_contenders([each for each in document.exchanges if each.is_as_shipped]))
     known = document.device
-    device = Device(
-        serial=serial,
-        maker=known.maker,
-        model=known.model,
-        soc=known.soc,
-        api=known.api,
-        release=known.release,
-        abis=(known.abi,),
-        fingerprint=known.fingerprint,
-    )
+    device = device_of(document, serial)
     entry = DeviceEntry(
         serial=serial,
         state="measured",
@@ -112,13 +134,52 @@ def measured(result: Result, serial: str) -> Measured:
         rounds=max((len(each.rounds) for each in contenders), default=0),
         rows=rows_of(device, contenders, document.threads),
         skipped=skipped,
+        is_search=document.tuning is not None,
     )
 
 
-def _document(raw: Mapping[str, Any]) -> FarmDocument:
+def document_of(result: Result) -> FarmDocument:
+    """Raises ToolError for a document of another form."""
     from pydantic import TypeAdapter
 
-    return TypeAdapter(FarmDocument).validate_python(dict(raw))
+    with _known(result):
+        return TypeAdapter(FarmDocument).validate_python(dict(result.document))
+
+
+def device_of(document: FarmDocument, serial: str) -> Device:
+    """The device of a document; `serial` names it, as farms do not tell the serial number."""
+    known = document.device
+    return Device(
+        serial=serial,
+        maker=known.maker,
+        model=known.model,
+        soc=known.soc,
+        api=known.api,
+        release=known.release,
+        abis=(known.abi,),
+        fingerprint=known.fingerprint,
+    )
+
+
+def failure_of(each: Exchange) -> str:
+    """Why a round has no times; empty if it has some."""
+    for answer in (each.open, each.time):
+        if failure := answer.get("refused") or answer.get("broken") or answer.get("error"):
+            return str(failure)
+    about = about_of(each.open)
+    if about.provider == each.provider.lower():
+        return ""
+    return "; ".join(about.fallbacks) or f"{about.provider} started in its place"
+
+
+@contextmanager
+def _known(result: Result) -> Iterator[None]:
+    """Raises ToolError for what no document of mobpack has."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ToolError(f"{result.place} has results that mobpack does not know: {reason}", hint=HINT) from error
 
 
 def _contenders(exchanges: Sequence[Exchange]) -> Iterator[Contender]:
@@ -139,15 +200,10 @@ def _contender(name: str, provider: str) -> Contender:
 
 def _add(contender: Contender, each: Exchange) -> None:
     """Adds a round, or the reason why there is none."""
-    for answer in (each.open, each.time):
-        if failure := answer.get("refused") or answer.get("broken") or answer.get("error"):
-            contender.refusal = str(failure)
-            return
-    about = about_of(each.open)
-    if about.provider != contender.provider:
-        contender.refusal = "; ".join(about.fallbacks) or f"{about.provider} started in its place"
+    if failure := failure_of(each):
+        contender.refusal = failure
         return
-    contender.about = about
+    contender.about = about_of(each.open)
     contender.rounds.append(
         Round(
             timed=timed_of(each.time),

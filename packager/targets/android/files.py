@@ -53,10 +53,15 @@ def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
 def _names(plans: Sequence[Plan]) -> Mapping[tuple[str, str], str]:
     """(model, sha256) -> the file's name in the package, without its suffix.
 
-    The file for the CPU has the model's name; the names of the others state their purpose.
+    The file for the CPU has the model's name, with the variant where only some chips open it; the names of the others
+    state their purpose.
     """
     names = {(plan.model.name, plan.cpu.sha256): plan.model.name for plan in plans}
     for plan in plans:
+        for variant in plan.variants[1:]:
+            key = plan.model.name, plan.cpu_of(variant).sha256
+            if key not in names:
+                names[key] = _free(f"{plan.model.name}-{file_part(variant)}", taken=names.values())
         for choice in plan.choices:
             key = plan.model.name, choice.compiled.sha256
             if key not in names:

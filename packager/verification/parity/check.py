@@ -8,6 +8,7 @@ from pathlib import Path
 from packager.core.errors import ModelError, ToolError
 from packager.core.findings import IllConditioned, OutputError, Parity
 from packager.core.values import Variant
+from packager.files.hashes import known_sha256
 from packager.runners import Outcome, Runnable, Runner, Session
 from packager.runners.runner import ONNX_RUNTIME
 from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
@@ -166,7 +167,10 @@ def _session(subject: Subject, runner: Runner, runnable: Runnable, references: R
     """A session of `runnable`, which remembers its runs if the runner's results depend on the file alone."""
     if not (subject.compiled and runner.identity()):
         return runner.open(runnable, folder)
-    which = (runner.NAME, runner.label(), runner.identity(), subject.sha256, *sorted(runnable.settings.items()))
+    # Two models of one architecture have the same graph over other weights.
+    weights = tuple(map(known_sha256, subject.compiled.data_files))
+    content = (subject.sha256, weights, *sorted(runnable.settings.items()))
+    which = (runner.NAME, runner.label(), runner.identity(), *content)
     return references.runs.session(which, lambda: runner.open(runnable, folder))
 
 

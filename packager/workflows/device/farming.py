@@ -1,13 +1,15 @@
 """`mobpack device app`, `xcode` and `read`: devices that others operate, and their results."""
 
+import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from packager import __version__
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.devices import comparing, gates
+from packager.devices import comparing, gates, iphones
 from packager.devices import package as packages
 from packager.devices.adb import dexing
 from packager.devices.comparing import DeviceBaseline
@@ -76,11 +78,10 @@ def read(path: Path, wanted: Sequence[DeviceGate], baseline: DeviceBaseline | No
 
     Raises ToolError if there are none, or some of another package.
     """
-    collected = collecting.collect(path)
-    for problem in collected.problems:
-        console.caution(problem)
+    collected = collect(path, console)
     found = [
-        results.measured(each, serial) for each, serial in zip(collected.results, _serials(collected), strict=True)
+        results.measured(each, serial)
+        for each, serial in zip(collected.results, serials(collected.results), strict=True)
     ]
     packages_ = {each.package.sha256: each.package for each in found}
     if len(packages_) > 1:
@@ -93,6 +94,8 @@ def read(path: Path, wanted: Sequence[DeviceGate], baseline: DeviceBaseline | No
     if not rows:
         reason = skipped[0].reason if skipped else "the package has no models"
         raise ToolError(f"nothing was timed: {reason}", hint="do as it says, then run the app again")
+    if any(each.is_search for each in found):
+        console.say(f"these are the first rounds of a search: `mobpack tune --from {path}` decides it")
     devices = tuple(each.device for each in found)
     method = Method(rounds=max(each.rounds for each in found), threads=found[0].threads, cool_down_s=0)
     compared = tuple(comparing.compared(devices, rows, baseline, method.threads)) if baseline else ()
@@ -111,13 +114,29 @@ def read(path: Path, wanted: Sequence[DeviceGate], baseline: DeviceBaseline | No
     )
 
 
-def _serials(collected: collecting.Collected) -> list[str]:
+def collect(path: Path, console: Console) -> collecting.Collected:
+    """The results in a file, an archive, a folder, or a result bundle of Xcode's; says what is incomplete.
+
+    Raises ToolError if there are none, or if a bundle cannot be opened here.
+    """
+    with ExitStack() as stack:
+        place = path
+        if path.suffix == iphones.BUNDLE and path.is_dir():
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve() / "attachments"
+            iphones.export_attachments(path, place)
+        collected = collecting.collect(place)
+    for problem in collected.problems:
+        console.caution(problem)
+    return collected
+
+
+def serials(found: Sequence[collecting.Result]) -> list[str]:
     """Names of the devices: their models, with numbers where several are alike."""
     seen: dict[str, int] = {}
-    found = []
-    for each in collected.results:
+    names = []
+    for each in found:
         device = each.document.get("device")
         name = str(device.get("model") or "device") if isinstance(device, dict) else "device"
         seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
-    return found
+        names.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return names

@@ -6,13 +6,25 @@ struct DeviceModel {
     /// Providers of the package, by ONNX Runtime's names.
     let providers: [String]
     /// Loads the model with one provider, before the CPU.
-    let load: (_ provider: String) throws -> LoadedModel
+    let load: (_ candidate: Candidate) throws -> LoadedModel
+}
+
+/// One way to run a model.
+struct Candidate: Equatable {
+    /// ONNX Runtime's name for it.
+    let provider: String
+    /// 0 for the package's own choice.
+    var threads = 0
+    /// Options of the provider that differ from those of the package, by ONNX Runtime's names.
+    var options: [String: String] = [:]
 }
 
 /// A model that was loaded.
 struct LoadedModel {
     /// The provider that started, the file, and the version of ONNX Runtime, by the keys of the document.
     let about: [String: Any]
+    /// Why others did not start.
+    let fallbacks: [String]
     /// Runs every golden vector, and tells of every output by the keys of the document.
     let selfTest: () throws -> [[String: Any]]
     /// Durations and memory, as the observer was told.

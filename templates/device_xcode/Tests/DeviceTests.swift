@@ -16,73 +16,18 @@ final class DeviceTests: XCTestCase {
             for model in deviceModels {
                 for provider in model.providers {
                     Thread.sleep(forTimeInterval: Self.pause)
-                    exchanges.append(exchange(model, provider, round))
+                    let candidate = Candidate(provider: provider)
+                    exchanges.append(exchange(model, candidate, round: round, pace: Pace(seconds: Self.seconds)))
                 }
             }
         }
-        let document: [String: Any] = [
-            "schema-version": 1,
-            "package": packageUnderTest,
-            "device": Device.description(),
-            "threads": 0,
-            "exchanges": exchanges,
-        ]
-        try leave(JSONSerialization.data(withJSONObject: document, options: [.sortedKeys]))
+        try leave(document(exchanges))
         let failed = exchanges.filter { exchange in
             let outputs = (exchange["self-test"] as? [String: Any])?["outputs"] as? [[String: Any]] ?? []
             return outputs.contains { $0["failure"] as? String != "" }
         }
         let names = failed.map { "\($0["model"] ?? "") on \($0["provider"] ?? "")" }
         XCTAssertTrue(failed.isEmpty, "other numbers than on the build machine: \(Set(names).sorted())")
-    }
-
-    /// One load of a model, and the runs after it. Times are those of runs alone, without the comparison.
-    private func exchange(_ model: DeviceModel, _ provider: String, _ round: Int) -> [String: Any] {
-        var found: [String: Any] = ["model": model.name, "provider": provider, "round": round, "self-test": NSNull()]
-        do {
-            let loaded = try model.load(provider)
-            defer { loaded.close() }
-            found["open"] = loaded.about.merging(["load_ns": loaded.observed.loads.first ?? 0]) { $1 }
-            let outputs = try loaded.selfTest()
-            if round == 0 { found["self-test"] = ["outputs": outputs] }
-            guard !outputs.isEmpty else {
-                found["time"] = ["error": "the package has no golden vectors of this model: nothing to run it on"]
-                return found
-            }
-            let first = loaded.observed.runs.count
-            _ = try loaded.selfTest()
-            let warm = loaded.observed.runs.count
-            let start = Date()
-            repeat { _ = try loaded.selfTest() } while Date().timeIntervalSince(start) < Self.seconds
-            let runs = loaded.observed.runs
-            found["time"] = [
-                "error": "",
-                "first_ns": runs.first ?? 0,
-                "warm_up_ns": Array(runs[first..<warm]),
-                "times_ns": Array(runs[warm...]),
-                "cpu_ns": 0,
-                "peak_bytes": loaded.observed.memory.map { $0 as Any } ?? NSNull(),
-                "pss_bytes": NSNull(),
-                "mapped_bytes": NSNull(),
-            ]
-        } catch {
-            let refused = ["refused": String(describing: error)]
-            if found["open"] == nil { found["open"] = refused }
-            found["time"] = refused
-        }
-        return found
-    }
-
-    /// Prints the document in the lines that `mobpack device read` looks for, and attaches them to the test.
-    private func leave(_ document: Data) {
-        let lines = Carrier.lines(document)
-        lines.forEach { print($0) }
-        #if canImport(Darwin)
-            let attachment = XCTAttachment(string: lines.joined(separator: "\n"))
-            attachment.name = "mobpack-results"
-            attachment.lifetime = .keepAlways
-            add(attachment)
-        #endif
     }
 
     private static func setting(_ name: String, _ standard: Double) -> Double {
