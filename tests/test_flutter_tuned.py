@@ -12,33 +12,19 @@ from typing import Any
 
 import pytest
 
-from packager.config.checks import ParityTable
-from packager.core.console import Console
-from packager.core.findings import Report
 from packager.core.tuned import Tuned
-from packager.core.values import Choice, Compiled, Package, Plan
-from packager.files.store import Store
 from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
-from packager.verification.golden import golden_vectors
-from packager.verification.parity import ParitySettings
-from tests.golden.cases import Case, Published
-from tests.onnx_text import compiled, onnx_model
-from tests.test_react_native_typed import planned
+from tests import varied
+from tests.golden.cases import Published
 from tests.toolchain import chip
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
 pytestmark = pytest.mark.by_content
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
-NET = "(float[8] x) => (float[8] y) { y = Relu (x) }"
-OTHERS = {
-    "chain": "(float[8] x) => (float[8] y) { h = Relu (x) y = Add (h, x) }",
-    "plain": "(float[8] x) => (float[8] y) { h = Relu (x) y = Sub (h, x) }",
-}
-"""the same models in the variant that the fastest chip opens: they compute something else, so that it shows"""
 MANY = 40
 """threads, more than Dart's own"""
 XNNPACK = Tuned(
@@ -58,34 +44,10 @@ IOS = {
 
 
 def sources(folder: Path) -> Published:
-    package = Package(name="models", version="1.0.0", license="")
-    own = {name: compiled(folder, onnx_model(NET), name) for name in OTHERS}
-    others = {name: compiled(folder / "int8", onnx_model(text), name) for name, text in OTHERS.items()}
     android = Android(providers=("nnapi", "xnnpack"), tuned=ANDROID)
     ios = Ios(providers=("coreml",), tuned=IOS)
-    cases = []
-    for target in (android, ios):
-        plans = tuple(planned_by_chip(own[name], others[name], chips_of(target, name)) for name in OTHERS)
-        found = golden_vectors(
-            plans, ParityTable(), lambda _: ParitySettings(tolerance=1e-5), Store(folder / "store"), Console()
-        )
-        # The samples of the variant of `plain` are those of another model.
-        wrong = [key for key in found if key[1] == others["plain"].sha256]
-        golden = {**found, **dict.fromkeys(wrong, found["chain", others["chain"].sha256])}
-        cases.append(Case(package=package, target=target, plans=plans, report=Report(parities=()), golden=golden))
-    return Published(target=Flutter(), android=cases[0], ios=cases[1])
-
-
-def chips_of(target: Android | Ios, model: str) -> tuple[str, ...]:
-    """Chips that open the variant of a model."""
-    return tuple(chip for chip, models in target.tuned.items() if model in models and models[model].variant)
-
-
-def planned_by_chip(own: Compiled, other: Compiled, chips: tuple[str, ...]) -> Plan:
-    """The plan of a model with the file `other` on some chips."""
-    plan = planned(own)
-    special = Choice(provider="cpu", compiled=other, reason="", soc_models=chips, variant="int8")
-    return replace(plan, choices=(*plan.choices, special) if chips else plan.choices)
+    on_android, on_ios = varied.cases([android, ios], folder)
+    return Published(target=Flutter(), android=on_android, ios=on_ios)
 
 
 @pytest.fixture(scope="module")
@@ -183,8 +145,7 @@ def test_the_code_of_settings_is_clean_for_the_strictest_analyzer(package: Path)
 def test_a_package_without_settings_has_no_code_for_them(tmp_path: Path) -> None:
     published = sources(tmp_path)
     assert published.android
-    plans = tuple(replace(plan, choices=plan.choices[:1]) for plan in published.android.plans)
-    alone = replace(published.android, plans=plans)
+    alone = varied.without(published.android)
     found = {}
     for name, target in (("settings", alone.target), ("none", Android(providers=()))):
         made = Published(target=Flutter(), android=replace(alone, target=target)).sources()
