@@ -1,7 +1,6 @@
 """Android: the generated Kotlin compiles without warnings, to the same bytes everywhere."""
 
 import struct
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import metadata
@@ -14,7 +13,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Store
 from packager.processes import downloads
-from packager.targets.android import compiler_archive, kotlin, units
+from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 from tests.golden.cases import CASES, LISTS
 from tests.toolchain import jvm
@@ -87,7 +86,11 @@ def test_golden_kotlin_compiles_without_warnings(case: str, jars: dict[str, Path
 
 
 @pytest.mark.kotlin
-def test_same_kotlin_gives_the_same_bytes_in_another_folder(jars: dict[str, Path], tmp_path: Path) -> None:
+def test_same_kotlin_gives_the_same_bytes_in_another_folder(
+    jars: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And in a process of its own, as in every build but those of tests."""
+    monkeypatch.delenv(kotlin.JAVA_RUNNER)
     case = "image_classifier"
     reordered = dict(reversed(golden_kotlin(case).items()))
     again = kotlin.compile_kotlin(
@@ -120,55 +123,6 @@ def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jars: dict[str
 def test_error_or_warning_is_told_in_the_compilers_words(text: str, tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"Broken.kt:1:\d+: (error|warning)"):
         kotlin.compile_kotlin({"Broken.kt": text}, module_name="broken", work=tmp_path)
-
-
-FAKE_JAVA = """
-import sys
-from pathlib import Path
-said = dict(each.split("=", 1) for each in sys.argv[1:] if "=" in each)
-assert Path(said["-XX:SharedClassListFile"]).read_text() == "names", sys.argv
-Path(said["-XX:SharedArchiveFile"]).write_text("archive")
-"""
-
-
-def test_the_first_run_makes_an_archive_of_the_compiler_and_others_start_from_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program, jars = (sys.executable, "-c", FAKE_JAVA), (Path(__file__),)
-    monkeypatch.delenv(compiler_archive.VARIABLE, raising=False)
-    with compiler_archive.flags(program, jars) as found:
-        assert found == ()
-    monkeypatch.setenv(compiler_archive.VARIABLE, str(tmp_path))
-    with pytest.raises(ZeroDivisionError), compiler_archive.flags(program, jars):
-        _ = 1 / 0
-    assert list(tmp_path.iterdir()) == [], "after an error, the next run makes it"
-    with compiler_archive.flags(program, jars) as [flag]:
-        Path(flag.removeprefix("-XX:DumpLoadedClassList=")).write_text("names")
-        with compiler_archive.flags(program, jars) as found:
-            assert found == (), "a run beside it takes no part"
-    with compiler_archive.flags(program, jars) as [flag, _]:
-        archive = Path(flag.removeprefix("-XX:SharedArchiveFile="))
-    assert (archive.parent, archive.read_text()) == (tmp_path, "archive")
-    with compiler_archive.flags(program, (tmp_path,)) as [flag]:
-        Path(flag.removeprefix("-XX:DumpLoadedClassList=")).write_text("names")
-    assert len(list(tmp_path.glob("*.jsa"))) == 2, "another compiler has its own"
-
-
-@pytest.mark.kotlin
-@pytest.mark.nightly("the flags of its runs; all Kotlin of a test run is compiled from it")
-def test_the_archive_is_one_that_java_takes_and_classes_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(compiler_archive.VARIABLE, str(tmp_path))
-    strict = tuple(each.replace("-Xshare:auto", "-Xshare:on") for each in kotlin.JAVA_FLAGS)
-    assert strict != kotlin.JAVA_FLAGS
-    jars = []
-    for name, flags in (("first", kotlin.JAVA_FLAGS), ("second", strict)):
-        monkeypatch.setattr(kotlin, "JAVA_FLAGS", flags)
-        classes = kotlin.compile_kotlin({"Sum.kt": "public class Sum"}, module_name="sum", work=tmp_path / name)
-        jars.append(kotlin.write_jar(tmp_path / f"{name}.jar", [classes]).read_bytes())
-    assert jars[0] == jars[1]
-    assert list(tmp_path.glob("*.jsa"))
 
 
 def test_missing_compiler_names_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:

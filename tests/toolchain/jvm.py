@@ -19,7 +19,7 @@ from packager.environments import bionic
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
 from packager.processes import commands, downloads
-from packager.targets.android import compiler_archive, kotlin
+from packager.targets.android import kotlin
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.kept import kept
 
@@ -85,27 +85,20 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
     options = ["-no-stdlib", "-no-reflect", "-Werror", "-jvm-target", "11"]
 
     def make(folder: Path) -> None:
-        jars = (*compiler.jars, compiler.stdlib)
-        with compiler_archive.flags((compiler.java, *kotlin.JAVA_FLAGS), jars) as archived:
-            commands.run(
-                [
-                    compiler.java,
-                    *kotlin.JAVA_FLAGS,
-                    *archived,
-                    "-cp",
-                    _path(jars),
-                    "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-                    *options,
-                    "-jdk-home",
-                    compiler.java_home,
-                    "-cp",
-                    _path([compiler.stdlib, coroutines(), *classpath]),
-                    "-d",
-                    folder / "classes.jar",
-                    *sources,
-                ],
-                what="compiling " + ", ".join(source.name for source in sources),
-            )
+        commands.run(
+            [
+                *compiler.program(),
+                *options,
+                "-jdk-home",
+                compiler.java_home,
+                "-cp",
+                _path([compiler.stdlib, coroutines(), *classpath]),
+                "-d",
+                folder / "classes.jar",
+                *sources,
+            ],
+            what="compiling " + ", ".join(source.name for source in sources),
+        )
 
     content: list[Path | str] = [*sources, *classpath, kotlin.compiler_version(), *options]
     return kept("kotlin", make, *content) / "classes.jar"
