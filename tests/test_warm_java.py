@@ -1,4 +1,4 @@
-"""Java programs of tests run in processes that stay: they print what they print in one of their own, and end in time."""
+"""Java programs of tests run in processes that stay, and print what they print in one of their own."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
 """Keeps Java programs of tests running: a run of Kotlin's compiler in a process that has compiled takes half the CPU.
 
-`run.py` is put before each Java program that tests and the builds that they start run (`java.RUNNER`); the processes
-end with the test run. `python -m tests.toolchain.warm_java` compiles what they run.
+Tests, and the builds that they start, put the command `runner` before each program of Java (`kotlin.JAVA_RUNNER`). The
+processes end with the test run.
 """
 
 import shlex

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 PROGRAMS = frozenset(
     (
@@ -30,13 +31,16 @@ MEMORY = ("-Xmx2g", "-XX:ReservedCodeCacheSize=128m")
 
 
 def main() -> None:
-    folder, classes, root, *command = sys.argv[1:]
+    folder, classes, root = map(Path, sys.argv[1:4])
+    command = sys.argv[4:]
     at = command.index("-cp")
     java, (path, program, *arguments) = command[:at], command[at + 1 :]
-    if program in PROGRAMS and os.path.isdir(folder):
+    if program in PROGRAMS and folder.is_dir():
         with suppress(OSError):
             _make(classes, root)
-            ended = _ask(folder, [*java, *MEMORY, "-cp", f"{classes}/*", "warm.ServeKt"], [path, program, *_absolute(arguments)])
+            ended = _ask(
+                folder, [*java, *MEMORY, "-cp", f"{classes}/*", "warm.ServeKt"], [path, program, *_absolute(arguments)]
+            )
             if ended:
                 sys.exit(_told(*ended))
     os.execv(command[0], command)
@@ -46,40 +50,39 @@ def _absolute(arguments: list[str]) -> list[str]:
     """Arguments with the whole paths of files: the process that stays has another working folder."""
     found = []
     for number, each in enumerate(arguments):
-        is_path = not each.startswith("-") and (os.path.exists(each) or arguments[number - 1] == "-d")
-        found.append(os.path.abspath(each) if is_path else each)
+        is_path = not each.startswith("-") and (Path(each).exists() or arguments[number - 1] == "-d")
+        found.append(str(Path.cwd() / each) if is_path else each)
     return found
 
 
-def _make(classes: str, root: str) -> None:
-    if not os.path.isdir(classes):
+def _make(classes: Path, root: Path) -> None:
+    if not classes.is_dir():
         subprocess.run([sys.executable, "-m", "tests.toolchain.warm_java"], cwd=root, check=False)
 
 
-def _ask(folder: str, server: list[str], words: list[str]) -> tuple[int, bytes, bytes] | None:
+def _ask(folder: Path, server: list[str], words: list[str]) -> tuple[int, bytes, bytes] | None:
     """Exit code, output and errors of a run in the first process that is free; None if it ended without an answer."""
     for number in range(PROCESSES):
-        with open(os.path.join(folder, f"{number}.lock"), "a") as lock:
+        with (folder / f"{number}.lock").open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
-            with _connected(os.path.join(folder, f"{number}.socket"), server) as connection:
+            with _connected(folder / f"{number}.socket", server) as connection:
                 return _answer(connection, "\0".join(words).encode())
     return None
 
 
-def _connected(place: str, server: list[str]) -> socket.socket:
+def _connected(place: Path, server: list[str]) -> socket.socket:
     """A connection to the process at the socket, which is started if it is not there. Raises OSError."""
     with suppress(OSError):
         return _connect(place)
-    with suppress(FileNotFoundError):
-        os.unlink(place)
-    with open(f"{place}.log", "ab") as log:
+    place.unlink(missing_ok=True)
+    with place.with_suffix(".log").open("ab") as log:
         process = subprocess.Popen(
-            [*server, place],
+            [*server, str(place)],
             env={**os.environ, "LC_ALL": "C.UTF-8"},
-            cwd=os.path.dirname(place),
+            cwd=place.parent,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -90,13 +93,13 @@ def _connected(place: str, server: list[str]) -> socket.socket:
         with suppress(OSError):
             return _connect(place)
         time.sleep(0.02)
-    raise ConnectionError(place)
+    raise ConnectionError(str(place))
 
 
-def _connect(place: str) -> socket.socket:
+def _connect(place: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.connect(place)
+        connection.connect(str(place))
     except OSError:
         connection.close()
         raise
@@ -116,7 +119,7 @@ def _answer(connection: socket.socket, request: bytes) -> tuple[int, bytes, byte
 
 def _told(code: int, output: bytes, errors: bytes) -> int:
     """Prints what a program printed in this working folder, and returns its exit code."""
-    here = os.getcwd().encode() + b"/"
+    here = f"{Path.cwd()}/".encode()
     sys.stdout.buffer.write(output.replace(here, b""))
     sys.stderr.buffer.write(errors.replace(here, b""))
     sys.stdout.flush()
