@@ -1,10 +1,12 @@
 """Android: the generated Kotlin compiles without warnings, to the same bytes everywhere."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from importlib import metadata
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -39,10 +41,19 @@ def golden_module(case: str) -> str:
     return ".".join(Path(next(iter(golden_kotlin(case)))).parent.parts)
 
 
+COMPILED_ELSEWHERE = ("trusted", "delivered", "encrypted")
+"""Cases whose files the tests of signed, delivered and encrypted models compile, too, with the same options."""
+elsewhere = pytest.mark.nightly("packages with the same files are compiled to run them: signed, delivered, encrypted")
+
+
+def cases(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=elsewhere) if name in COMPILED_ELSEWHERE else name for name in names]
+
+
 @pytest.fixture(scope="module")
-def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Case -> the compiled golden files, in a folder whose name is hard to quote."""
-    return {case: compiled(case, tmp_path_factory.mktemp(f"Prüfung {case}")) for case in COMPILED}
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Gives the compiled golden files of a case, from a folder whose name is hard to quote."""
+    return cache(lambda case: compiled(case, tmp_path_factory.mktemp(f"Prüfung {case}")))
 
 
 def compiled(case: str, work: Path) -> Path:
@@ -77,9 +88,9 @@ def compiled_in_units(case: str, work: Path) -> Path:
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize("case", CASES)
-def test_golden_kotlin_compiles_without_warnings(case: str, jars: dict[str, Path]) -> None:
-    names = {str(name) for name in read_zip(jars[case])}
+@pytest.mark.parametrize("case", cases(CASES))
+def test_golden_kotlin_compiles_without_warnings(case: str, jar: Callable[[str], Path]) -> None:
+    names = {str(name) for name in read_zip(jar(case))}
     files = [name for name in golden_kotlin(case) if not name.endswith(NO_CLASS_OF_THAT_NAME)]
     assert {name.replace(".kt", ".class") for name in files} <= names
     assert not [name for name in names if name.startswith(("ai/", "android/"))]
@@ -87,7 +98,7 @@ def test_golden_kotlin_compiles_without_warnings(case: str, jars: dict[str, Path
 
 @pytest.mark.kotlin
 def test_same_kotlin_gives_the_same_bytes_in_another_folder(
-    jars: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    jar: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And in a process of its own, as in every build but those of tests."""
     monkeypatch.delenv(kotlin.JAVA_RUNNER)
@@ -96,7 +107,7 @@ def test_same_kotlin_gives_the_same_bytes_in_another_folder(
     again = kotlin.compile_kotlin(
         reordered, module_name=golden_module(case), work=tmp_path, libraries=[jvm.coroutines()]
     )
-    assert sha256_of(kotlin.write_jar(tmp_path / "again.jar", [again])) == sha256_of(jars[case])
+    assert sha256_of(kotlin.write_jar(tmp_path / "again.jar", [again])) == sha256_of(jar(case))
 
 
 compiled_at_night = pytest.mark.nightly("the package with models of every contract")
@@ -106,8 +117,8 @@ compiled_at_night = pytest.mark.nightly("the package with models of every contra
 @pytest.mark.parametrize(
     "case", [case if case == "contracts" else pytest.param(case, marks=compiled_at_night) for case in CASES]
 )
-def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jars: dict[str, Path], tmp_path: Path) -> None:
-    assert read_zip(compiled_in_units(case, tmp_path)) == read_zip(jars[case])
+def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jar: Callable[[str], Path], tmp_path: Path) -> None:
+    assert read_zip(compiled_in_units(case, tmp_path)) == read_zip(jar(case))
 
 
 @pytest.mark.kotlin
@@ -136,13 +147,13 @@ def test_missing_compiler_names_the_extra_that_brings_it(monkeypatch: pytest.Mon
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize("case", COMPILED)
-def test_classes_call_no_buffer_method_that_android_7_lacks(case: str, jars: dict[str, Path]) -> None:
+@pytest.mark.parametrize("case", cases(COMPILED))
+def test_classes_call_no_buffer_method_that_android_7_lacks(case: str, jar: Callable[[str], Path]) -> None:
     """FloatBuffer and others override these methods of Buffer since Android 9 only: the return type must be Buffer."""
     inherited = {"clear", "flip", "limit", "mark", "position", "reset", "rewind"}
     calls = {
         call
-        for content in read_zip(jars[case]).values()
+        for content in read_zip(jar(case)).values()
         if content[:4] == b"\xca\xfe\xba\xbe"
         for call in names_and_types(content)
     }
