@@ -18,6 +18,8 @@ from pathlib import Path
 
 PROGRAMS = frozenset(
     (
+        "ManifestMergeKt",
+        "com.android.apksigner.ApkSignerTool",
         "com.android.tools.build.bundletool.BundleToolMain",
         "com.android.tools.r8.D8",
         "com.android.tools.r8.R8",
@@ -50,7 +52,7 @@ def _absolute(arguments: list[str]) -> list[str]:
     """Arguments with the whole paths of files: the process that stays has another working folder."""
     found = []
     for number, each in enumerate(arguments):
-        is_path = not each.startswith("-") and (Path(each).exists() or arguments[number - 1] == "-d")
+        is_path = each and not each.startswith("-") and (Path(each).exists() or arguments[number - 1] == "-d")
         found.append(str(Path.cwd() / each) if is_path else each)
     return found
 
