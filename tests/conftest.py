@@ -4,27 +4,32 @@ import gc
 import importlib.util
 import os
 import platform
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from packager.targets.android import compiler_archive
-from tests.toolchain import jvm, projects
+from packager.targets.android import kotlin
+from tests.toolchain import jvm, projects, warm_java
 from tests.toolchain.device import Library, library
 from tests.toolchain.require import fetched, require
 
 pytest_plugins = ["tests.passes", "tests.durations", "tests.nights"]
 
 
-def pytest_configure() -> None:
-    """Undo two settings of the caller that the tests' processes would inherit, and share an archive of the compiler."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Undo two settings of the caller that the tests' processes would inherit, and keep processes of Java."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ[compiler_archive.VARIABLE] = sys.prefix  # tests compile many packages
+    if kotlin.JAVA_RUNNER not in os.environ:  # a process that starts others which run tests
+        folder = tempfile.mkdtemp(prefix="mobpack-java-")
+        os.environ[kotlin.JAVA_RUNNER] = warm_java.runner(Path(folder))
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.hookimpl(wrapper=True)

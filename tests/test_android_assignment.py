@@ -1,7 +1,6 @@
 """The Kotlin library says which provider runs which nodes, and leaves one that runs none, on ONNX Runtime's own
 Android libraries."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +20,9 @@ from packager.files.store import Store
 from packager.targets.android import Android
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import jvm
-from tests.toolchain.device import Device, device, library
+from tests.toolchain.device import Device, Library, device, library
 
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
-
-Install = Callable[..., Device]
 
 CONVOLUTIONS = """(float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) {
     a = Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, first)
@@ -42,32 +39,48 @@ MACS = 3 * 3 * 3 * 3 * 8 * 8
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """One for all apps, as their Kotlin differs in little."""
-    return Store(tmp_path_factory.mktemp("store"))
+def built(
+    kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Library:
+    """An app with four models; each has one file for all providers."""
+    folder = tmp_path_factory.mktemp("models")
+    store, target = Store(folder / "store"), Android(providers=("nnapi", "xnnpack"))
+    plans = (
+        planned("eraser", CONVOLUTIONS, target, store, folder),
+        planned("uncounted", CONVOLUTIONS, target, store, folder, has_macs=False),
+        planned("unfused", CONVOLUTIONS, target, store, folder, is_ort=True),
+        planned("plain", NO_CONVOLUTIONS, target, store, folder),
+    )
+    view = target.view(Package(name="models", version="1.0.0", license=""), plans, Report(parities=()))
+    aar = target.assemble(view, target.render(view), store)[0].path
+    return library(aar, folder / "library", apps="assignment/Eraser")
+
+
+def planned(
+    name: str,
+    graph: str,
+    target: Android,
+    store: Store,
+    folder: Path,
+    *,
+    is_ort: bool = False,
+    has_macs: bool = True,
+) -> Plan:
+    weights = {each: np.ones((3, 3, 3, 3), np.float32) for each in ("first", "second") if each in graph}
+    described = onnx_model(graph.replace("'", '"'), weights=weights)
+    for number, node in enumerate(described.graph.node):
+        node.name = f"{node.op_type}-{number}"
+    model = onnx_models.hashed(onnx_models.load(saved(folder / f"{name}.onnx", described), name))
+    variant = baseline(model, "fp32")
+    compiled = compile_variant(variant, store, style=Style.UNFUSED) if is_ort else compile_plain(variant, store)
+    file = compiled if is_ort else counted(compiled, folder / f"{name}-counted.onnx", has_macs=has_macs)
+    choices = tuple(Choice(provider=each, compiled=file, reason="") for each in (*target.providers, "cpu"))
+    return Plan(model=model, target="android", environment=Runtime.NAME, choices=choices)
 
 
 @pytest.fixture
-def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, store: Store, tmp_path: Path) -> Install:
-    """Installs an app with one model, whose file is the same for all providers."""
-
-    def install(graph: str, *, is_ort: bool = False, has_macs: bool = True) -> Device:
-        weights = {name: np.ones((3, 3, 3, 3), np.float32) for name in ("first", "second") if name in graph}
-        described = onnx_model(graph.replace("'", '"'), weights=weights)
-        for number, node in enumerate(described.graph.node):
-            node.name = f"{node.op_type}-{number}"
-        model = onnx_models.hashed(onnx_models.load(saved(tmp_path / "eraser.onnx", described), "eraser"))
-        variant = baseline(model, "fp32")
-        compiled = compile_variant(variant, store, style=Style.UNFUSED) if is_ort else compile_plain(variant, store)
-        file = compiled if is_ort else counted(compiled, tmp_path / "counted.onnx", has_macs=has_macs)
-        target = Android(providers=("nnapi", "xnnpack"))
-        choices = tuple(Choice(provider=name, compiled=file, reason="") for name in (*target.providers, "cpu"))
-        plan = Plan(model=model, target="android", environment=Runtime.NAME, choices=choices)
-        view = target.view(Package(name="models", version="1.0.0", license=""), (plan,), Report(parities=()))
-        aar = target.assemble(view, target.render(view), store)[0].path
-        return device(library(aar, tmp_path / "library", apps="assignment/Eraser"), tmp_path)
-
-    return install
+def phone(built: Library, tmp_path: Path) -> Device:
+    return device(built, tmp_path)
 
 
 def counted(compiled: Compiled, path: Path, *, has_macs: bool) -> Compiled:
@@ -83,51 +96,49 @@ def counted(compiled: Compiled, path: Path, *, has_macs: bool) -> Compiled:
     return replace(compiled, path=path, sha256=sha256_of(path))
 
 
-def test_xnnpack_and_the_cpu_share_a_model_as_onnx_runtime_says(install: Install) -> None:
-    facts = install(CONVOLUTIONS).run("Eraser", providers="XNNPACK").facts
+def test_xnnpack_and_the_cpu_share_a_model_as_onnx_runtime_says(phone: Device) -> None:
+    facts = phone.run("Eraser", model="eraser", providers="XNNPACK").facts
     assert (facts["provider"], facts["fallbacks"]) == ("XNNPACK", "")
     assert facts["assignment"] == f"XNNPACK 2 {2 * MACS},CPU 5 0", "and two transpositions"
 
 
-def test_a_provider_that_takes_no_node_gives_way_to_the_next(install: Install) -> None:
-    run = install(NO_CONVOLUTIONS).run("Eraser", providers="XNNPACK")
+def test_a_provider_that_takes_no_node_gives_way_to_the_next(phone: Device) -> None:
+    run = phone.run("Eraser", model="plain", providers="XNNPACK")
     assert (run.facts["provider"], run.facts["assignment"]) == ("CPU", f"CPU 2 {MACS}")
     assert run.facts["reasons"] == "XNNPACK: took no node of the model"
-    assert "XNNPACK did not start with mobpack/models/eraser.onnx.tflite: took no node of the model" in run.log
+    assert "XNNPACK did not start with mobpack/models/plain.onnx.tflite: took no node of the model" in run.log
     assert run.facts["y"] == run.facts["erf"]
 
 
-def test_of_nodes_that_onnx_runtime_hides_nothing_is_said_without_the_list_of_the_build(install: Install) -> None:
-    facts = install(CONVOLUTIONS, has_macs=False).run("Eraser", providers="XNNPACK").facts
+def test_of_nodes_that_onnx_runtime_hides_nothing_is_said_without_the_list_of_the_build(phone: Device) -> None:
+    facts = phone.run("Eraser", model="uncounted", providers="XNNPACK").facts
     assert (facts["provider"], facts["assignment"]) == ("XNNPACK", "null")
 
 
-def test_nnapi_without_an_accelerator_takes_no_node(install: Install) -> None:
-    facts = install(CONVOLUTIONS, has_macs=False).run("Eraser", providers="NNAPI,XNNPACK").facts
+def test_nnapi_without_an_accelerator_takes_no_node(phone: Device) -> None:
+    facts = phone.run("Eraser", model="uncounted", providers="NNAPI,XNNPACK").facts
     assert facts["reasons"] == "NNAPI: took no node of the model"
     assert facts["provider"] == "XNNPACK"
 
 
-def test_nnapi_with_an_accelerator_takes_what_the_accelerator_supports(install: Install) -> None:
+def test_nnapi_with_an_accelerator_takes_what_the_accelerator_supports(phone: Device) -> None:
     environment = AndroidEnvironment()
     ensure(environment)
-    phone = install(CONVOLUTIONS)
-    facts = phone.run("Eraser", providers="NNAPI", variables=environment.variables(), load_only="1").facts
+    facts = phone.run("Eraser", model="eraser", providers="NNAPI", variables=environment.variables()).facts
     assert facts["provider"] == "NNAPI"
     assert facts["assignment"] == f"NNAPI 5 {2 * MACS},CPU 2 0", "and two transpositions"
 
 
-def test_on_the_cpu_all_nodes_are_the_cpus(install: Install) -> None:
-    assert install(CONVOLUTIONS).run("Eraser", providers="CPU").facts["assignment"] == f"CPU 5 {2 * MACS}"
+def test_on_the_cpu_all_nodes_are_the_cpus(phone: Device) -> None:
+    assert phone.run("Eraser", model="eraser", providers="CPU").facts["assignment"] == f"CPU 5 {2 * MACS}"
 
 
-def test_onnx_runtime_does_not_tell_of_files_in_ort_format_and_is_believed(install: Install) -> None:
-    facts = install(CONVOLUTIONS, is_ort=True).run("Eraser", providers="NNAPI").facts
+def test_onnx_runtime_does_not_tell_of_files_in_ort_format_and_is_believed(phone: Device) -> None:
+    facts = phone.run("Eraser", model="unfused", providers="NNAPI").facts
     assert (facts["provider"], facts["assignment"]) == ("NNAPI", "null")
 
 
-def test_without_its_part_in_c_the_library_believes_what_it_asked_for(install: Install) -> None:
-    phone = install(NO_CONVOLUTIONS)
-    run = phone.run("Eraser", providers="XNNPACK", properties={"java.library.path": phone.folder})
+def test_without_its_part_in_c_the_library_believes_what_it_asked_for(phone: Device) -> None:
+    run = phone.run("Eraser", model="plain", providers="XNNPACK", properties={"java.library.path": phone.folder})
     assert (run.facts["provider"], run.facts["assignment"]) == ("XNNPACK", "null")
     assert "W/OnnxRuntime: which nodes a provider takes is not known: no mobpack_com_example_models in" in run.log

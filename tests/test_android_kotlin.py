@@ -1,11 +1,12 @@
 """Android: the generated Kotlin compiles without warnings, to the same bytes everywhere."""
 
 import struct
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from importlib import metadata
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Store
 from packager.processes import downloads
-from packager.targets.android import compiler_archive, kotlin, units
+from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 from tests.golden.cases import CASES, LISTS
 from tests.toolchain import jvm
@@ -40,10 +41,19 @@ def golden_module(case: str) -> str:
     return ".".join(Path(next(iter(golden_kotlin(case)))).parent.parts)
 
 
+COMPILED_ELSEWHERE = ("trusted", "delivered", "encrypted")
+"""Cases whose files the tests of signed, delivered and encrypted models compile, too, with the same options."""
+elsewhere = pytest.mark.nightly("packages with the same files are compiled to run them: signed, delivered, encrypted")
+
+
+def cases(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=elsewhere) if name in COMPILED_ELSEWHERE else name for name in names]
+
+
 @pytest.fixture(scope="module")
-def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Case -> the compiled golden files, in a folder whose name is hard to quote."""
-    return {case: compiled(case, tmp_path_factory.mktemp(f"Prüfung {case}")) for case in COMPILED}
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Gives the compiled golden files of a case, from a folder whose name is hard to quote."""
+    return cache(lambda case: compiled(case, tmp_path_factory.mktemp(f"Prüfung {case}")))
 
 
 def compiled(case: str, work: Path) -> Path:
@@ -78,22 +88,26 @@ def compiled_in_units(case: str, work: Path) -> Path:
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize("case", CASES)
-def test_golden_kotlin_compiles_without_warnings(case: str, jars: dict[str, Path]) -> None:
-    names = {str(name) for name in read_zip(jars[case])}
+@pytest.mark.parametrize("case", cases(CASES))
+def test_golden_kotlin_compiles_without_warnings(case: str, jar: Callable[[str], Path]) -> None:
+    names = {str(name) for name in read_zip(jar(case))}
     files = [name for name in golden_kotlin(case) if not name.endswith(NO_CLASS_OF_THAT_NAME)]
     assert {name.replace(".kt", ".class") for name in files} <= names
     assert not [name for name in names if name.startswith(("ai/", "android/"))]
 
 
 @pytest.mark.kotlin
-def test_same_kotlin_gives_the_same_bytes_in_another_folder(jars: dict[str, Path], tmp_path: Path) -> None:
+def test_same_kotlin_gives_the_same_bytes_in_another_folder(
+    jar: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And in a process of its own, as in every build but those of tests."""
+    monkeypatch.delenv(kotlin.JAVA_RUNNER)
     case = "image_classifier"
     reordered = dict(reversed(golden_kotlin(case).items()))
     again = kotlin.compile_kotlin(
         reordered, module_name=golden_module(case), work=tmp_path, libraries=[jvm.coroutines()]
     )
-    assert sha256_of(kotlin.write_jar(tmp_path / "again.jar", [again])) == sha256_of(jars[case])
+    assert sha256_of(kotlin.write_jar(tmp_path / "again.jar", [again])) == sha256_of(jar(case))
 
 
 compiled_at_night = pytest.mark.nightly("the package with models of every contract")
@@ -103,8 +117,8 @@ compiled_at_night = pytest.mark.nightly("the package with models of every contra
 @pytest.mark.parametrize(
     "case", [case if case == "contracts" else pytest.param(case, marks=compiled_at_night) for case in CASES]
 )
-def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jars: dict[str, Path], tmp_path: Path) -> None:
-    assert read_zip(compiled_in_units(case, tmp_path)) == read_zip(jars[case])
+def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jar: Callable[[str], Path], tmp_path: Path) -> None:
+    assert read_zip(compiled_in_units(case, tmp_path)) == read_zip(jar(case))
 
 
 @pytest.mark.kotlin
@@ -122,55 +136,6 @@ def test_error_or_warning_is_told_in_the_compilers_words(text: str, tmp_path: Pa
         kotlin.compile_kotlin({"Broken.kt": text}, module_name="broken", work=tmp_path)
 
 
-FAKE_JAVA = """
-import sys
-from pathlib import Path
-said = dict(each.split("=", 1) for each in sys.argv[1:] if "=" in each)
-assert Path(said["-XX:SharedClassListFile"]).read_text() == "names", sys.argv
-Path(said["-XX:SharedArchiveFile"]).write_text("archive")
-"""
-
-
-def test_the_first_run_makes_an_archive_of_the_compiler_and_others_start_from_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program, jars = (sys.executable, "-c", FAKE_JAVA), (Path(__file__),)
-    monkeypatch.delenv(compiler_archive.VARIABLE, raising=False)
-    with compiler_archive.flags(program, jars) as found:
-        assert found == ()
-    monkeypatch.setenv(compiler_archive.VARIABLE, str(tmp_path))
-    with pytest.raises(ZeroDivisionError), compiler_archive.flags(program, jars):
-        _ = 1 / 0
-    assert list(tmp_path.iterdir()) == [], "after an error, the next run makes it"
-    with compiler_archive.flags(program, jars) as [flag]:
-        Path(flag.removeprefix("-XX:DumpLoadedClassList=")).write_text("names")
-        with compiler_archive.flags(program, jars) as found:
-            assert found == (), "a run beside it takes no part"
-    with compiler_archive.flags(program, jars) as [flag, _]:
-        archive = Path(flag.removeprefix("-XX:SharedArchiveFile="))
-    assert (archive.parent, archive.read_text()) == (tmp_path, "archive")
-    with compiler_archive.flags(program, (tmp_path,)) as [flag]:
-        Path(flag.removeprefix("-XX:DumpLoadedClassList=")).write_text("names")
-    assert len(list(tmp_path.glob("*.jsa"))) == 2, "another compiler has its own"
-
-
-@pytest.mark.kotlin
-@pytest.mark.nightly("the flags of its runs; all Kotlin of a test run is compiled from it")
-def test_the_archive_is_one_that_java_takes_and_classes_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(compiler_archive.VARIABLE, str(tmp_path))
-    strict = tuple(each.replace("-Xshare:auto", "-Xshare:on") for each in kotlin.JAVA_FLAGS)
-    assert strict != kotlin.JAVA_FLAGS
-    jars = []
-    for name, flags in (("first", kotlin.JAVA_FLAGS), ("second", strict)):
-        monkeypatch.setattr(kotlin, "JAVA_FLAGS", flags)
-        classes = kotlin.compile_kotlin({"Sum.kt": "public class Sum"}, module_name="sum", work=tmp_path / name)
-        jars.append(kotlin.write_jar(tmp_path / f"{name}.jar", [classes]).read_bytes())
-    assert jars[0] == jars[1]
-    assert list(tmp_path.glob("*.jsa"))
-
-
 def test_missing_compiler_names_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise metadata.PackageNotFoundError(name)
@@ -182,13 +147,13 @@ def test_missing_compiler_names_the_extra_that_brings_it(monkeypatch: pytest.Mon
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize("case", COMPILED)
-def test_classes_call_no_buffer_method_that_android_7_lacks(case: str, jars: dict[str, Path]) -> None:
+@pytest.mark.parametrize("case", cases(COMPILED))
+def test_classes_call_no_buffer_method_that_android_7_lacks(case: str, jar: Callable[[str], Path]) -> None:
     """FloatBuffer and others override these methods of Buffer since Android 9 only: the return type must be Buffer."""
     inherited = {"clear", "flip", "limit", "mark", "position", "reset", "rewind"}
     calls = {
         call
-        for content in read_zip(jars[case]).values()
+        for content in read_zip(jar(case)).values()
         if content[:4] == b"\xca\xfe\xba\xbe"
         for call in names_and_types(content)
     }

@@ -21,6 +21,7 @@ from packager.core.values import Choice, Compiled, Format, Package, Plan, Style,
 from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device, library, write_apk
@@ -50,7 +51,7 @@ class Shipped:
 def shipped(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Shipped:
-    store = Store(tmp_path_factory.mktemp("store"))
+    store = Store(cache_folder() / "store")
     model = onnx_models.hashed(onnx_models.load(models.orientation(), "orientation"))
     variant = baseline(model, "fp32")
     fixed = compile_variant(variant, store)

@@ -40,6 +40,8 @@ from tests.toolchain.device import Device, Library, device
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 Run = Callable[..., Mapping[str, str]]
+Edit = tuple[str, int, bytes]
+"""tensor, index and another value"""
 
 PACKAGE = Package(name="models", version="1.0.0", license="")
 ANDROID = Android(group="com.example", providers=("nnapi", "xnnpack"))
@@ -203,14 +205,16 @@ def header_of(content: bytes | bytearray) -> dict[str, Any]:
     return header
 
 
-def edited(built: Library, model: str, tensor: str, index: int, value: bytes) -> Altered:
-    """The golden vectors of `model` with another value for one element of a tensor, or for a number of a recipe."""
+def edited(built: Library, model: str, *edits: Edit) -> Altered:
+    """The golden vectors of `model` with other values for elements of tensors, or for numbers of recipes."""
     name = f"{model}.golden.safetensors"
     content = asset(built, name)
     (length,) = struct.unpack_from("<Q", content)
-    at = 8 + length + header_of(content)[tensor]["data_offsets"][0] + index * len(value)
-    assert content[at : at + len(value)] != value
-    content[at : at + len(value)] = value
+    header = header_of(content)
+    for tensor, index, value in edits:
+        at = 8 + length + header[tensor]["data_offsets"][0] + index * len(value)
+        assert content[at : at + len(value)] != value
+        content[at : at + len(value)] = value
     return Altered(assets={f"{FOLDER}/{name}": bytes(content)})
 
 
@@ -260,22 +264,21 @@ def test_kotlin_makes_random_inputs_of_every_type_bit_for_bit(built: Library, ru
     assert sorted(made) == sorted([*(f"{each}_in" for each in TYPES), "ids"])
 
 
-@pytest.mark.parametrize(
-    ("tensor", "number", "value", "outputs"),
-    [
-        *((f"1.recipe.{each}_in", 0, 12345, [f"{each}_out.1"]) for each in TYPES),
-        ("0.recipe.int8_in", 1, -127, ["int8_out.0"]),
-        ("0.recipe.int32_in", 3, 0, ["int32_out.0"]),
-        ("0.recipe.ids", 2, 500, ["rows.0"]),
-    ],
-)
-def test_inputs_of_another_recipe_fail(
-    built: Library, run: Run, tensor: str, number: int, value: int, outputs: list[str]
-) -> None:
-    altered = edited(built, "generated", tensor, number, struct.pack("<q", value))
-    found = run("generated", altered, providers="CPU")
+OTHER_RECIPES = [
+    *((f"1.recipe.{each}_in", 0, 12345, f"{each}_out.1") for each in TYPES),
+    ("0.recipe.int8_in", 1, -127, "int8_out.0"),
+    ("0.recipe.int32_in", 3, 0, "int32_out.0"),
+    ("0.recipe.ids", 2, 500, "rows.0"),
+]
 
-    assert (found["passed"], found["failed"].split(",")) == ("false", outputs)
+
+def test_inputs_of_another_recipe_fail(built: Library, run: Run) -> None:
+    """Each where it changed, and no other."""
+    edits = [(tensor, number, struct.pack("<q", value)) for tensor, number, value, _ in OTHER_RECIPES]
+    found = run("generated", edited(built, "generated", *edits), providers="CPU")
+
+    assert found["passed"] == "false"
+    assert sorted(found["failed"].split(",")) == sorted(output for *_, output in OTHER_RECIPES)
 
 
 def test_what_is_stored_of_a_real_model_is_next_to_nothing(built: Library) -> None:
@@ -296,34 +299,51 @@ def test_a_closed_model_tests_nothing(run: Run) -> None:
     assert found["closed.message"] == "SileroVad is closed"
 
 
-@pytest.mark.parametrize(
-    ("model", "tensor", "index", "value", "failed", "words"),
-    [
-        ("orientation", "0.output.fetch_name_0", 2, struct.pack("<f", 9.0), "fetch_name_0.0", " + 1.0e-03 x "),
-        ("silero-vad", "1.output.stateN", 7, struct.pack("<f", 9.0), "stateN.1", " + 1.0e-03 x "),
-        ("every-type", "0.output.f32_t", 1, struct.pack("<f", np.nan), "f32_t.0", "NaN or infinity at other places: 1"),
-        ("every-type", "1.output.f32_t", 0, struct.pack("<f", 1.0), "f32_t.1", "NaN or infinity at other places: 1"),
-        ("every-type", "0.output.f64_t", 1, struct.pack("<d", 9e100), "f64_t.0", " + 1.0e-02 x "),
-        ("every-type", "0.output.f16_t", 2, struct.pack("<e", -60000), "f16_t.0", "error 5.5e+03 of "),
-        ("every-type", "0.output.u8_t", 5, struct.pack("<B", 250), "u8_t.0", "error 5.0e+00 of "),
-        ("every-type", "0.output.i8_t", 0, struct.pack("<b", 127), "i8_t.0", "error 2.6e+02 of "),
-        ("every-type", "0.output.i16_t", 0, struct.pack("<h", -32767), "i16_t.0", "values that differ: 1"),
-        ("every-type", "0.output.i32_t", 0, struct.pack("<i", 0), "i32_t.0", "values that differ: 1"),
-        ("every-type", "0.output.i64_t", 5, struct.pack("<q", 2**40 + 1), "i64_t.0", "values that differ: 1"),
-        ("every-type", "0.output.u16_t", 0, struct.pack("<H", 2), "u16_t.0", "values that differ: 1"),
-        ("every-type", "0.output.flag_t", 0, b"\0", "flag_t.0", "values that differ: 1"),
-        ("every-type", "0.output.doubled", 0, struct.pack("<f", 2.4), "doubled.0", " + 1.0e-02 x "),
-        ("every-type", "0.output.columns", 11, struct.pack("<f", 9.0), "columns.0", " + 1.0e-02 x "),
-    ],
-)
-def test_another_expected_value_fails_and_names_output_and_sample(
-    built: Library, run: Run, model: str, tensor: str, index: int, value: bytes, failed: str, words: str
-) -> None:
-    found = run(model, edited(built, model, tensor, index, value), providers="CPU")
+OTHER_VALUES = [
+    ("orientation", "0.output.fetch_name_0", 2, struct.pack("<f", 9.0), "fetch_name_0.0", " + 1.0e-03 x "),
+    ("silero-vad", "1.output.stateN", 7, struct.pack("<f", 9.0), "stateN.1", " + 1.0e-03 x "),
+    ("every-type", "0.output.f32_t", 1, struct.pack("<f", np.nan), "f32_t.0", "NaN or infinity at other places: 1"),
+    ("every-type", "1.output.f32_t", 0, struct.pack("<f", 1.0), "f32_t.1", "NaN or infinity at other places: 1"),
+    ("every-type", "0.output.f64_t", 1, struct.pack("<d", 9e100), "f64_t.0", " + 1.0e-02 x "),
+    ("every-type", "0.output.f16_t", 2, struct.pack("<e", -60000), "f16_t.0", "error 5.5e+03 of "),
+    ("every-type", "0.output.u8_t", 5, struct.pack("<B", 250), "u8_t.0", "error 5.0e+00 of "),
+    ("every-type", "0.output.i8_t", 0, struct.pack("<b", 127), "i8_t.0", "error 2.6e+02 of "),
+    ("every-type", "0.output.i16_t", 0, struct.pack("<h", -32767), "i16_t.0", "values that differ: 1"),
+    ("every-type", "0.output.i32_t", 0, struct.pack("<i", 0), "i32_t.0", "values that differ: 1"),
+    ("every-type", "0.output.i64_t", 5, struct.pack("<q", 2**40 + 1), "i64_t.0", "values that differ: 1"),
+    ("every-type", "0.output.u16_t", 0, struct.pack("<H", 2), "u16_t.0", "values that differ: 1"),
+    ("every-type", "0.output.flag_t", 0, b"\0", "flag_t.0", "values that differ: 1"),
+    ("every-type", "0.output.doubled", 0, struct.pack("<f", 2.4), "doubled.0", " + 1.0e-02 x "),
+    ("every-type", "0.output.columns", 11, struct.pack("<f", 9.0), "columns.0", " + 1.0e-02 x "),
+]
 
-    assert (found["passed"], found["failed"]) == ("false", failed)
+
+@pytest.fixture(scope="module")
+def wrong(built: Library, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, str]]:
+    """What models say of vectors with all other values."""
+    found = {}
+    for model in {each for each, *_ in OTHER_VALUES}:
+        folder = tmp_path_factory.mktemp(model)
+        edits = [(tensor, index, value) for each, tensor, index, value, *_ in OTHER_VALUES if each == model]
+        phone = device(with_altered(built, edited(built, model, *edits), folder), folder)
+        found[model] = start(phone, model, providers="CPU")
+    return found
+
+
+@pytest.mark.parametrize(("model", "failed", "words"), [(each[0], *each[4:]) for each in OTHER_VALUES])
+def test_another_expected_value_fails_and_names_output_and_sample(
+    wrong: Mapping[str, Mapping[str, str]], model: str, failed: str, words: str
+) -> None:
+    found = wrong[model]
+
     assert words in found[f"{failed}.failure"]
     assert f"FAILED, {found[f'{failed}.failure']}" in found["text"]
+
+
+def test_no_other_output_fails(wrong: Mapping[str, Mapping[str, str]]) -> None:
+    for model, found in wrong.items():
+        assert found["passed"] == "false"
+        assert sorted(found["failed"].split(",")) == sorted(each[4] for each in OTHER_VALUES if each[0] == model)
 
 
 def test_another_word_fails(built: Library, run: Run) -> None:
@@ -347,7 +367,7 @@ def test_a_model_with_another_weight_fails(built: Library, run: Run) -> None:
 
 
 def test_vectors_that_were_tampered_with_are_refused(built: Library, run: Run) -> None:
-    altered = edited(built, "orientation", "0.output.fetch_name_0", 0, struct.pack("<f", 9.0))
+    altered = edited(built, "orientation", ("0.output.fetch_name_0", 0, struct.pack("<f", 9.0)))
 
     found = run("orientation", replace(altered, is_admitted=False), providers="CPU")
 
@@ -370,7 +390,7 @@ def test_what_comes_from_a_softmax_is_measured_by_its_range(
     path.write_bytes(asset(built, "orientation.golden.safetensors"))
     golden = vectors.read(path)
     smallest = float(vectors.outputs_of(golden, golden.samples[0])["fetch_name_0"].reshape(-1)[0])
-    altered = edited(built, "orientation", "0.output.fetch_name_0", 0, struct.pack("<f", smallest + error))
+    altered = edited(built, "orientation", ("0.output.fetch_name_0", 0, struct.pack("<f", smallest + error)))
 
     found = run("orientation", altered, providers="CPU")
 

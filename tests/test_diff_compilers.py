@@ -95,11 +95,7 @@ def compiled(folder: Path) -> str:
     compiler = kotlin_compiler_of.find_compiler()
     done = subprocess.run(
         [
-            str(compiler.java),
-            *kotlin_compiler_of.JAVA_FLAGS,
-            "-cp",
-            os.pathsep.join(map(str, (*compiler.jars, compiler.stdlib))),
-            "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+            *compiler.program(),
             *("-no-stdlib", "-no-reflect", "-jvm-target", "11", "-jdk-home", str(compiler.java_home)),
             *("-cp", os.pathsep.join(map(str, (compiler.stdlib, jvm.coroutines())))),
             *("-d", "out", "."),

@@ -117,9 +117,8 @@ def syntax_errors(scripts: list[str], folder: Path) -> list[str]:
         body = [line for line in script.splitlines() if not line.startswith("import ")]
         sources.append(folder / f"Script{number}.kt")
         sources[-1].write_text("\n".join([*imports, f"fun script{number}() {{", *body, "}"]), encoding="utf-8")
-    command = [compiler.java, *kotlin.JAVA_FLAGS, "-cp", os.pathsep.join(map(str, [*compiler.jars, compiler.stdlib])),
-               "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "-no-stdlib", "-jdk-home", compiler.java_home,
-               "-cp", compiler.stdlib, "-d", folder / "out", *sources]  # fmt: skip
+    options = ["-no-stdlib", "-jdk-home", compiler.java_home, "-cp", compiler.stdlib, "-d", folder / "out"]
+    command = [*compiler.program(), *options, *sources]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     messages = [line for line in done.stderr.splitlines() if ": error: " in line]
     assert messages, done.stderr  # there are always some: no script compiles without Gradle

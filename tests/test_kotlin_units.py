@@ -11,7 +11,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.store import Store
-from packager.targets.android import compiler_archive, kotlin, units
+from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 
 JAVA = """#!/bin/sh
@@ -67,7 +67,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     java.chmod(0o755)
     compiler = kotlin.Compiler(java=java, java_home=tmp_path, jars=(), stdlib=tmp_path / "stdlib.jar")
     monkeypatch.setattr(kotlin, "find_compiler", lambda: compiler)
-    monkeypatch.delenv(compiler_archive.VARIABLE, raising=False)  # this Java makes none
+    monkeypatch.delenv(kotlin.JAVA_RUNNER, raising=False)
     return Project(tmp_path)
 
 

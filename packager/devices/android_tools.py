@@ -3,7 +3,6 @@
 mobpack never ships them, and needs them only for programs that run on devices. They are Apache-2.0.
 """
 
-import os
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -72,9 +71,8 @@ def android_tools() -> AndroidTools:
 
 def java(classpath: Sequence[Path], main_class: str, arguments: Sequence[str | Path], *, what: str) -> str:
     """Runs a Java program, and returns its output. Raises ToolError if it fails."""
-    path = os.pathsep.join(map(str, classpath))
-    command: list[str | Path] = [kotlin.find_compiler().java, *JAVA_FLAGS, "-cp", path, main_class]
-    return commands.run([*command, *arguments], what=what)
+    program = kotlin.find_compiler().run(classpath, main_class, flags=JAVA_FLAGS)
+    return commands.run([*program, *arguments], what=what)
 
 
 def _unpack(package: Path, aapt2: str, folder: Path) -> None:

@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -69,6 +70,7 @@ class AppTools:
     """classes of Android 6 (API 23), to compile and shrink against"""
 
 
+@cache
 def app_tools() -> AppTools:
     """The tools, fetched on first use. Raises ToolError if a registry or apt is out of reach."""
     made = android_tools()

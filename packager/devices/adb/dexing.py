@@ -113,11 +113,7 @@ def _compile(classes: Path, onnxruntime: str, work: Path, jar: Path) -> None:
             names.append(str(own.relative_to(work)))
     commands.run(
         [
-            compiler.java,
-            *kotlin.JAVA_FLAGS,
-            "-cp",
-            os.pathsep.join(map(str, (*compiler.jars, compiler.stdlib))),
-            "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+            *compiler.program(),
             "-no-stdlib",
             "-no-reflect",
             "-jdk-home",

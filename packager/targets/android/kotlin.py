@@ -2,6 +2,7 @@
 
 import fnmatch
 import os
+import shlex
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.files.zips import read_entry, write_zip
 from packager.processes import commands, downloads
-from packager.targets.android import compiler_archive
 from packager.targets.android.names import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
 COROUTINES = ("kotlinx/coroutines/", "META-INF/kotlinx-coroutines-core.kotlin_module")
 """kotlinx.coroutines, which is among the compiler's classes"""
+JAVA_RUNNER = "MOBPACK_JAVA_RUNNER"
+"""Variable with a command to put before every program of Java, as a shell reads it: tests keep processes that way."""
+COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 HINT = "pip install 'mobpack[android]'"
 
 # Short runs: a light garbage collector and the quick compiler only, without the warnings about Java 25's plans.
@@ -36,6 +39,15 @@ class Compiler:
     java_home: Path
     jars: tuple[Path, ...]
     stdlib: Path
+
+    def program(self) -> list[str]:
+        """The command that compiles, without its arguments."""
+        return self.run((*self.jars, self.stdlib), COMPILER)
+
+    def run(self, classpath: Iterable[Path], main_class: str, *, flags: Sequence[str] = JAVA_FLAGS) -> list[str]:
+        """The command that runs a program of Java to its end, without its arguments."""
+        path = os.pathsep.join(map(str, classpath))
+        return [*shlex.split(os.environ.get(JAVA_RUNNER, "")), str(self.java), *flags, "-cp", path, main_class]
 
 
 def compile_kotlin(
@@ -58,27 +70,20 @@ def compile_kotlin(
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
     _write(stubs(onnxruntime), work / "stubs")
-    jars = (*compiler.jars, compiler.stdlib)
-    with compiler_archive.flags((compiler.java, *JAVA_FLAGS), jars) as archived:
-        commands.run(
-            [
-                compiler.java,
-                *JAVA_FLAGS,
-                *archived,
-                "-cp",
-                os.pathsep.join(map(str, jars)),
-                "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-                *_options(compiler, module_name, libraries, friends),
-                "-d",
-                "classes",
-                "stubs",
-                *(f"kotlin/{name}" for name in source_names),
-            ],
-            what="the Kotlin compiler",
-            cwd=work,
-            environment={"LC_ALL": "C.UTF-8"},
-            hint="report this as a bug, with the output of `mobpack inspect`",
-        )
+    commands.run(
+        [
+            *compiler.program(),
+            *_options(compiler, module_name, libraries, friends),
+            "-d",
+            "classes",
+            "stubs",
+            *(f"kotlin/{name}" for name in source_names),
+        ],
+        what="the Kotlin compiler",
+        cwd=work,
+        environment={"LC_ALL": "C.UTF-8"},
+        hint="report this as a bug, with the output of `mobpack inspect`",
+    )
     return work / "classes"
 
 

@@ -1,17 +1,30 @@
 package apps
 
 import com.example.models.Eraser
+import com.example.models.Plain
+import com.example.models.Uncounted
+import com.example.models.Unfused
 import device.report
 
-/** Loads a model of error functions, reports who runs it, and what it makes of ones. */
+/** Loads one of four models of error functions, and reports who runs it; of one, what it makes of ones. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    Eraser.loadBlocking(task.app, task.options).use { model ->
-        reportModel(model.provider, model.fallbacks, model.info, model.assignment)
-        if (task.has("load_only")) return
-        val input = Eraser.Input.allocate()
-        repeat(input.x.capacity()) { input.x.put(it, 1f) }
-        report("y", "%.5f".format(model.run(input).y[0]))
-        report("erf", "0.84270")
+    when (task.text("model")) {
+        "eraser" -> Eraser.loadBlocking(task.app, task.options).use {
+            reportModel(it.provider, it.fallbacks, it.info, it.assignment)
+        }
+        "uncounted" -> Uncounted.loadBlocking(task.app, task.options).use {
+            reportModel(it.provider, it.fallbacks, it.info, it.assignment)
+        }
+        "unfused" -> Unfused.loadBlocking(task.app, task.options).use {
+            reportModel(it.provider, it.fallbacks, it.info, it.assignment)
+        }
+        else -> Plain.loadBlocking(task.app, task.options).use {
+            reportModel(it.provider, it.fallbacks, it.info, it.assignment)
+            val input = Plain.Input.allocate()
+            repeat(input.x.capacity()) { index -> input.x.put(index, 1f) }
+            report("y", "%.5f".format(it.run(input).y[0]))
+            report("erf", "0.84270")
+        }
     }
 }
