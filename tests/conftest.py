@@ -20,10 +20,12 @@ pytest_plugins = ["tests.passes", "tests.durations", "tests.nights"]
 
 
 def pytest_configure() -> None:
-    """Undo two settings of the caller that the tests' processes would inherit, and share an archive of the compiler."""
+    """Undo two settings of the caller that the tests' processes would inherit, share an archive of the compiler, and
+    have no program start threads for NumPy, as mobpack has none."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ[compiler_archive.VARIABLE] = sys.prefix  # tests compile many packages
 
 

@@ -16,19 +16,14 @@ import pytest
 from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 
 def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "packager.cli", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))},
-    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))}
+    return command.run(*arguments, folder=cwd, environment=environment)
 
 
 @pytest.fixture

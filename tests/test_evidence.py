@@ -13,6 +13,7 @@ import pytest
 from packager.core.errors import ConfigError, ParityError
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
@@ -60,9 +61,8 @@ def mobpack(folder: Path) -> Mobpack:
     cache = str(empty_cache(folder / ".cache"))
 
     def run(*arguments: str, cwd: Path = folder) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "packager.cli", *arguments]
         environment = {"XDG_CACHE_HOME": cache, "PATH": "/usr/bin:/bin", "COLUMNS": "120"}
-        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+        return command.run(*arguments, folder=cwd, environment=environment)
 
     return run
 
