@@ -16,7 +16,7 @@ from tests.toolchain import jvm, projects
 from tests.toolchain.device import Library, library
 from tests.toolchain.require import fetched, require
 
-pytest_plugins = ["tests.passes", "tests.durations", "tests.nights"]
+pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out"]
 
 
 def pytest_configure() -> None:

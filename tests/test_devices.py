@@ -4,7 +4,6 @@ import json
 import zipfile
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
@@ -33,6 +32,7 @@ from packager.runners import Times
 from packager.workflows import reference
 from tests.bench_cases import row
 from tests.device_cases import SHA256, device, document, measured
+from tests.schemas import jsonschema
 
 pytestmark = pytest.mark.by_content("docs/devices.schema.json")
 
