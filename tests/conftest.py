@@ -18,14 +18,16 @@ from tests.toolchain import jvm, projects, warm_java
 from tests.toolchain.device import Library, library
 from tests.toolchain.require import fetched, require
 
-pytest_plugins = ["tests.passes", "tests.durations", "tests.nights"]
+pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Undo two settings of the caller that the tests' processes would inherit, and keep processes of Java."""
+    """Undo two settings of the caller that the tests' processes would inherit, keep processes of Java, and have no
+    program start threads for NumPy, as mobpack has none."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if kotlin.JAVA_RUNNER not in os.environ:  # a process that starts others which run tests
         folder = tempfile.mkdtemp(prefix="mobpack-java-")
         os.environ[kotlin.JAVA_RUNNER] = warm_java.runner(Path(folder))

@@ -1,11 +1,13 @@
-"""Every operator that multiplies 8-bit numbers, and those of floats: `python -m tests.exact_cases exact|plain OUT.npz`.
+"""Every operator that multiplies 8-bit numbers, and those of floats: `python -m tests.exact_cases FOLDER`.
 
-Writes what they give on the processor at hand, opened by `packager.session.exact` or as ONNX Runtime does by itself.
+Writes what they give on the processor at hand, opened by `packager.session.exact` (`exact.npz`) and as ONNX Runtime
+does by itself (`plain.npz`).
 """
 
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -224,4 +226,6 @@ def given(case: Case, way: str, *, is_exact: bool) -> Array:
 
 
 if __name__ == "__main__":
-    numpy.savez(sys.argv[2], allow_pickle=False, **found(is_exact=sys.argv[1] == "exact"))
+    folder = Path(sys.argv[1])
+    for kind in ("exact", "plain"):
+        numpy.savez(folder / f"{kind}.npz", allow_pickle=False, **found(is_exact=kind == "exact"))

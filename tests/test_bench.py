@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from packager import runners
@@ -19,6 +18,7 @@ from packager.runners.cpu import Cpu
 from packager.workflows import reference
 from tests.bench_cases import Scripted, add, jittered, results, row
 from tests.onnx_text import linear, onnx_model, saved, weight
+from tests.schemas import jsonschema
 from tests.test_cli import Answer, Mobpack, mobpack
 
 pytestmark = [pytest.mark.by_content("docs/bench.schema.json"), pytest.mark.processes]

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from packager.core.errors import ConfigError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
@@ -59,9 +59,8 @@ def bisect(folder: Path) -> Callable[..., Answer]:
     cache = str(empty_cache(folder / ".cache"))
 
     def run(*arguments: str) -> Answer:
-        command = [sys.executable, "-m", "packager.cli", "check", "--bisect", *arguments]
         environment = {"XDG_CACHE_HOME": cache, "PATH": "/usr/bin:/bin", "COLUMNS": "140"}
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        return command.run("check", "--bisect", *arguments, folder=folder, environment=environment)
 
     return run
 

@@ -16,19 +16,14 @@ import pytest
 from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 
 def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "packager.cli", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))},
-    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))}
+    return command.run(*arguments, folder=cwd, environment=environment)
 
 
 @pytest.fixture
@@ -210,7 +205,7 @@ def test_an_error_over_tolerance_stops_the_build(project: Path, tmp_path_factory
         tmp_path_factory,
         "fused.onnx",
         "-t",
-        "android",
+        "ios",
         "--set",
         "parity.tolerance=1e-12",
         "--evidence",
@@ -230,7 +225,7 @@ def test_strict_makes_a_warning_fail(project: Path, tmp_path_factory: pytest.Tem
         tmp_path_factory,
         "new.onnx",
         "-t",
-        "android",
+        "ios",
         "--strict",
         code=ModelError.EXIT_CODE,
         message="warning(s); first warning: model 'new': IR version lowered from 14 to 13",

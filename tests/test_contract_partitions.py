@@ -97,7 +97,8 @@ def _partition(folder: Path, target: Target, wanted: Tables, net: ModelProto, sh
     path = saved(folder / "net.onnx", net)
     model = attachment.attach(models.load(path, "net", fixed=shapes), wanted).model
     model = models.hashed(model)
-    made = plan.make(baseline(model), target, Store(folder / "store"), lambda text: None)
+    shared = Store(folder.parent / "store")  # providers have files of the same model in common
+    made = plan.make(baseline(model), target, shared, lambda text: None)
     scratch = folder / f"scratch-{len(wanted.inputs)}"
     scratch.mkdir()
     (only,) = partitions(made, scratch)

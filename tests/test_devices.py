@@ -8,7 +8,6 @@ import time
 import zipfile
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
@@ -38,6 +37,7 @@ from packager.workflows import reference
 from packager.workflows.device.preparing import on_each
 from tests.bench_cases import row
 from tests.device_cases import SHA256, device, document, measured
+from tests.schemas import jsonschema
 
 pytestmark = pytest.mark.by_content("docs/devices.schema.json")
 

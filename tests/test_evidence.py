@@ -13,6 +13,7 @@ import pytest
 from packager.core.errors import ConfigError, ParityError
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
@@ -32,7 +33,7 @@ path = "net.onnx"
 [variant.int8]
 quantizer = "static-qdq"
 calibration = "calibration.npy"
-[target.android]
+[target.ios]
 variant = "int8"
 [parity]
 samples = "typical"
@@ -60,16 +61,15 @@ def mobpack(folder: Path) -> Mobpack:
     cache = str(empty_cache(folder / ".cache"))
 
     def run(*arguments: str, cwd: Path = folder) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "packager.cli", *arguments]
         environment = {"XDG_CACHE_HOME": cache, "PATH": "/usr/bin:/bin", "COLUMNS": "120"}
-        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+        return command.run(*arguments, folder=cwd, environment=environment)
 
     return run
 
 
 @pytest.fixture(scope="module")
 def broken(mobpack: Mobpack, folder: Path) -> "subprocess.CompletedProcess[str]":
-    return mobpack("build", "--out", "dist", "--set", "target.android.providers=[]")
+    return mobpack("build", "--out", "dist", "--set", "target.ios.providers=[]")
 
 
 def test_a_build_with_a_broken_variant_names_output_sample_and_the_first_bad_node(
@@ -118,7 +118,7 @@ def test_the_node_alone_shows_the_difference_without_mobpack(
 def test_a_later_failure_replaces_the_evidence_and_other_folders_are_left_alone(
     broken: "subprocess.CompletedProcess[str]", mobpack: Mobpack, folder: Path
 ) -> None:
-    again = ("check", "--set", "target.android.providers=[]")
+    again = ("check", "--set", "target.ios.providers=[]")
     assert mobpack(*again).returncode == ParityError.EXIT_CODE
     assert (folder / "mobpack-evidence" / "net-int8" / "node").is_dir()
     (folder / "mine").mkdir()
@@ -133,7 +133,7 @@ def test_a_later_failure_replaces_the_evidence_and_other_folders_are_left_alone(
 def test_a_folder_that_cannot_be_written_loses_the_evidence_and_not_the_verdict(
     broken: "subprocess.CompletedProcess[str]", mobpack: Mobpack, folder: Path
 ) -> None:
-    failed = mobpack("check", "--set", "target.android.providers=[]", "--evidence", "/proc/none")
+    failed = mobpack("check", "--set", "target.ios.providers=[]", "--evidence", "/proc/none")
     assert failed.returncode == ParityError.EXIT_CODE
     assert "warning: the evidence could not be kept: cannot write to /proc" in failed.stderr
     assert "at node 'one' (MatMul)" in failed.stderr
@@ -149,7 +149,7 @@ def project(source: Path, folder: Path) -> None:
 def test_good_ranges_pass_and_leave_no_evidence(mobpack: Mobpack, folder: Path, tmp_path: Path) -> None:
     project(folder, tmp_path)
     numpy.save(tmp_path / "calibration.npy", numpy.random.default_rng(0).standard_normal((64, 16)).astype("f4"))
-    passed = mobpack("check", "--set", "target.android.providers=[]", cwd=tmp_path)
+    passed = mobpack("check", "--set", "target.ios.providers=[]", cwd=tmp_path)
     assert passed.returncode == 0, passed.stderr
     assert not (tmp_path / "mobpack-evidence").exists()
 
@@ -162,13 +162,13 @@ def test_without_samples_a_variant_is_judged_on_what_it_was_calibrated_on(
     (tmp_path / "mobpack.toml").write_text(PROJECT.replace('samples = "typical"', ""))
     numbers = numpy.random.default_rng(0)
     numpy.save(tmp_path / "calibration.npy", numbers.uniform(0, 1e-4, (16, 16)).astype("f4"))
-    passed = mobpack("build", "--set", "target.android.providers=[]", cwd=tmp_path)
+    passed = mobpack("build", "--set", "target.ios.providers=[]", cwd=tmp_path)
     assert passed.returncode == 0, passed.stderr
     (warning,) = (line for line in passed.stderr.splitlines() if "outside of the calibrated ranges" in line)
     assert "'int8' is a different model: its output 'y' differs from the original on 3 random, seed 0: " in warning
     assert "has no self-test" not in passed.stderr
     # A variant that errs where it was calibrated is broken all the same.
-    close = ("--set", "target.android.providers=[]", "--set", "parity.from-original=0.000001")
+    close = ("--set", "target.ios.providers=[]", "--set", "parity.from-original=0.000001")
     failed = mobpack("check", *close, cwd=tmp_path)
     assert failed.returncode == ParityError.EXIT_CODE
     assert "differs from the original on sample " in failed.stderr

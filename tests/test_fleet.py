@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy
 import pytest
 
@@ -44,6 +43,7 @@ from packager.workflows.planning import load_model
 from packager.workflows.shared_store import remote_of
 from tests import fleet_tasks
 from tests.onnx_text import linear, onnx_model, saved, weight
+from tests.schemas import jsonschema
 
 pytestmark = [pytest.mark.by_content("docs/fleet.schema.json", "packager"), pytest.mark.processes]
 SCHEMA = Path(__file__).parents[1] / "docs" / "fleet.schema.json"

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from packager import config
+from packager.cli import commands
 from packager.processes import downloads
 from tests.toolchain import torch
 
@@ -25,6 +28,7 @@ pytestmark = [
     pytest.mark.by_content("docs", "sample_apps", "scripts", "README.md", "LICENSE", "packager", "templates"),
     pytest.mark.torch,
 ]
+at_night = pytest.mark.nightly("what its commands and its mobpack.toml say; the package of the sample app, made alike")
 
 
 def blocks(language: str) -> list[str]:
@@ -68,6 +72,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done.stdout
 
 
+@at_night
 def test_the_commands_end_in_three_packages(walked: tuple[Path, str]) -> None:
     dist = walked[0] / BUILT / "dist"
     built = [
@@ -82,16 +87,19 @@ def test_the_commands_end_in_three_packages(walked: tuple[Path, str]) -> None:
     assert (dist / "report.html").is_file()
 
 
+@at_night
 def test_mobpack_of_the_clone_is_what_ran(walked: tuple[Path, str]) -> None:
     assert "Successfully installed mobpack-" in walked[1]
     assert (walked[0] / ".venv" / "bin" / "mobpack").is_file()
 
 
+@at_night
 def test_predict_prints_what_the_guide_shows(walked: tuple[Path, str]) -> None:
     [shown] = re.findall(r"^    (\S+coffee\.jpg\n(?:    .*\n)+)", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     assert shown.replace("\n    ", "\n") in walked[1]
 
 
+@at_night
 def test_the_network_that_the_sample_apps_write_without_pytorch_computes_the_same(
     walked: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -110,10 +118,33 @@ def test_the_network_that_the_sample_apps_write_without_pytorch_computes_the_sam
     assert labels[0] == labels[1]
 
 
+def project_file() -> str:
+    """The guide's mobpack.toml."""
+    [found] = re.findall(r"mobpack\.toml <<'END'\n(.*?)^END$", "\n".join(blocks("sh")), re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def test_its_commands_exist_and_its_project_is_one(tmp_path: Path) -> None:
+    lines = [line.split() for line in "\n".join(blocks("sh")).splitlines() if line.startswith("mobpack ")]
+    assert [line[1] for line in lines] == ["export", "predict", "build"]
+    for _, name, *rest in lines:
+        known = {option for each in commands.commands[name].params for option in each.opts}
+        assert {word for word in rest if word.startswith("-")} <= known
+    (tmp_path / "mobpack.toml").write_text(project_file(), encoding="utf-8", newline="\n")
+    config.load(tmp_path / "mobpack.toml")
+    assert tomllib.loads(project_file())["target"].keys() == {"android", "ios", "react_native"}
+    for block in (nets for nets in blocks("sh") if "nets.py" in nets):
+        [code] = re.findall(r"nets\.py <<'END'\n(.*?)^END$", block, re.MULTILINE | re.DOTALL)
+        compile(code, "nets.py", "exec")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    [named] = re.findall(r"pip install '\.\[(.*)\]'", "\n".join(blocks("sh")))
+    assert set(named.split(",")) <= extras.keys()
+
+
 def test_the_contract_is_that_of_the_sample_apps() -> None:
     """The package that the guide builds can replace the one that the sample apps use."""
     ours = (ROOT / "sample_apps" / "vision" / "mobpack.toml").read_text(encoding="utf-8")
-    [guides] = re.findall(r"mobpack\.toml <<'END'\n(.*?)^END$", "\n".join(blocks("sh")), re.MULTILINE | re.DOTALL)
+    guides = project_file()
     tables = r"^\[model\.classifier\.\w+\.\w+\]\n(?:[^\[#\n].*\n)+"
     folded = [re.findall(tables, text.replace("build/models/", ""), re.MULTILINE) for text in (ours, guides)]
     assert len(folded[0]) == 2

@@ -165,7 +165,9 @@ NAMING = (
     "xcframework_folder",
 )
 """Files of tests about paths and names, which differ on Windows; `.ci/nightly` runs all unit tests on both."""
-FILES = {"darwin": CALLING, "win32": (*CALLING, *NAMING)}
+ON_DISK = ("files_host", "publish", "store", "store_pruning")
+"""Those of CALLING that try what macOS lacks: it starts and ends programs as Linux does."""
+FILES = {"darwin": ON_DISK, "win32": (*CALLING, *NAMING)}
 QUICK = "not (processes or kotlin)"
 
 
@@ -196,37 +198,55 @@ def test_the_code_runs_where_the_calls_of_linux_are_absent(system: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+LACKING: dict[str, dict[str, str]] = {
+    "darwin": {
+        "open('/proc/cpuinfo')": "No such file or directory",
+        "import os; os.sched_getaffinity(0)": "has no attribute 'sched_getaffinity'",
+        "import fcntl; fcntl.flock": "",
+    },
+    "win32": {
+        "import fcntl": "No module named 'fcntl'",
+        "import os; os.killpg": "has no attribute 'killpg'",
+        "from signal import SIGKILL": "cannot import name 'SIGKILL'",
+        "import sys; assert sys.platform == 'linux'": "AssertionError",
+        "from pathlib import Path; Path('cut').symlink_to('to')": "A required privilege is not held",
+        "from pathlib import Path; f = open('new', 'w'); Path('new').unlink()": "Access is denied",
+        "from pathlib import Path; assert str(Path('a', 'b')) == 'a/b'": "AssertionError",
+        "import subprocess; subprocess.Popen(['true'], process_group=0)": "Windows has no {'process_group'}",
+        "open('/proc/cpuinfo')": "No such file or directory",
+    },
+}
+"""By system: code -> the error in it, if it has one there."""
+LACKING_PROGRAM = """
+import json, sys, traceback
+root, system, codes = json.loads(sys.argv[1])
+sys.path.append(root)
+from tests.elsewhere import standins
+standins.begin(system)
+said = []
+for code in codes:
+    for name in ("packager.made_up", "made_up"):
+        try:
+            exec(code, {"__name__": name, "__builtins__": __builtins__})
+            said.append("")
+        except BaseException:
+            said.append(traceback.format_exc())
+print(json.dumps(said))
+"""
+
+
 @pytest.mark.processes
-@pytest.mark.parametrize(
-    ("system", "code", "said"),
-    [
-        ("darwin", "open('/proc/cpuinfo')", "No such file or directory"),
-        ("darwin", "import os; os.sched_getaffinity(0)", "has no attribute 'sched_getaffinity'"),
-        ("darwin", "import fcntl; fcntl.flock", ""),
-        ("win32", "import fcntl", "No module named 'fcntl'"),
-        ("win32", "import os; os.killpg", "has no attribute 'killpg'"),
-        ("win32", "from signal import SIGKILL", "cannot import name 'SIGKILL'"),
-        ("win32", "import sys; assert sys.platform == 'linux'", "AssertionError"),
-        ("win32", "from pathlib import Path; Path('cut').symlink_to('to')", "A required privilege is not held"),
-        ("win32", "from pathlib import Path; f = open('new', 'w'); Path('new').unlink()", "Access is denied"),
-        ("win32", "from pathlib import Path; assert str(Path('a', 'b')) == 'a/b'", "AssertionError"),
-        ("win32", "import subprocess; subprocess.Popen(['true'], process_group=0)", "Windows has no {'process_group'}"),
-        ("win32", "open('/proc/cpuinfo')", "No such file or directory"),
-    ],
-)
-def test_the_stand_ins_refuse_what_the_system_lacks(system: str, code: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", LACKING)
+def test_the_stand_ins_refuse_what_the_system_lacks(system: str, tmp_path: Path) -> None:
     """Only to mobpack's code."""
-    program = (
-        f"import sys; sys.path.append({str(ROOT)!r})\n"
-        f"from tests.elsewhere import standins; standins.begin({system!r})\n"
-        f"exec({code!r}, {{'__name__': sys.argv[1], '__builtins__': __builtins__}})"
-    )
-    for name, expected in (("packager.made_up", said), ("made_up", "")):
-        done = subprocess.run(
-            [sys.executable, "-c", program, name], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert (done.returncode == 0) == (not expected), done.stderr
-        assert expected in done.stderr
+    job = json.dumps([str(ROOT), system, list(LACKING[system])])
+    command = [sys.executable, "-c", LACKING_PROGRAM, job]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    said = json.loads(done.stdout)
+    for (code, expected), ours, others in zip(LACKING[system].items(), said[::2], said[1::2], strict=True):
+        assert bool(ours) == bool(expected), code
+        assert expected in ours, code
+        assert others == "", code
 
 
 def test_tests_that_are_left_out_elsewhere_exist() -> None:

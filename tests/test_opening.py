@@ -2,8 +2,6 @@
 
 import os
 import socket
-import subprocess
-import sys
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -23,6 +21,7 @@ from packager.samples.given import files
 from packager.xcframework import folder as xcframework_folder
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
+from tests.toolchain import command
 
 pytestmark = pytest.mark.processes
 
@@ -108,14 +107,8 @@ def test_no_command_waits_for_a_special_file(
     make, words = SPECIAL[kind]
     for path in ("x", "samples/1.npz", "recorded/0.npz", "out/mobpack.json"):
         make(Path(path))
-    done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(tmp_path / "cache"))},
-        check=False,
-    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(tmp_path / "cache"))}
+    done = command.run(*arguments, environment=environment)
     assert done.returncode in (2, 3, 4), done.stderr
     assert "mobpack: error:" in done.stderr
     assert words in done.stderr or place in ("runtime", "release"), done.stderr

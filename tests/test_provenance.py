@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -33,6 +32,7 @@ from packager.workflows.requested import Request
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
+from tests.toolchain import command
 
 __all__ = ["mobpack"]
 
@@ -56,8 +56,7 @@ variant = "small"
 
 def run(*arguments: str, cwd: Path, cache: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache)), **variables}
-    command = [sys.executable, "-m", "packager.cli", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    return command.run(*arguments, folder=cwd, environment=environment)
 
 
 def make_release(folder: Path, project: str = PROJECT, **variables: str) -> Path:
@@ -65,8 +64,8 @@ def make_release(folder: Path, project: str = PROJECT, **variables: str) -> Path
     folder.mkdir(parents=True)
     saved(folder / "net.onnx", linear())
     (folder / "mobpack.toml").write_text(project, encoding="utf-8", newline="\n")
-    for command in (["lock"], ["build", "--locked"]):
-        done = run(*command, cwd=folder, cache=folder.with_name(f"{folder.name}-cache"), **variables)
+    for arguments in (["lock"], ["build", "--locked"]):
+        done = run(*arguments, cwd=folder, cache=folder.with_name(f"{folder.name}-cache"), **variables)
         assert done.returncode == 0, done.stderr
     return folder / "dist"
 

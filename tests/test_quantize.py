@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy
@@ -16,6 +14,7 @@ from packager.workflows import quantize
 from tests.disks import tiny_disk
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
@@ -59,9 +58,8 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Answer]:
 
 def run(folder: Path, patch: pytest.MonkeyPatch, *options: str) -> Answer:
     """Run the command on `net` in a process of its own."""
-    command = [sys.executable, "-m", "packager.cli", "quantize", str(net(folder)), *options]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / ".cache"), "PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / ".cache")}
+    done = command.run("quantize", net(folder), *options, folder=folder, environment=environment)
     return Answer(done.returncode, done.stdout, done.stderr)
 
 

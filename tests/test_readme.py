@@ -25,27 +25,30 @@ def shown(page: str, language: str, use: str) -> str:
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize("page", ["README.md", "docs/android.md"])
-def test_the_kotlin_of_a_page_compiles_without_warnings(page: str, tmp_path: Path) -> None:
+def test_the_kotlin_of_both_pages_compiles_without_warnings(tmp_path: Path) -> None:
     sources = golden_kotlin("image_classifier")
-    sources["app/App.kt"] = (
-        "package app\n\nimport android.content.Context\nimport com.example.vision.Classifier\n\n"
-        "internal suspend fun show(context: Context, pixels: FloatArray) {\n"
-        f"{shown(page, 'kotlin', 'Input.allocate(batch')}}}\n"
-    )
+    for number, page in enumerate(("README.md", "docs/android.md")):
+        sources[f"app/{Path(page).stem}.kt"] = (
+            f"package app{number}\n\nimport android.content.Context\nimport com.example.vision.Classifier\n\n"
+            "internal suspend fun show(context: Context, pixels: FloatArray) {\n"
+            f"{shown(page, 'kotlin', 'Input.allocate(batch')}}}\n"
+        )
     assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path, libraries=[jvm.coroutines()]).is_dir()
 
 
 @pytest.mark.swift
-@pytest.mark.parametrize("page", ["README.md", "docs/ios.md"])
-def test_the_swift_of_a_page_compiles_without_warnings(page: str, tmp_path: Path) -> None:
-    app = tmp_path / "App.swift"
-    code = shown(page, "swift", "Classifier.Input(batch")
-    app.write_text(f"func show(_ pixels: [Float]) async throws {{\n{code}}}\n", encoding="utf-8")
+def test_the_swift_of_both_pages_compiles_without_warnings(tmp_path: Path) -> None:
+    apps = []
+    for page in ("README.md", "docs/ios.md"):
+        name = Path(page).stem
+        apps.append(tmp_path / f"{name}.swift")
+        code = shown(page, "swift", "Classifier.Input(batch")
+        lines = f"func show{name}(_ pixels: [Float]) async throws {{\n{code}}}\n"
+        apps[-1].write_text(lines, encoding="utf-8", newline="\n")
     sources = golden_package("image_classifier", tmp_path) / "Sources"
     done = apple.compile_swift(
         "VisionModels",
-        [app, *sorted((sources / "VisionModels").glob("*.swift"))],
+        [*apps, *sorted((sources / "VisionModels").glob("*.swift"))],
         tmp_path,
         c_modules={"CVisionModels": sources / "CVisionModels" / "include"},
     )

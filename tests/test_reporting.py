@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from packager.core.findings import Report
@@ -31,6 +30,7 @@ from tests.reporting_cases import (
     UNFUSED,
     parity,
 )
+from tests.schemas import jsonschema
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "report.schema.json"
 NOTHING = Report(parities=())

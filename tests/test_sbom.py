@@ -1,7 +1,6 @@
 """Bills of materials: valid CycloneDX, complete, the same bytes every time, inside every package and beside it."""
 
 import json
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -26,6 +25,7 @@ from packager.sbom import Described
 from packager.targets.ios import Ios
 from tests.golden.cases import CASES, IOS_CASES, REACT_NATIVE_CASES, WEB_CASES, Case
 from tests.onnx_text import linear, saved
+from tests.toolchain import command
 
 pytestmark = pytest.mark.by_content
 
@@ -264,12 +264,11 @@ def test_a_build_writes_bills_inside_and_beside_every_package(tmp_path: Path) ->
         encoding="utf-8",
         newline="\n",
     )
-    command = [sys.executable, "-m", "packager.cli", "build"]
-    refused = subprocess.run([*command, "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    refused = command.run("build", "--strict", folder=tmp_path)
     assert refused.returncode == 6, refused.stderr
     assert "AGPL-3.0-only" in refused.stderr
     assert not (tmp_path / "dist").exists()
-    done = subprocess.run([*command, "--emit", "spdx"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = command.run("build", "--emit", "spdx", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "warning: model 'net' is under AGPL-3.0-only" in done.stderr
 

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from packager.files.store.remote import LAYOUT
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.signing_cases import make_key
+from tests.toolchain import command
 
 pytestmark = pytest.mark.processes
 
@@ -29,14 +29,7 @@ MADE = "compare model 'pages'"
 def mobpack(folder: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     """mobpack in `folder`, which must succeed."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("MOBPACK_CACHE")}
-    done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**known, **variables},
-    )
+    done = command.run(*arguments, folder=folder, environment={**known, **variables})
     assert done.returncode == 0, done.stderr
     return done
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -24,6 +23,7 @@ from packager.signing.envelope import pae, parsed
 from packager.signing.model_signing import signed_files, statement, unsigned_bundle
 from packager.signing.statements import Release
 from packager.workflows import signing
+from tests.schemas import jsonschema
 from tests.signing_cases import Key, make_key
 
 pytestmark = pytest.mark.by_content

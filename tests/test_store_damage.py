@@ -5,8 +5,6 @@ import itertools
 import os
 import re
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from packager.files.store import damage_of
 from packager.files.store.pruning import EVERY_S, PRUNED
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.processes, pytest.mark.kotlin]
 
@@ -95,14 +94,8 @@ class Project:
 
 def built(folder: Path, cache: Path) -> tuple[dict[str, str], str]:
     """The release, and the output of the build."""
-    done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", "build", "--verify"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))},
-    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))}
+    done = command.run("build", "--verify", folder=folder, environment=environment)
     assert done.returncode == 0, done.stderr
     dist = folder / "dist"
     files = sorted(path for path in dist.rglob("*") if path.is_file())

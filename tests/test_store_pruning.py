@@ -14,6 +14,7 @@ from packager.core.errors import ToolError
 from packager.files.store import Step, Store
 from packager.files.store.index import INDEX
 from packager.files.store.pruning import EVERY_S, PRUNED, entries, prune, prune_at_times, verify
+from tests.toolchain import command
 
 ONE, TWO = (Step(name=name, caller="packager.core.errors") for name in ("one", "two"))
 HOUR_S = 60 * 60
@@ -172,13 +173,7 @@ def test_a_store_in_a_place_that_cannot_be_written_says_so(tmp_path: Path) -> No
 
 
 def cache(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "packager.cli", "cache", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "XDG_CACHE_HOME": str(folder)},
-    )
+    return command.run("cache", *arguments, environment={**os.environ, "XDG_CACHE_HOME": str(folder)})
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import io
 import json
 import os
 import plistlib
-import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ import pytest
 from packager.core.characters import ALL, unseen
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain import command
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes, pytest.mark.kotlin]
 
@@ -85,9 +84,9 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "friendly.onnx", onnx_model(friendly, weights={"w": weight(64, 2)}))
     (folder / "labels.txt").write_text(f"{PERSIAN}\n{FAMILY}\n", encoding="utf-8")
     (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
-    command = [sys.executable, "-m", "packager.cli", "build", "--emit-project", "--emit", "ort-package"]
     variables = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    asked = ("build", "--emit-project", "--emit", "ort-package")
+    done = command.run(*asked, folder=folder, environment=variables)
     assert done.returncode == 0, done.stderr
     assert unseen(done.stdout + done.stderr) == ""
     return folder / "dist"
