@@ -14,7 +14,7 @@ from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.devices import Device
 from packager.devices.farms.carrier import lines_of
 from packager.devices.iphones import chosen, iphones
-from packager.devices.xcode_tests import CandidateView, models_of
+from packager.devices.xcode_tests import CandidateView, providers_of
 from packager.workflows.device.iphone_tuning import Bounds, plan_of
 
 pytestmark = pytest.mark.by_content
@@ -270,7 +270,7 @@ def test_one_command_searches_and_writes(
 ) -> None:
     package = swift_package(tmp_path)
     (tmp_path / "mobpack.toml").write_text('[package]\nname = "nets"\n[model.net]\npath = "net.onnx"\n')
-    tried = plan_of(models_of(package), Bounds()).candidates
+    tried = plan_of("nets", providers_of(package), Bounds()).candidates
     assert tried[0] == CandidateView(provider="CoreML")
     options = {each.options[0] for each in tried if each.options}
     assert {("MLComputeUnits", "CPUAndGPU"), ("ModelFormat", "NeuralNetwork")} <= options

@@ -16,7 +16,6 @@ import pytest
 
 from packager.cli import main
 from packager.devices.farms.carrier import lines_of
-from packager.devices.xcode_tests import ModelsView
 from packager.targets.ios import Ios
 from packager.tuning.candidates import Candidate
 from packager.tuning.search import Round, search
@@ -38,9 +37,6 @@ providers = ["coreml", "xnnpack"]
 SLOW = {"coreml": 7.0, "xnnpack": 8.0, "cpu": 9.0}
 ENGINE = "coreml, MLComputeUnits=CPUAndNeuralEngine"
 NAMES = {"coreml": "CoreML", "xnnpack": "XNNPACK", "cpu": "CPU"}
-VIEW = ModelsView(
-    package="nets", sha256="", module="NetsKit", providers=("CoreML", "XNNPACK"), classes=("PageNet",), is_tuned=False
-)
 
 
 def document(
@@ -54,7 +50,7 @@ def document(
 ) -> dict[str, Any]:
     """The results of a device on which a candidate takes so long, by its name or its provider's; `failures` says why
     others fail, and it stops after so many rounds."""
-    plan = plan_of(VIEW, Bounds())
+    plan = plan_of("nets", ["CoreML", "XNNPACK"], Bounds())
     every = [
         Candidate(package="", provider=each.provider.lower(), threads=each.threads, options=dict(each.options))
         for each in plan.candidates
