@@ -88,7 +88,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> App:
 
 @pytest.fixture(scope="module")
 def said(app: App, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, str]]:
-    """What the app says on each device, by the name of the load."""
+    """Words of the app on each device, by the name of the load."""
     found = {}
     for device in (TUNED, OTHER, UNKNOWN):
         scratch = tmp_path_factory.mktemp("scratch")

@@ -10,6 +10,7 @@ from packager.core.findings import Report
 from packager.core.values import Choice, Package, Plan
 from packager.environments.runtime import Runtime
 from packager.files.store import Store
+from packager.providers import CPU
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.verification.golden import golden_vectors
@@ -27,8 +28,8 @@ OTHERS = {
 
 
 def cases(targets: Sequence[Android | Ios], folder: Path) -> list[Case]:
-    """The package `models` for each target: with the variant on the chips that its settings name. The samples of the
-    variant of `plain` are those of another model."""
+    """The package `models` for each target: with the variant, for the CPU alone, on the chips that its settings name.
+    The samples of the variant of `plain` are those of another model."""
     own = {name: compiled(folder, onnx_model(NET), name) for name in OTHERS}
     others = {name: compiled(folder / VARIANT, onnx_model(text), name) for name, text in OTHERS.items()}
     wrong = "plain", others["plain"].sha256
@@ -40,7 +41,7 @@ def cases(targets: Sequence[Android | Ios], folder: Path) -> list[Case]:
                 target=target.NAME,
                 environment=Runtime.NAME,
                 choices=(
-                    Choice(provider="cpu", compiled=own[name], reason=""),
+                    *(Choice(provider=each, compiled=own[name], reason="") for each in (*target.providers, CPU.NAME)),
                     *(
                         Choice(provider="cpu", compiled=other, reason="", soc_models=(chip,), variant=VARIANT)
                         for chip, models in target.tuned.items()
@@ -64,4 +65,8 @@ def _exact(_: str) -> ParitySettings:
 
 def without(case: Case) -> Case:
     """The same with files for all chips alone."""
-    return replace(case, plans=tuple(replace(plan, choices=plan.choices[:1]) for plan in case.plans))
+    return replace(case, plans=tuple(map(_without, case.plans)))
+
+
+def _without(plan: Plan) -> Plan:
+    return replace(plan, choices=tuple(each for each in plan.choices if not each.variant))
