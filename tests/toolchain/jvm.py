@@ -218,7 +218,7 @@ def command(
 
 
 def _common() -> Sequence[Path]:
-    """What all apps have on their class path."""
+    """The part of the class path that all apps share."""
     return fakes(), android_runtime().classes, coroutines(), kotlin.find_compiler().stdlib
 
 
