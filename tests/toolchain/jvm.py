@@ -225,7 +225,7 @@ def _common() -> Sequence[Path]:
 @cache
 def _archive() -> Path:
     """Classes that most apps use, as Java keeps them in memory: a run of an app takes half the CPU."""
-    java = [kotlin.find_compiler().java, *FLAGS]
+    java = (kotlin.find_compiler().java, *FLAGS)
     path = _path(_common())
 
     def make(folder: Path) -> None:
