@@ -189,19 +189,16 @@ def test_a_copy_whose_middle_rots_is_made_anew_by_always_alone(install: Installe
 @pytest.mark.parametrize("damage", ["empty", "noise", "of another file", "folder", "cut"])
 def test_a_damaged_record_has_the_file_read_whole(install: Installer, is_stored: bool, damage: str) -> None:
     phone = install(is_stored=is_stored)
-    assert thrown(phone, provider="XNNPACK") == "null"
     assert thrown(phone) == "null"
     record = record_of(phone, MODEL)
     right = record.read_bytes()
-    contents = {
-        "empty": b"",
-        "noise": bytes(range(256)),
-        "of another file": record_of(phone, WEIGHTS).read_bytes(),
-        "cut": right[:-1],
-    }
+    contents = {"empty": b"", "noise": bytes(range(256)), "cut": right[:-1]}
     if damage == "folder":
         record.unlink()
         (record / "inside").mkdir(parents=True)
+    elif damage == "of another file":
+        assert thrown(phone, provider="XNNPACK") == "null"
+        shutil.copyfile(record_of(phone, WEIGHTS), record)
     else:
         record.write_bytes(contents[damage])
 

@@ -320,7 +320,7 @@ OTHER_VALUES = [
 
 @pytest.fixture(scope="module")
 def wrong(built: Library, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, str]]:
-    """What models say of vectors with all other values."""
+    """The answers of models to vectors in which all values are wrong."""
     found = {}
     for model in {each for each, *_ in OTHER_VALUES}:
         folder = tmp_path_factory.mktemp(model)

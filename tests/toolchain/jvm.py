@@ -218,14 +218,14 @@ def command(
 
 
 def _common() -> Sequence[Path]:
-    """What all apps have on their class path."""
+    """The part of the class path that all apps share."""
     return fakes(), android_runtime().classes, coroutines(), kotlin.find_compiler().stdlib
 
 
 @cache
 def _archive() -> Path:
     """Classes that most apps use, as Java keeps them in memory: a run of an app takes half the CPU."""
-    java = [kotlin.find_compiler().java, *FLAGS]
+    java = (kotlin.find_compiler().java, *FLAGS)
     path = _path(_common())
 
     def make(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Runs a Java program in a process that stays for the next one, or else in one of its own.
 
-usage: run.py FOLDER CLASSES ROOT JAVA... -cp PATH MAIN ARGUMENTS...
+usage: FOLDER CLASSES ROOT JAVA... -cp PATH MAIN ARGUMENTS...
 
 FOLDER has the sockets of the processes, and ends them when it is removed; each serves one run at a time. CLASSES has
 their classes, which `python -m tests.toolchain.warm_java` makes in the folder ROOT.
