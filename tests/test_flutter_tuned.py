@@ -23,7 +23,7 @@ from tests.test_react_native_typed import planned
 from tests.toolchain import jsc
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 NET = "(float[8] x) => (float[8] y) { y = Relu (x) }"
