@@ -55,6 +55,7 @@ class Ran:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # two cores have other work, too
         options.log_severity_level = 4  # errors come as exceptions
         self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         self._names = [output.name for output in self._session.get_outputs()]

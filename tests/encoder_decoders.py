@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 from tokenizers import Tokenizer
 
 from tests.decoders import STOP, Net
+from tests.onnx_text import session
 
 WIDTH, WINDOW = 8, 4
 """of the hidden states, and samples that each of them is made from"""
@@ -150,7 +151,7 @@ def _model(nodes: Any, weights: Any, inputs: list[tuple[Any, ...]], outputs: lis
 
 
 def opened(path: Path) -> onnxruntime.InferenceSession:
-    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return session(path)
 
 
 def plain(folder: Path, samples: Any, start: Sequence[str], most: int) -> list[int]:

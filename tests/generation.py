@@ -17,6 +17,7 @@ from packager.core.contract import TextInput
 from packager.core.values import Model
 from tests import decoders
 from tests.onnx_text import loaded
+from tests.onnx_text import session as opened
 
 TABLE: dict[str, Any] = {"stop_tokens": [decoders.STOP], "max_new_tokens": 24}
 """keys of the output"""
@@ -43,7 +44,7 @@ class Steps:
     def of(cls, model: Model) -> "Steps":
         path = model.path.with_name("contract.onnx")
         path.write_bytes(model.graph)  # its weights lie in the file beside it
-        return cls(model, onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]))
+        return cls(model, opened(path))
 
     def __call__(self, prompt: str, seed: int = 0) -> Iterator[Mapping[str, Any]]:
         """The outputs of each step."""
@@ -92,7 +93,7 @@ def plain_logits(session: onnxruntime.InferenceSession, ids: list[int]) -> Any:
 def plain_greedy(net: onnx.ModelProto, folder: Path, prompt: str, most: int = 24) -> tuple[list[int], str]:
     """Tokens and text of a greedy loop over the net itself, which sees all tokens in each run."""
     known = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    session = onnxruntime.InferenceSession(net.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = opened(net.SerializeToString())
     ids = known.encode(prompt).ids
     made: list[int] = []
     stop = known.token_to_id(decoders.STOP)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy
 import numpy.typing
@@ -15,6 +16,9 @@ from packager.core.values import Compiled, Model, baseline
 from packager.files.store import Store
 from packager.quantizers import Quantizer
 from packager.rewriting.draft import draft_of
+
+if TYPE_CHECKING:
+    import onnxruntime
 
 STANDARD = {"": 17}
 
@@ -73,3 +77,12 @@ def quantized_by(quantizer: Quantizer, graph: bytes, folder: Path) -> bytes:
     draft = draft_of(graph, folder)
     quantizer.quantize(draft)
     return draft.finish()
+
+
+def session(model: bytes | Path) -> "onnxruntime.InferenceSession":
+    """A session of one thread: more would wait busily for their share of small work."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -17,7 +17,9 @@ from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.target import Planned
 from tests.onnx_text import loaded, onnx_model, weight
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {

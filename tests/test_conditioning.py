@@ -30,7 +30,9 @@ from packager.verification.parity.frontier import ULPS, shaken
 from tests.bisection_cases import Array, bisected, side
 from tests.onnx_text import compiled, loaded, onnx_model, weight
 from tests.rewriting_cases import run
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 WIDTH = 32

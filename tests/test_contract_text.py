@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy
 import onnx
-import onnxruntime
 import pytest
 
 from packager.contract import attachment
@@ -18,6 +17,7 @@ from packager.core.errors import ConfigError, MobpackError, SettingError
 from packager.core.values import Model
 from packager.graph import traversal
 from tests.onnx_text import loaded, onnx_model
+from tests.onnx_text import session as opened
 from tests.tokenizer_graphs import bert, changed, points
 from tests.toolchain import typed_texts
 
@@ -46,7 +46,7 @@ def attached(folder: Path, net: str = TOKENS, outputs: Any = None, parts: Any = 
 
 def run(model: Model, *texts: str) -> dict[str, Any]:
     assert model.contract
-    session = onnxruntime.InferenceSession(model.graph, providers=["CPUExecutionProvider"])
+    session = opened(model.graph)
     inputs = [each for each in model.contract.parameters if isinstance(each, TextInput)]
     given = {each.code_points.name: points(text) for each, text in zip(inputs, texts, strict=True)}
     return {each.name: value for each, value in zip(session.get_outputs(), session.run(None, given), strict=True)}

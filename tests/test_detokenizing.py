@@ -19,6 +19,7 @@ from packager.tokenization import detokenizing
 from packager.tokenization.byte_level import CHARACTERS
 from packager.tokenization.detokenizing import Ends, Progress
 from tests.nights import examples
+from tests.onnx_text import session
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
@@ -99,7 +100,7 @@ def _session(decoder: Any, size: int) -> onnxruntime.InferenceSession:
         [numpy_helper.from_array(array, name) for name, array in writer.written.constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    return onnxruntime.InferenceSession(model.SerializeToString())
+    return session(model.SerializeToString())
 
 
 @pytest.fixture(scope="module", params=list(DECODERS))

@@ -117,6 +117,7 @@ def test_a_version_table_that_never_ends_is_refused(library: bytes) -> None:
     assert time.monotonic() - began < LIMIT_S
 
 
+@pytest.mark.android
 def test_the_published_runtimes_fit_devices_with_pages_of_16_kib() -> None:
     """Google Play refuses apps for Android 15 with 64-bit libraries for pages of 4 KiB only."""
     fetched("onnxruntime-binaries")

@@ -56,7 +56,7 @@ def emulated(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Numbers]:
     """Outputs of the cases on a Haswell, opened in either way: `exact` and `plain`."""
     have("x86_64")
     folder = tmp_path_factory.mktemp("haswell")
-    command = [haswell.interpreter(folder), "-m", "tests.exact_cases", folder]
+    command: list[str | Path] = [haswell.interpreter(folder), "-m", "tests.exact_cases", folder]
     subprocess.run(command, check=True, cwd=Path(__file__).parents[1])
     outputs = {}
     for path in folder.glob("*.npz"):

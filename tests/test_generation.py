@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-import onnxruntime
 import pytest
 from tokenizers import Tokenizer
 
@@ -16,6 +15,7 @@ from packager.graph.writer import Writer
 from tests import decoders
 from tests.contract_graphs import Ran, graph_of
 from tests.generation import Steps, generating, plain_greedy, plain_logits
+from tests.onnx_text import session as opened
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
@@ -83,7 +83,7 @@ def test_an_empty_prompt_is_the_first_stop_token(folder: Path) -> None:
 def test_a_penalty_divides_the_logits_of_tokens_so_far(folder: Path, kind: str) -> None:
     net, penalty = net_of(folder, kind), 3.0
     known = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    session = onnxruntime.InferenceSession(net.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = opened(net.SerializeToString())
     ids = known.encode("the quick").ids
     start = len(ids)
     for _ in range(12):
@@ -118,7 +118,7 @@ def test_a_seed_makes_random_choices_again(folder: Path) -> None:
 def test_choices_are_as_likely_as_transformers_says(folder: Path, keys: dict[str, Any]) -> None:
     net = net_of(folder, "llama", sharpness=1.0)
     known = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    session = onnxruntime.InferenceSession(net.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = opened(net.SerializeToString())
     ids = known.encode("the").ids
     wanted = shares_of(plain_logits(session, ids), ids, **keys)
     steps = Steps.of(generating(folder, net, strategy="sample", max_new_tokens=1, **keys))

@@ -64,22 +64,21 @@ PLACES = {
 METHODS = frozenset("symlink_to hardlink_to chmod rename".split())
 """Methods of Path that do something else on Windows, or may be refused."""
 KEYWORDS = frozenset("preexec_fn start_new_session process_group pass_fds creationflags".split())
+KINDS = (ast.Expr, ast.Import, ast.ImportFrom, ast.Attribute, ast.Constant, ast.Call)
+"""Nodes that may be such a call, or say whether one is."""
 FOLDERS = ("/proc/", "/dev/", "/sys/", "/etc/", "/bin/", "/usr/")
 
 
 def findings(source: str) -> list[str]:
     """Calls that Linux has and another system lacks, or does differently."""
-    tree = ast.parse(source)
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, KINDS)]
     docstrings = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     imported = {
-        alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
+        alias.asname or alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
     }
-    return sorted({each for node in ast.walk(tree) if id(node) not in docstrings for each in _found(node, imported)})
+    return sorted({each for node in nodes if id(node) not in docstrings for each in _found(node, imported)})
 
 
 def _found(node: ast.AST, imported: set[str]) -> Iterator[str]:

@@ -94,13 +94,21 @@ def name_of(path: Path) -> str:
 
 
 def imported_by(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (full_name(alias.name) for alias in node.names if alias.name.split(".")[0] == "packager")
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "packager":
             assert node.level == 0
             for alias in node.names:
                 yield full_name(f"{node.module}.{alias.name}")
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements below `tree`: expressions, most of what there is, import nothing."""
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for each in getattr(tree, part, ()):
+            yield each
+            yield from statements(each)
 
 
 def full_name(dotted: str) -> str:

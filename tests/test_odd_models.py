@@ -25,7 +25,9 @@ from packager.targets.android import Android
 from packager.verification.partition import kernels
 from tests.odd_cases import CASES, Wanted
 from tests.onnx_text import loaded
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 Row = tuple[str, Wanted]

@@ -30,7 +30,9 @@ from tests.onnx_text import loaded, onnx_model, weight
 from tests.test_attachment import tables
 from tests.tokenizer_graphs import bert, changed
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 ALL_ANDROID = ("qnn", "nnapi", "xnnpack", "webgpu")

@@ -13,7 +13,9 @@ from packager.workflows.requested import Request
 from tests.caches import empty_cache
 from tests.test_quantize import net
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.by_content
 
 FORMS = ("int8", "uint8", "uint16")

@@ -22,7 +22,9 @@ from tests.test_assign import quantized
 from tests.test_attachment import tables
 from tests.toolchain import models as real
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
 NET = """(float[1,3,8,8] x) => (float[1,10] y) {

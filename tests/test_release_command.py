@@ -212,6 +212,7 @@ def test_what_cannot_end_well_is_refused_before_the_build(
     assert not (project / "dist").exists()
 
 
+@pytest.mark.processes
 def test_a_package_is_no_previous_release(
     project: Path, mobpack: Mobpack, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

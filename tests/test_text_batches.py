@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import onnx
-import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,6 +27,7 @@ from packager.graph.writer import Writer
 from packager.samples.texts import code_points
 from tests.nights import examples
 from tests.onnx_text import loaded, onnx_model
+from tests.onnx_text import session as opened
 from tests.test_contract_text import TOKENS
 from tests.test_text_families import FAMILIES, MIXED
 from tests.tokenizer_graphs import bert, changed
@@ -56,7 +56,7 @@ class Session:
     def __init__(self, model: Model) -> None:
         assert model.contract
         self.texts = [each.code_points.name for each in model.contract.parameters if isinstance(each, TextInput)]
-        self.session = onnxruntime.InferenceSession(model.graph, providers=["CPUExecutionProvider"])
+        self.session = opened(model.graph)
 
     def __call__(self, *lists: Sequence[str]) -> dict[str, Any]:
         fed = {name: code_points(texts) for name, texts in zip(self.texts, lists, strict=True)}

@@ -1,0 +1,110 @@
+"""The server and the clients of `forks.py`: `fork_server.py --serve SOCKET`, and `fork_server.py SOCKET PROGRAM ...`.
+
+Clients start hundreds of times: they import what Python has built in.
+"""
+
+import array
+import gc
+import importlib
+import marshal
+import os
+import runpy
+import signal
+import sys
+from _socket import AF_UNIX, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
+from contextlib import suppress
+
+LIBRARIES = """
+google.protobuf.json_format onnx onnxruntime packager.compile.cache_key packager.compile.canonical
+packager.compile.inserted_casts packager.compile.operators packager.compile.reader packager.compile.recorded_macs
+packager.compile.shared
+""".split()
+"""What the converter imports. None of them starts a thread, which a fork would lack."""
+
+
+def ask(place: str, arguments: list[str]) -> int:
+    """Stands for a program: hands its own streams over, and returns the exit code."""
+    server = socket(AF_UNIX, SOCK_STREAM)
+    server.connect(place)
+    text = marshal.dumps((arguments, os.getcwd(), dict(os.environ), os.getpgid(0)))  # noqa: PTH109
+    server.sendmsg([len(text).to_bytes(8, "little")], [(SOL_SOCKET, SCM_RIGHTS, array.array("i", [0, 1, 2]))])
+    server.sendall(text)
+    answer = server.recv(8)
+    code = int.from_bytes(answer, "little", signed=True) if answer else 1
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
+
+
+def serve(place: str) -> list[str]:
+    """Forks for each client, for ever. Returns in the programs, with their arguments."""
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    gc.freeze()
+    import socket as sockets
+
+    listening = sockets.socket(AF_UNIX, SOCK_STREAM)
+    listening.bind(place)
+    listening.listen(16)
+    print("ready", flush=True)
+    signal.signal(signal.SIGCHLD, _forget)
+    while True:
+        client, _ = listening.accept()
+        if not os.fork():
+            listening.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            return _started(client)
+        client.close()
+
+
+def _forget(number: int, frame: object) -> None:
+    """Takes note of processes that have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _started(client: socket) -> list[str]:
+    """Returns in the program; the process that waits for it ends here."""
+    start, control, _, _ = client.recvmsg(8, 1024)
+    streams = array.array("i", control[0][2])
+    text = b""
+    while len(text) < int.from_bytes(start, "little"):
+        text += client.recv(65536)
+    arguments, folder, environment, group = marshal.loads(text)
+    pid = os.fork()
+    if pid:
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with suppress(BrokenPipeError):  # somebody has ended the client
+            client.sendall(code.to_bytes(8, "little", signed=True))
+        os._exit(0)
+    client.close()
+    os.setpgid(0, group)
+    for number, each in enumerate(streams):
+        os.dup2(each, number)
+        os.close(each)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.stdin, sys.stdout = os.fdopen(0, encoding="utf-8"), os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
+    return list(arguments)
+
+
+def run(arguments: list[str]) -> None:
+    """`-m MODULE ...`, or the path of a program and its arguments."""
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        sys.modules.pop(sys.argv[0], None)
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = arguments
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--serve":
+        run(serve(sys.argv[2]))
+    else:
+        sys.exit(ask(sys.argv[1], sys.argv[2:]))

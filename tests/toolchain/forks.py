@@ -1,0 +1,44 @@
+"""Programs of mobpack as forks of a process that has imported what they need.
+
+mobpack has ONNX Runtime work in programs of their own, which may crash; two thirds of the time of one that converts a
+small model are imports. In test modules that import `forked`, programs that run in this Python are forks of a server.
+Each still is a process of its own, in the group of a client that stands for it and ends as it does, by a signal too.
+
+Not for tests of memory, of environments, or of what a program imports.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from packager.processes import channel, commands
+from tests.toolchain import fork_server
+
+USERS = (channel, commands)
+"""Modules that start programs."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked() -> Iterator[tuple[str, ...]]:
+    """Has programs start as forks in tests of this module; the command that starts one."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        place = str(Path(folder, "requests"))
+        server = subprocess.Popen(
+            [sys.executable, "-P", fork_server.__file__, "--serve", place],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "ORT_DISABLE_TELEMETRY": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
+        with server:
+            assert server.stdout
+            assert server.stdout.readline() == b"ready\n"
+            client = (sys.executable, "-SE", fork_server.__file__, place)
+            for module in USERS:
+                patch.setattr(module, "python", lambda: client)
+            yield client
+            server.terminate()
