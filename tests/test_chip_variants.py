@@ -23,6 +23,7 @@ from packager.packs.contents import PackedFile, placed, with_chips
 from packager.packs.groups import Chip, DeviceGroup
 from packager.plan import Chips
 from packager.quantization.variants import BuiltVariant
+from packager.quantizers import Dynamic
 from packager.release.manifest import plan_entry
 from packager.release.ort_package import component
 from packager.reporting.added import added
@@ -32,9 +33,10 @@ from packager.verification.golden import families
 from packager.verification.numbers import subjects
 from packager.workflows.fleet.expanding import Expanded, graph_of
 from packager.workflows.options import options_of
-from packager.workflows.planning import plan_target, refuse_alike, refuse_other_tensors
+from packager.workflows.planning import make_variant, plan_target, refuse_alike, refuse_other_tensors
 from packager.workflows.tune_variants import Searched, nameable, shipped_variant
 from packager.workflows.varying import refuse_unvarying, say_added
+from tests.onnx_text import loaded, onnx_model
 from tests.test_plan import Kind as KindOf
 from tests.test_plan import quiet, store, variant  # noqa: F401
 
@@ -244,3 +246,11 @@ def test_tune_names_variants_that_a_package_of_the_project_can_have(
     packages += [searched(tmp_path / name, each, tried) for name, each in (("8", "int8"), ("none", ""))]
     assert [*nameable(project, "android", packages).values()] == named
     assert nameable(tmp_path / "none.toml", "android", packages) == {}
+
+
+def test_what_a_quantizer_refuses_names_the_model_and_the_variant(tmp_path: Path, store: Store) -> None:  # noqa: F811
+    model = loaded(tmp_path, onnx_model("(float[2] x) => (float[2] y) { y = Relu(x) }"), "gate")
+    project = config(tmp_path).model_copy(update={"variant": {"small": Dynamic()}})
+    with pytest.raises(ModelError, match="model 'gate', variant 'small': nothing to quantize") as caught:
+        make_variant(model, "small", project, store, Console(quiet=True))
+    assert "choose another quantizer" in caught.value.hint

@@ -1,4 +1,4 @@
-"""The size that files of variants add to a package that only some chips open."""
+"""Sizes that variants of certain chips add to packages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -262,8 +262,14 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
 
 
 def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> BuiltVariant:
-    """Makes the variant `name`. Raises GateError for one that is neither smaller nor faster than the model."""
-    made = build_variant(model, name, config.quantizer_of(name), store, console)
+    """Makes the variant `name`. Raises GateError for one that is neither smaller nor faster than the model, ModelError
+    for a model that cannot be quantized."""
+    try:
+        made = build_variant(model, name, config.quantizer_of(name), store, console)
+    except ModelError as error:  # a quantizer sees a graph, which has no name
+        is_named = f"'{model.name}'" in error.message
+        which = "" if is_named else f"model '{model.name}', variant '{name}': "
+        raise ModelError(f"{which}{error.message}", hint=error.hint) from error
     if config.check.gain != "skip":
         require_gain(made, store, console)
     return made
