@@ -1,52 +1,53 @@
-"""Settings by chip in Dart: a package follows those that were measured for its device, unless the app sets its own.
+"""Settings by chip in Dart: a package follows those that were measured for its device, and opens the variant that was
+the fastest there, unless the app sets its own.
 
 The name of the chip is that of the machine (`uname`), in whose place a library stands that has any name.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from packager.core.findings import Report
 from packager.core.tuned import Tuned
-from packager.core.values import Package
 from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
-from tests.golden.cases import Case, Published
-from tests.onnx_text import compiled, onnx_model
-from tests.test_react_native_typed import planned
-from tests.toolchain import jsc
+from tests import varied
+from tests.golden.cases import Published
+from tests.toolchain import chip
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 
 pytestmark = pytest.mark.by_content
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
-NET = "(float[8] x) => (float[8] y) { y = Relu (x) }"
 MANY = 40
 """threads, more than Dart's own"""
-XNNPACK = Tuned(providers=("xnnpack",), threads=MANY, provider_options={"xnnpack": {"intra_op_num_threads": "3"}})
+XNNPACK = Tuned(
+    providers=("xnnpack",),
+    threads=MANY,
+    provider_options={"xnnpack": {"intra_op_num_threads": "3"}},
+    variant="int8",
+)
 ANDROID = {
-    "SM8650": {"chain": XNNPACK, "plain": Tuned(threads=4)},
+    "SM8650": {"chain": XNNPACK, "plain": Tuned(threads=4, variant="int8")},
     "Tensor G3": {"chain": Tuned(providers=("cpu",), threads=3)},
 }
-IOS = {"iPhone17,1": {"chain": Tuned(providers=("coreml",))}, "SM8650": {"chain": Tuned(threads=1)}}
+IOS = {
+    "iPhone17,1": {"chain": Tuned(providers=("coreml",), variant="int8")},
+    "SM8650": {"chain": Tuned(threads=1)},
+}
 
 
 def sources(folder: Path) -> Published:
-    package = Package(name="models", version="1.0.0", license="")
-    plans = tuple(planned(compiled(folder, onnx_model(NET), name)) for name in ("chain", "plain"))
     android = Android(providers=("nnapi", "xnnpack"), tuned=ANDROID)
     ios = Ios(providers=("coreml",), tuned=IOS)
-    cases = [
-        Case(package=package, target=target, plans=plans, report=Report(parities=()), golden={})
-        for target in (android, ios)
-    ]
-    return Published(target=Flutter(), android=cases[0], ios=cases[1])
+    on_android, on_ios = varied.cases([android, ios], folder)
+    return Published(target=Flutter(), android=on_android, ios=on_ios)
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +60,17 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def said(package: Path) -> Mapping[str, Mapping[str, Any]]:
     """Facts of each chip."""
-    stand_in, library = package.parent / "libchip.so", dart().onnxruntime()
-    program = PROGRAMS / "chip.cpp"
-    options = ["-target", jsc.TARGET, "-shared", "-fPIC", "-nostdlib", "-O2", "-fno-sanitize=all"]
-    jsc.compiler([*options, program, "-o", stand_in], what="the chip")
+    library = dart().onnxruntime()
     (package / "tuned.dart").write_bytes((PROGRAMS / "tuned.dart").read_bytes())
     model = package / "lib" / "src" / "models" / "chain.dart"
     text = model.read_text(encoding="utf-8")
-    shown = "/// For the test.\nconst ModelDescriptor shown = _descriptor;\n"
+    shown = "// For the test.\nconst shown = _descriptor;\nconst shownVariants = _variants;\n"
     model.write_text(f"{text}\n{shown}", encoding="utf-8", newline="\n")
     done = dart().run(
         ["dart", "--enable-asserts", "tuned.dart", library],
         cwd=package,
-        mounts={str(each): each for each in (library.parent, package.parent)},
-        environment={"LD_PRELOAD": str(stand_in)},
+        mounts={str(each): each for each in (library.parent, package.parent, chip.library().parent)},
+        environment=chip.variables(""),
     )
     model.write_text(text, encoding="utf-8", newline="\n")
     assert done.returncode == 0, done.output
@@ -90,6 +88,29 @@ def test_a_model_is_opened_as_measured_on_its_chip(said: Mapping[str, Mapping[st
     assert said["SM8650"]["threads"] >= MANY - 1
     assert all(said[chip]["threads"] < MANY - 1 for chip in ("Tensor G3", "iPhone17,1", "unknown"))
     assert [said["SM8650"][each] for each in ("plain", "off")] == [[], []], "another model, and settings turned off"
+
+
+def test_a_chip_opens_the_variant_that_was_the_fastest_on_it(said: Mapping[str, Mapping[str, Any]]) -> None:
+    own, other = "chain.ort.tflite", "chain-int8.ort.tflite"
+    files = {name: facts["files"] for name, facts in said.items() if name != "apps"}
+    assert files.pop("SM8650") == {"usual": other, "off": own, "own order": own, "own threads": other}
+    assert all(set(each.values()) == {own} for each in files.values()), files
+    on_ios = {name: facts["on ios"] for name, facts in said.items() if name != "apps"}
+    assert on_ios.pop("iPhone17,1") == [[other, []]], "no file of another variant is tried"
+    assert all(each == [[own, []]] for each in on_ios.values())
+
+
+def test_the_self_test_is_about_the_file_that_is_open(said: Mapping[str, Mapping[str, Any]]) -> None:
+    """The samples of the variant of `plain` are those of another model."""
+    tested = {name: facts["tested"] for name, facts in said.items() if name != "apps"}
+    assert tested.pop("SM8650") == {
+        "usual": True,
+        "off": True,
+        "own order": True,
+        "own threads": True,
+        "plain": False,
+    }
+    assert all(all(each.values()) for each in tested.values()), tested
 
 
 def test_each_platform_has_settings_of_its_own(said: Mapping[str, Mapping[str, Any]]) -> None:
@@ -124,8 +145,14 @@ def test_the_code_of_settings_is_clean_for_the_strictest_analyzer(package: Path)
 def test_a_package_without_settings_has_no_code_for_them(tmp_path: Path) -> None:
     published = sources(tmp_path)
     assert published.android
-    plain = Published(target=Flutter(), android=Case(**{**vars(published.android), "target": Android(providers=())}))
-    with_settings, without = published.texts().keys() | published.sources().files.keys(), plain.sources()
-    assert "tuning.dart" in {path.name for path in with_settings}
-    assert "tuning.dart" not in {path.name for path in (*without.texts, *without.files)}
-    assert not [path for path, text in without.texts.items() if "Tuned(" in text]
+    alone = varied.without(published.android)
+    found = {}
+    for name, target in (("settings", alone.target), ("none", Android(providers=()))):
+        made = Published(target=Flutter(), android=replace(alone, target=target)).sources()
+        found[name] = ({path.name for path in (*made.texts, *made.files)}, "".join(made.texts.values()))
+    whole = {path.name for path in published.sources().files}
+    files = {"tuning.dart", "variants.dart"}
+    assert [files & each for each in (whole, found["settings"][0], found["none"][0])] == [files, {"tuning.dart"}, set()]
+    assert "Tuned(" in found["settings"][1]
+    assert "variants" not in found["settings"][1]
+    assert "Tuned(" not in found["none"][1]

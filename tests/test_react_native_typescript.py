@@ -23,6 +23,7 @@ from packager.targets.react_native import ReactNative
 from packager.vectors import Recipe, generated
 from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings
+from tests import varied
 from tests.golden.cases import LISTS, REACT_NATIVE_CASES, Case, Wrapped, plan, specs
 from tests.onnx_text import compiled
 from tests.toolchain import models, node, typescript
@@ -133,7 +134,18 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def all_cases() -> dict[str, Wrapped]:
-    return {**REACT_NATIVE_CASES, "hostile": hostile(), "lists": without_golden(LISTS), "tuned": tuned()}
+    return {
+        **REACT_NATIVE_CASES,
+        "hostile": hostile(),
+        "lists": without_golden(LISTS),
+        "tuned": tuned(),
+        **varied_cases(),
+    }
+
+
+def varied_cases() -> dict[str, Wrapped]:
+    """Packages with variants by chip: of plain models, of typed ones, and signed."""
+    return {f"varied_{name}": varied_like(REACT_NATIVE_CASES[name]) for name in ("cpu_alone", "contracts", "trusted")}
 
 
 def tuned() -> Wrapped:
@@ -147,6 +159,21 @@ def tuned() -> Wrapped:
         for case in (known.android, known.ios)
     )
     return replace(known, android=android, ios=ios)
+
+
+def varied_like(known: Wrapped) -> Wrapped:
+    """The same with models that a chip opens in another variant."""
+    made = [_varied_like(case) for case in (known.android, known.ios)]
+    return replace(known, android=made[0], ios=made[1])
+
+
+def _varied_like(case: Case) -> Case:
+    chips = {"SM8650": {plan.model.name: Tuned(variant=varied.VARIANT) for plan in case.plans}}
+    plans = []
+    for each in case.plans:
+        special = replace(each.choices[-1], soc_models=("SM8650",), variant=varied.VARIANT)
+        plans.append(replace(each, choices=(*each.choices, special)))
+    return replace(case, target=replace(case.target, tuned=chips), plans=tuple(plans))
 
 
 def hostile() -> Wrapped:
@@ -262,11 +289,26 @@ def test_models_behave_under_node_on_a_real_onnxruntime(program: str, every_type
     assert "# pass 0" not in done.stdout
 
 
-def run_tests(program: Path, package: Path) -> Finished:
+def test_a_chip_opens_the_variant_that_was_the_fastest_on_it(tmp_path: Path) -> None:
+    fastest = Tuned(variant=varied.VARIANT)
+    android = Android(providers=("xnnpack",), tuned={"SM8650": {"chain": fastest, "plain": fastest}})
+    ios = Ios(providers=("coreml",), tuned={"iPhone17,1": {"chain": fastest}})
+    on_android, on_ios = varied.cases([android, ios], tmp_path)
+    package = tmp_path / "package"
+    write_sources(Wrapped(target=ReactNative(), android=on_android, ios=on_ios).sources(), package)
+    node.link(node.project("react_native"), package)
+
+    done = run_tests(PROGRAMS / "varied.test.mjs", package, module="Models")
+
+    assert done.returncode == 0, done.output
+    assert "# pass 5" in done.stdout
+
+
+def run_tests(program: Path, package: Path, module: str = "EveryType") -> Finished:
     return node.run(
         ["--test-reporter=tap", "--test", program],
         cwd=package,
-        environment={"PACKAGE": str(package), "MODULE": "EveryType", "RECIPES": json.dumps(list(recipes()))},
+        environment={"PACKAGE": str(package), "MODULE": module, "RECIPES": json.dumps(list(recipes()))},
     )
 
 

@@ -15,9 +15,6 @@ from packager.core.errors import ConfigError
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import jvm
 from tests.toolchain.device import Device, device, library
-from tests.toolchain.swift import swift
-from tests.toolchain.swift_app import HOME
-from tests.toolchain.swift_projects import build as swift_app
 
 pytestmark = pytest.mark.by_content
 
@@ -66,21 +63,6 @@ providers = ["xnnpack"]
 variant = "int8"
 providers = ["cpu"]
 threads = 2
-"""
-IOS = """
-[target.ios]
-providers = ["coreml", "xnnpack"]
-
-[target.ios.tuned.x86_64.chain]
-providers = ["xnnpack"]
-threads = 2
-provider-options = { xnnpack = { intra_op_num_threads = "3" } }
-
-[target.ios.tuned.x86_64.plain]
-providers = ["cpu"]
-
-[target.ios.tuned."iPhone17,1".chain]
-threads = 3
 """
 
 
@@ -176,21 +158,6 @@ def test_a_wrong_file_fails_the_self_test_on_the_chip_that_opens_it(phone: Devic
     facts = varied(wrong, "SM8475", wrong="yes")
     assert (facts["usual.file"], facts["usual.passed"]) == ("chain-int8.ort", "false")
     assert facts["off.passed"] == "true", "other devices do not open it"
-
-
-@pytest.mark.swift
-def test_swift_follows_the_settings_of_its_device_and_leaves_the_apps(tmp_path: Path) -> None:
-    swift()
-    folder = project(tmp_path, IOS)
-    app = swift_app(folder, "ModelsKit", {"main.swift": HOME / "tuned.swift"}, lambda package: None)
-    done = app.run(scratch=tmp_path / "scratch")
-    assert done.returncode == 0, done.output
-    assert done.output.splitlines() == [
-        "usual: fell back from XNNPACK",
-        "off: fell back from CoreML, XNNPACK",
-        "own order: fell back from CoreML",
-        "the CPU alone: fell back from ",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
-"""Tuned settings as Kotlin and Swift print them."""
+"""Tuned settings as packages print them, and the files of variants that only some chips open."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from packager.core.tuned import Chips, Tuned
+from packager.core.values import Choice, Plan, Precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,17 @@ class TunedView:
 class ChipView:
     chip: str
     tuned: tuple[TunedView, ...]
+
+
+def precision_of(choice: Choice, plan: Plan) -> Precision:
+    """The precision of the variant that a choice of `plan` belongs to."""
+    return choice.compiled.variant.traits.precision if choice.variant else plan.precision
+
+
+def variants_by_file(plan: Plan) -> Mapping[str, str]:
+    """sha256 of every file -> the variant that only some chips open; empty for the target's own files, also where they
+    are those of another variant, too."""
+    return {choice.compiled.sha256: choice.variant for choice in reversed(plan.choices)}
 
 
 def chips(tuned: Chips, constant: Callable[[str], str]) -> tuple[ChipView, ...]:

@@ -95,6 +95,7 @@ def model_view(
         is_signed=package.trust is not None,
         is_encrypted=bool(package.encryption),
         is_tuned=any(setup.tuned for setup in setups),
+        variants=tuple(dict.fromkeys(file.asset.name for setup in setups for file in setup.files if file.variant)),
         contract=package.delivery.contracts[model.name] if package.delivery else "",
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
         modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
@@ -140,6 +141,7 @@ def _file(file: LaidOut) -> FileView:
         asset=AssetView(name=file.path, sha256=file.sha256, size_bytes=file.size_bytes),
         providers=file.providers,
         chips=file.chips,
+        variant=file.variant,
         settings=tuple(SettingView(key=each.key, value=each.value) for each in file.settings),
         weights=tuple(
             WeightsView(

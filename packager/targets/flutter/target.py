@@ -29,6 +29,7 @@ from packager.targets.target import TOP, Built, OwnRuntime, artifact
 from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
+from packager.targets.typescript.model import reshaped_outputs
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 
@@ -62,7 +63,7 @@ class Flutter:
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
-    VARIES: ClassVar[bool] = False
+    VARIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -85,9 +86,8 @@ class Flutter:
                 refuse(plan)
         pub_name = naming.pub_name(package.name, self.package)
         layout = Layout()
-        laid_out = lay_out(
-            [Platform(name=each.target, variant=each.variant, plans=each.plans) for each in included], layout
-        )
+        platforms = [Platform(name=each.target, variant=each.variant, plans=each.plans) for each in included]
+        laid_out = lay_out(platforms, layout)
         plans = included[0].plans
         opened = {plan.model.name: {name: files[plan.model.name] for name, files in laid_out.items()} for plan in plans}
         tested = {name: golden_views(name, files, golden, layout) for name, files in opened.items()}
@@ -113,7 +113,7 @@ class Flutter:
                     for each in included
                 ),
                 golden=tested[plan.model.name],
-                reshaped={name for each in included for name in report.reshaped_outputs(plan.model.name, each.variant)},
+                reshaped={name for each in platforms for name in reshaped_outputs(report, each, plan.model.name)},
                 page=pages.page_view(page, plan.model.name),
             )
             for plan in plans

@@ -22,6 +22,8 @@ OF_ENCRYPTION = frozenset({"aes_gcm.dart", "decryption.dart"})
 """names of files that only packages with encrypted models have"""
 OF_TUNING = frozenset({"tuning.dart"})
 """names of files that only packages with settings for some chips have"""
+OF_VARIANTS = frozenset({"variants.dart"})
+"""names of files that only packages with variants for some chips have"""
 ANDROID = PurePosixPath("android")
 DARWIN = PurePosixPath("darwin")
 MANIFEST = ANDROID / "AndroidManifest.xml.j2"
@@ -59,6 +61,7 @@ def _ships(path: PurePosixPath, names: NamesView) -> bool:
         and (names.delivery is not None or not parts & OF_UPDATES)
         and (names.is_encrypted or not parts & OF_ENCRYPTION)
         and (any(each.is_tuned for each in names.models) or not parts & OF_TUNING)
+        and (any(each.variants for each in names.models) or not parts & OF_VARIANTS)
     )
 
 

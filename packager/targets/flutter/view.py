@@ -64,7 +64,9 @@ class FileView:
     asset: AssetView
     providers: tuple[str, ...]
     chips: tuple[str, ...]
-    """chips that it is compiled for, by their Android names; empty for any"""
+    """chips that it is for, by their Android names, or identifiers of Apple's devices; empty for any"""
+    variant: str
+    """variant that these chips open in the place of the package's; empty for a file of that"""
     settings: tuple[SettingView, ...]
     """session configuration entries"""
     weights: tuple[WeightsView, ...]
@@ -243,6 +245,8 @@ class ModelView:
     is_encrypted: bool
     is_tuned: bool
     """whether it has settings for some chips"""
+    variants: tuple[str, ...]
+    """names of the files of variants that only some chips open"""
     contract: str
     """hex sha256 of the API that its code has; empty for a package without a channel"""
     has_numbers: bool

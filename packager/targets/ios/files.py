@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from packager.core.names import file_part
 from packager.core.values import Choice, Compiled, Format, Plan, Precision
 from packager.files.hashes import sha256_of
+from packager.targets import tuning
 from packager.targets.ends import ends_sha256
 from packager.targets.ios.view import FileView, OptionView, Resource
 
@@ -69,12 +71,13 @@ def lay_out(plans: Sequence[Plan]) -> dict[str, Files]:
 
 def _files(plan: Plan, taken: set[str]) -> Files:
     """Lays out the files of one plan; `taken` are names of folders in lower case, because macOS ignores case."""
-    folders = [Folder(plan.model.name)]
+    variants = tuning.variants_by_file(plan)
+    folders = {each: [Folder(_folder_name(plan, each, taken))] for each in plan.variants}
     opened: dict[str, Resource] = {}
     weights: dict[str, tuple[Resource, ...]] = {}
     for file in _those_with_weights_first(plan):
         named = {each.name: sha256_of(each) for each in file.data_files}
-        folder = _folder_for(named, file, folders, taken)
+        folder = _folder_for(named, file, folders[variants[file.sha256]], taken)
         weights[file.sha256] = tuple(
             folder.add(each.name, each, named[each.name], each.stat().st_size) for each in file.data_files
         )
@@ -84,7 +87,7 @@ def _files(plan: Plan, taken: set[str]) -> Files:
     return Files(
         folder=plan.model.name,
         views=tuple(_views(plan, opened, weights)),
-        resources=tuple(each for folder in folders for each in folder.files.values()),
+        resources=tuple(each for made in folders.values() for folder in made for each in folder.files.values()),
     )
 
 
@@ -92,6 +95,19 @@ def _those_with_weights_first(plan: Plan) -> list[Compiled]:
     """Sorts the files: those that refer to others come first, because they determine names; of the rest, the CPU's is
     first."""
     return sorted(plan.files, key=lambda file: (not file.data_files, file.sha256 != plan.cpu.sha256))
+
+
+def _folder_name(plan: Plan, variant: str, taken: set[str]) -> str:
+    """The model's name, with that of a variant that some devices open; the name is added to `taken`."""
+    name = plan.model.name
+    if not variant:
+        return name
+    stem = "-".join(filter(None, (name, file_part(variant))))
+    unique, number = stem, 2
+    while unique.lower() in taken:
+        unique, number = f"{stem}-{number}", number + 1
+    taken.add(unique.lower())
+    return unique
 
 
 def _folder_for(named: Mapping[str, str], file: Compiled, folders: list[Folder], taken: set[str]) -> Folder:
@@ -118,17 +134,18 @@ def _name(file: Compiled, folder: Folder) -> str:
 def _views(
     plan: Plan, opened: Mapping[str, Resource], weights: Mapping[str, tuple[Resource, ...]]
 ) -> Iterator[FileView]:
-    """Merges choices with the same file and settings into one view with several providers."""
-    users: dict[tuple[str, tuple[OptionView, ...]], list[Choice]] = {}
+    """Merges choices with the same file, devices and settings into one view with several providers."""
+    users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
-        users.setdefault((choice.compiled.sha256, _settings(choice)), []).append(choice)
-    for (sha256, settings), same in users.items():
+        users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice)), []).append(choice)
+    for (sha256, devices, settings), same in users.items():
         yield FileView(
             providers=tuple(dict.fromkeys(CASES[choice.provider] for choice in same)),
             resource=opened[sha256],
             settings=settings,
             weights=weights[sha256],
-            is_float16=plan.precision is Precision.FLOAT16,
+            is_float16=tuning.precision_of(same[0], plan) is Precision.FLOAT16,
+            devices=devices,
         )
 
 

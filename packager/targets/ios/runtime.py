@@ -34,6 +34,7 @@ def runtime_view(
     *,
     is_encrypted: bool = False,
     tuned: tuple[ChipView, ...] = (),
+    has_variants: bool = False,
 ) -> RuntimeView:
     """View of the files that all models of a package share."""
     return RuntimeView(
@@ -52,6 +53,7 @@ def runtime_view(
         delivery=delivery,
         published_runtime=published_runtime,
         tuned=tuned,
+        has_variants=has_variants,
     )
 
 

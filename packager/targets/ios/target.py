@@ -45,7 +45,7 @@ class Ios:
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
-    VARIES: ClassVar[bool] = False
+    VARIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
@@ -168,6 +168,7 @@ class Ios:
             self._delivered_runtime(runtime) if delivered else "",
             is_encrypted=bool(package.encryption),
             tuned=tuning.chips(self.tuned, files.CASES.__getitem__),
+            has_variants=any(choice.variant for plan in plans for choice in plan.choices),
         )
         _refuse_double(shared)
         laid_out = files.lay_out(plans)
@@ -191,7 +192,7 @@ class Ios:
                     golden=tested[plan.model.name],
                     class_name=class_names[plan.model.name],
                     runtime_version=linked.version,
-                    reshaped=report.reshaped_outputs(plan.model.name, self.variant),
+                    reshaped=report.reshaped_outputs(plan.model.name, self.variant, *plan.variants),
                 )
                 for plan in plans
             ),

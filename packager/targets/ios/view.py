@@ -71,6 +71,8 @@ class RuntimeView:
     published_runtime: str = ""
     """ONNX Runtime of the package, as documents of channels name it; empty without `delivery`"""
     tuned: tuple[ChipView, ...] = ()
+    has_variants: bool = False
+    """whether some devices open another variant"""
 
     @property
     def uses_coreml(self) -> bool:
@@ -140,6 +142,8 @@ class FileView:
     be among them"""
     is_float16: bool
     """whether it computes with 16-bit floats"""
+    devices: tuple[str, ...]
+    """identifiers of the devices that open it in the place of another variant's file; empty for any"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,7 +48,7 @@ class ReactNative:
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False
     UPDATES: ClassVar[bool] = True
-    VARIES: ClassVar[bool] = False
+    VARIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""

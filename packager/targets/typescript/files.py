@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from packager.core.values import Choice, Compiled, Plan, Precision
+from packager.core.names import file_part
+from packager.core.values import Choice, Compiled, Plan, Precision, Style
 from packager.files.hashes import sha256_of
+from packager.targets import tuning
 from packager.targets.apk import stored
 from packager.targets.ends import ends_sha256
 from packager.targets.typescript.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
@@ -103,20 +105,24 @@ def _add_weights(plan: Plan, layout: Layout) -> None:
 
 
 def _purpose(file: Compiled, plan: Plan) -> str:
-    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ...; empty for the
-    CPU."""
-    if file.sha256 == plan.cpu.sha256:
-        return ""
-    chips = next(choice.soc_models for choice in plan.choices if choice.compiled.sha256 == file.sha256)
-    return ((chips[0] if chips else file.processor) or str(file.style)).lower()
+    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ..., empty for the
+    CPU; after the variant where only some chips open it."""
+    choice = next(each for each in plan.choices if each.compiled.sha256 == file.sha256)
+    variant = file_part(choice.variant)
+    if file.sha256 == plan.cpu_of(choice.variant).sha256:
+        return variant
+    is_for_chips = choice.soc_models and (not choice.variant or file.style is Style.CONTEXT)
+    special = (choice.soc_models[0] if is_for_chips else file.processor) or str(file.style)
+    return "-".join(filter(None, (variant, special.lower())))
 
 
 def _views(plan: Plan, layout: Layout) -> Iterator[FileView]:
-    """Merges choices with the same file, chips and settings into one view with several providers."""
-    users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
+    """Merges choices with the same file, variant, chips and settings into one view with several providers."""
+    users: dict[tuple[str, str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
-        users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice.compiled)), []).append(choice)
-    for (sha256, chips, settings), choices in users.items():
+        key = choice.compiled.sha256, choice.variant, choice.soc_models, _settings(choice.compiled)
+        users.setdefault(key, []).append(choice)
+    for (sha256, variant, chips, settings), choices in users.items():
         content = layout.files[sha256]
         yield FileView(
             path=content.path,
@@ -125,9 +131,10 @@ def _views(plan: Plan, layout: Layout) -> Iterator[FileView]:
             size_bytes=content.size_bytes,
             providers=tuple(dict.fromkeys(choice.provider for choice in choices)),
             chips=chips,
+            variant=variant,
             settings=settings,
             weights=tuple(_weights(file, layout.files) for file in choices[0].compiled.data_files),
-            is_float16=plan.precision is Precision.FLOAT16,
+            is_float16=tuning.precision_of(choices[0], plan) is Precision.FLOAT16,
         )
 
 

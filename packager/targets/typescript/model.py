@@ -64,10 +64,16 @@ def model_views(
                 class_name=class_names[model.name],
                 typed_view=typed.typed_view(model.contract, class_names[model.name]) if model.contract else None,
                 tuned=tuning.platforms(model.name, tuned),
-                reshaped={name for each in platforms for name in report.reshaped_outputs(model.name, each.variant)},
+                reshaped={name for each in platforms for name in reshaped_outputs(report, each, model.name)},
             )
         )
     return tuple(views)
+
+
+def reshaped_outputs(report: Report, platform: Platform, model: str) -> set[str]:
+    """Outputs of a model whose actual shape contradicts the declared one in a variant that the platform ships."""
+    [own] = (plan for plan in platform.plans if plan.model.name == model)
+    return report.reshaped_outputs(model, platform.variant, *own.variants)
 
 
 def model_view(
@@ -110,6 +116,7 @@ def model_view(
         is_signed=package.trust is not None,
         is_updated=package.delivery is not None,
         tuned=tuned,
+        variants=tuple(dict.fromkeys(file.path for each in platforms for file in each.files if file.variant)),
         example=(*_loaded(npm_name, class_name), *(typed_view.example if typed_view else _run(inputs, outputs[0]))),
     )
 

@@ -103,7 +103,9 @@ class FileView:
     providers: tuple[str, ...]
     """`xnnpack`, `cpu`"""
     chips: tuple[str, ...]
-    """allowed values of Android's Build.SOC_MODEL; empty for any"""
+    """allowed values of Android's Build.SOC_MODEL, or identifiers of Apple's devices; empty for any"""
+    variant: str
+    """variant that these chips open in the place of the package's; empty for a file of that"""
     settings: tuple[OptionView, ...]
     """session configuration entries"""
     weights: tuple[WeightsView, ...]
@@ -180,6 +182,8 @@ class ModelView:
     """whether a channel delivers newer files"""
     tuned: tuple[TunedPlatformView, ...]
     """settings by chip; empty for a package without any, and on pages"""
+    variants: tuple[str, ...]
+    """paths of the files of variants that only some chips open"""
     example: tuple[str, ...]
     """lines of TypeScript that load the model and run it, for the documentation"""
 

@@ -6,9 +6,10 @@ import 'dart:ffi';
 import 'dart:io';
 
 import 'package:models/models.dart';
-import 'package:models/src/models/chain.dart' show shown;
+import 'package:models/src/models/chain.dart' show shown, shownVariants;
 import 'package:models/src/runtime/memory.dart';
 import 'package:models/src/runtime/system.dart';
+import 'package:models/src/runtime/variants.dart';
 
 const apps = {
   'usual': LoadOptions(),
@@ -53,15 +54,27 @@ Future<void> main(List<String> arguments) async {
     final after = threads();
     final plain = await Plain.load(usual);
     final off = await Chain.load(LoadOptions(library: arguments.single, tuned: false));
+    final order = await Chain.load(LoadOptions(library: arguments.single, providers: [Provider.nnapi]));
+    final alone = await Chain.load(LoadOptions(library: arguments.single, threads: 1));
+    final chains = {'usual': chain, 'off': off, 'own order': order, 'own threads': alone};
     final facts = {
       'chain': [for (final each in chain.fallbacks) each.provider.name],
       'threads': after - before,
       'plain': [for (final each in plain.fallbacks) each.provider.name],
       'off': [for (final each in off.fallbacks) each.provider.name],
+      'files': chains.map((name, model) => MapEntry(name, model.info.file)),
+      'tested': {
+        for (final MapEntry(key: name, value: model) in chains.entries) name: (await model.selfTest()).passed,
+        'plain': (await plain.selfTest()).passed,
+      },
+      'on ios': [
+        for (final file in chosen(shown, shownVariants, const LoadOptions()).setups['ios']!.files)
+          [file.file.name, file.chips],
+      ],
       'android': applied(const LoadOptions(), 'android'),
       'ios': applied(const LoadOptions(), 'ios'),
     };
-    await Future.wait([chain.dispose(), plain.dispose(), off.dispose()]);
+    await Future.wait([plain.dispose(), ...chains.values.map((model) => model.dispose())]);
     print('$chip\t${jsonEncode(facts)}');
   }
   become('SM8650');

@@ -1,5 +1,5 @@
 import { type Platform } from './backend.js';
-import type { Provider, Settings } from './descriptor.js';
+import type { ModelDescriptor, Provider, Settings } from './descriptor.js';
 import type { ModelDefinition } from './loading.js';
 /** How a model runs the fastest on a chip. */
 export interface Tuned {
@@ -18,3 +18,8 @@ export type Chips = Readonly<Record<string, Tuned>>;
 export declare function setTuned(isWanted: boolean): void;
 /** The definition of a model that follows what was measured, unless the app sets its own. */
 export declare function tuned<Definition extends ModelDefinition<unknown>>(definition: Definition, measured: Readonly<Partial<Record<Platform, Chips>>>): Definition;
+/**
+ * The same for a model with `variants`: paths of files that only some chips open, in the place of all others. An app that
+ * sets providers gets the package's own variant, as the other was measured with those of its chip.
+ */
+export declare function varied<Definition extends ModelDefinition<unknown>>(define: (model: ModelDescriptor) => Definition, model: ModelDescriptor, variants: readonly string[], measured: Readonly<Partial<Record<Platform, Chips>>>): Definition;

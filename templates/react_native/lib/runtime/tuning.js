@@ -21,6 +21,29 @@ export function tuned(definition, measured) {
         },
     };
 }
+/**
+ * The same for a model with `variants`: paths of files that only some chips open, in the place of all others. An app that
+ * sets providers gets the package's own variant, as the other was measured with those of its chip.
+ */
+export function varied(define, model, variants, measured) {
+    return {
+        ...define(model),
+        load: async (own = {}) => tuned(define(opened(model, variants, own)), measured).load(own),
+    };
+}
+/** The model with the files of one variant: of that for this device's chip, or of the package's own. */
+function opened(model, variants, own) {
+    const { platform, device } = currentBackend();
+    const setup = model.platforms[platform];
+    if (setup === undefined)
+        return model;
+    // Both variants may have a file.
+    const isOfVariant = ({ path, chips }) => chips.length > 0 && variants.includes(path);
+    const found = setup.files.filter((file) => isOfVariant(file) && file.chips.includes(device.chip));
+    const isFastest = isFollowed && own.providers === undefined && found.length > 0;
+    const files = isFastest ? found : setup.files.filter((file) => !isOfVariant(file));
+    return { ...model, platforms: { ...model.platforms, [platform]: { ...setup, files } } };
+}
 /** What the app has set stays; settings of a provider are merged. */
 function applied(own, { providers, threads, providerOptions }) {
     const merged = { ...providerOptions };

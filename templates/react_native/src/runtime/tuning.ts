@@ -1,7 +1,7 @@
 // Settings that were measured to be the best on a chip.
 
 import { currentBackend, type Platform } from './backend.js';
-import type { Provider, Settings } from './descriptor.js';
+import type { ModelDescriptor, ModelFile, Provider, Settings } from './descriptor.js';
 import type { ModelDefinition } from './loading.js';
 import type { LoadOptions } from './options.js';
 
@@ -41,6 +41,35 @@ export function tuned<Definition extends ModelDefinition<unknown>>(
       return definition.load(found === undefined ? own : applied(own, found));
     },
   };
+}
+
+/**
+ * The same for a model with `variants`: paths of files that only some chips open, in the place of all others. An app that
+ * sets providers gets the package's own variant, as the other was measured with those of its chip.
+ */
+export function varied<Definition extends ModelDefinition<unknown>>(
+  define: (model: ModelDescriptor) => Definition,
+  model: ModelDescriptor,
+  variants: readonly string[],
+  measured: Readonly<Partial<Record<Platform, Chips>>>,
+): Definition {
+  return {
+    ...define(model),
+    load: async (own: LoadOptions = {}) => tuned(define(opened(model, variants, own)), measured).load(own),
+  };
+}
+
+/** The model with the files of one variant: of that for this device's chip, or of the package's own. */
+function opened(model: ModelDescriptor, variants: readonly string[], own: LoadOptions): ModelDescriptor {
+  const { platform, device } = currentBackend();
+  const setup = model.platforms[platform];
+  if (setup === undefined) return model;
+  // Both variants may have a file.
+  const isOfVariant = ({ path, chips }: ModelFile): boolean => chips.length > 0 && variants.includes(path);
+  const found = setup.files.filter((file) => isOfVariant(file) && file.chips.includes(device.chip));
+  const isFastest = isFollowed && own.providers === undefined && found.length > 0;
+  const files = isFastest ? found : setup.files.filter((file) => !isOfVariant(file));
+  return { ...model, platforms: { ...model.platforms, [platform]: { ...setup, files } } };
 }
 
 /** What the app has set stays; settings of a provider are merged. */
