@@ -284,6 +284,7 @@ def out_of_order() -> dict[str, Any]:
         (lambda: [document(SLOW), "--minutes", "3"], 2, "--minutes is for devices that are connected"),
         (lambda: [document(SLOW), "--merge", "."], 2, "it holds no release"),
     ],
+    ids=["none", "another project", "model", "order", "version", "file", "config", "device", "minutes", "merge"],
 )
 def test_what_is_no_search_of_the_project_says_so(
     given: Callable[[], list[Any]], code: int, words: str, run: Run
