@@ -164,7 +164,7 @@ class Planner:
     variant: Variant
     target: Planned
     without_arm64: str
-    chips: Chips
+    chips: Chips = ALL_CHIPS
     """those that open the variant"""
     providers: tuple[str, ...]
     """those of the target that get files"""

@@ -187,6 +187,34 @@ def test_a_variant_in_another_package_is_written_where_settings_can_name_it(
     assert ('variant = "int8"' in tables("android", {"SM8650": {"net": outcome.tuned}})) == bool(variants)
 
 
+@pytest.mark.parametrize(
+    ("times", "best"),
+    [
+        ({"net.aar: xnnpack": 9.0, "net.aar: cpu": 5.0, "int8.aar: cpu": 4.97}, "net.aar: cpu"),
+        ({"net.aar: xnnpack": 9.0, "net.aar: cpu": 5.0, "int8.aar: cpu": 4.0}, "int8.aar: cpu"),
+        ({"net.aar: cpu": 5.0, "int8.aar: cpu": 4.97}, "net.aar: cpu"),
+        ({"net.aar: xnnpack": 5.0, "net.aar: cpu": 5.0, "int8.aar: cpu": 4.97}, "net.aar: xnnpack"),
+    ],
+    ids=["as fast", "faster", "as fast, and what ships fails", "all are as fast"],
+)
+def test_a_variant_that_is_no_faster_than_settings_of_the_package_is_not_added(
+    times: dict[str, float], best: str
+) -> None:
+    def measure(candidate: Candidate, number: int) -> Round:
+        if candidate.key not in times:
+            return Round(error="took no node of the model")
+        drawn = np.random.default_rng(crc32(f"{candidate.key} {number}".encode())).normal(1, 0.02, RUNS)
+        return Round(times_ns=tuple(int(times[candidate.key] * 1e6 * each) for each in drawn))
+
+    others = [*candidates("net.aar", ["xnnpack"], 2), *candidates("int8.aar", ["xnnpack"], 2)]
+    outcome = search(USUAL, [each for each in others if each != USUAL], measure, always, {"int8.aar": "int8"})
+    assert outcome.best.candidate.key == best
+    assert outcome.tuned.variant == ("int8" if best.startswith("int8") else "")
+    if best.startswith("net.aar: cpu"):
+        left = next(each.left for each in outcome.trials if each.candidate.key == "int8.aar: cpu")
+        assert left == "no faster beyond chance than net.aar: cpu, which adds no files"
+
+
 def explained(
     milliseconds: dict[str, float], chip: str = "SM8650", has_time: Callable[[], bool] = always
 ) -> tuple[str, dict[str, list[str]]]:

@@ -1,4 +1,4 @@
-"""What the files of variants add to a package that only some chips open."""
+"""The size that files of variants add to a package that only some chips open."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +28,8 @@ class Added:
 
 def added(plan: Plan) -> Iterator[Added]:
     """One for each variant that some chips open; none for a plan without."""
+    if len(plan.variants) == 1:
+        return
     seen = dict(_files(plan, ""))
     for variant in plan.variants[1:]:
         own = dict(_files(plan, variant))
