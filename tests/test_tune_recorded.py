@@ -322,6 +322,22 @@ def test_a_dry_run_needs_no_project_and_archives_are_read(run: Run, tmp_path: Pa
     assert run("--from", "results.zip").code == 2
 
 
+def test_the_reader_of_other_results_says_that_they_are_a_search(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run(document({**SLOW, ENGINE: 3.0}), "--dry-run")
+    shown = []
+    for words in ((), ("--json",)):
+        monkeypatch.setattr(sys, "argv", ["mobpack", "device", "read", "0.txt", *words])
+        with pytest.raises(SystemExit) as exited:
+            main()
+        assert exited.value.code == 0
+        shown.append(capfd.readouterr())
+    assert "`mobpack tune --from 0.txt` decides it" in shown[0].err
+    times = {each["provider"]: each["row"]["p50-ms"] for each in json.loads(shown[1].out)["rows"]}
+    assert times == {name: pytest.approx(each, rel=0.02) for name, each in SLOW.items()}, "without settings alone"
+
+
 def test_a_result_bundle_needs_apples_tools(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "results.xcresult").mkdir()
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
