@@ -15,6 +15,7 @@ from packager.core.decision import Decision
 from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Report
 from packager.core.values import Compiled, Package, Plan, Style, Variant
+from packager.encryption import ModelKey
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.fleet.graph import Kind
@@ -31,11 +32,15 @@ from packager.targets.android import Android
 from packager.targets.target import variants_of
 from packager.verification.golden import families
 from packager.verification.numbers import subjects
+from packager.workflows.encrypting import encrypted
 from packager.workflows.fleet.expanding import Expanded, graph_of
 from packager.workflows.options import options_of
+from packager.workflows.packages import Contents
 from packager.workflows.planning import make_variant, plan_target, refuse_alike, refuse_other_tensors
+from packager.workflows.requested import Request
 from packager.workflows.tune_variants import Searched, nameable, shipped_variant
 from packager.workflows.varying import refuse_unvarying, say_added
+from tests.encryption_cases import KEY, KEY_ID
 from tests.onnx_text import loaded, onnx_model
 from tests.test_plan import Kind as KindOf
 from tests.test_plan import quiet, store, variant  # noqa: F401
@@ -154,6 +159,17 @@ def test_a_package_that_cannot_open_them_is_refused(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(Android, "VARIES", False)
     with pytest.raises(ConfigError, match=r"target.android.tuned: the code for android opens the same variant"):
         refuse_unvarying(config(tmp_path), ("android",))
+
+
+def test_encrypted_files_stay_with_their_chips(whole: Plan, tmp_path: Path) -> None:
+    package = Package(name="nets", version="1.0.0", license="", encryption=KEY_ID)
+    contents = Contents(package=package, plans=(whole,), report=Report(parities=()), golden={}, runtimes={})
+    request = Request(targets=("android",), out=tmp_path / "dist", model_key=ModelKey(value=KEY))
+    [sealed] = encrypted(contents, request, tmp_path).plans
+    assert [(each.variant, each.soc_models) for each in sealed.choices] == [
+        (each.variant, each.soc_models) for each in whole.choices
+    ]
+    assert not {each.sha256 for each in sealed.files} & {each.sha256 for each in whole.files}
 
 
 def test_a_variant_with_other_tensors_is_refused(whole: Plan) -> None:

@@ -115,6 +115,48 @@ def test_the_second_folder_never_is_another_models(tmp_path: Path) -> None:
     assert paths(files["NET-2"]) == ["NET-2/model.ort"]
 
 
+def test_a_variant_of_some_devices_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    base, int8 = file(tmp_path, "model.ort", "weights"), file(tmp_path, "model.ort", "int8", style=Style.FIXED)
+    fused = file(tmp_path, "fixed.onnx", "graph", base.path, style=Style.FIXED)
+    special = file(tmp_path, "unfused.onnx", "int8 graph", int8.path)
+    made = plan(("coreml", base), ("cpu", fused))
+    made = with_variant(made, ("coreml", base), ("xnnpack", special), ("cpu", int8))
+    taken = plan(("cpu", file(tmp_path, "model.ort", "other")), name="NET-INT8")
+    files = lay_out([made, taken])["net"]
+    assert paths(files) == [
+        "net-int8-2/model.ort",
+        "net-int8-2/unfused.onnx",
+        "net/fixed.onnx",
+        "net/model.ort",
+    ]
+    assert [(view.providers, view.resource.path, view.devices) for view in files.views] == [
+        (("coreML",), "net/model.ort", ()),
+        (("cpu",), "net/fixed.onnx", ()),
+        (("coreML",), "net/model.ort", ("iPhone17,1",)),
+        (("xnnpack",), "net-int8-2/unfused.onnx", ("iPhone17,1",)),
+        (("cpu",), "net-int8-2/model.ort", ("iPhone17,1",)),
+    ]
+
+
+def test_a_variant_over_weights_that_all_devices_have_lies_beside_them(tmp_path: Path) -> None:
+    base = file(tmp_path, "model.ort", "weights")
+    fused = file(tmp_path, "fixed.onnx", "graph", base.path, style=Style.FIXED)
+    own = named(tmp_path, "int8.weights", "of int8")
+    special = file(tmp_path, "fixed.onnx", "int8 graph", base.path, own, style=Style.FIXED)
+    files = laid_out(with_variant(plan(("coreml", base), ("cpu", fused)), ("cpu", special)))
+    assert paths(files) == ["net/fixed.onnx", "net/int8-fixed.onnx", "net/int8.weights", "net/model.ort"]
+    assert [each.path for each in files.views[-1].weights] == ["net/model.ort", "net/int8.weights"]
+
+
+def with_variant(made: Plan, *choices: tuple[str, Compiled]) -> Plan:
+    """`made` with files of a variant that one device opens."""
+    special = tuple(
+        Choice(provider=provider, compiled=compiled, reason="", soc_models=("iPhone17,1",), variant="int8")
+        for provider, compiled in choices
+    )
+    return replace(made, choices=(*made.choices, *special))
+
+
 def test_two_files_in_ort_format_lie_side_by_side_and_the_cpus_has_the_plain_name(tmp_path: Path) -> None:
     unfused, fixed = file(tmp_path, "model.ort", "one"), file(tmp_path, "model.ort", "two", style=Style.FIXED)
     files = laid_out(plan(("coreml", replace(unfused, settings=REPLAY)), ("xnnpack", fixed), ("cpu", fixed)))

@@ -284,6 +284,7 @@ def out_of_order() -> dict[str, Any]:
         (lambda: [document(SLOW), "--minutes", "3"], 2, "--minutes is for devices that are connected"),
         (lambda: [document(SLOW), "--merge", "."], 2, "it holds no release"),
     ],
+    ids=["none", "another project", "model", "order", "version", "file", "config", "device", "minutes", "merge"],
 )
 def test_what_is_no_search_of_the_project_says_so(
     given: Callable[[], list[Any]], code: int, words: str, run: Run
@@ -319,6 +320,22 @@ def test_a_dry_run_needs_no_project_and_archives_are_read(run: Run, tmp_path: Pa
     (tmp_path / "mobpack.toml").unlink()
     assert run("--from", "results.zip", "--dry-run").code == 0
     assert run("--from", "results.zip").code == 2
+
+
+def test_the_reader_of_other_results_says_that_they_are_a_search(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run(document({**SLOW, ENGINE: 3.0}), "--dry-run")
+    shown = []
+    for words in ((), ("--json",)):
+        monkeypatch.setattr(sys, "argv", ["mobpack", "device", "read", "0.txt", *words])
+        with pytest.raises(SystemExit) as exited:
+            main()
+        assert exited.value.code == 0
+        shown.append(capfd.readouterr())
+    assert "`mobpack tune --from 0.txt` decides it" in shown[0].err
+    times = {each["provider"]: each["row"]["p50-ms"] for each in json.loads(shown[1].out)["rows"]}
+    assert times == {name: pytest.approx(each, rel=0.02) for name, each in SLOW.items()}, "without settings alone"
 
 
 def test_a_result_bundle_needs_apples_tools(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

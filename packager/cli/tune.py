@@ -1,5 +1,6 @@
 """`mobpack tune`: searches for the fastest settings on connected devices."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,20 +20,14 @@ if TYPE_CHECKING:
 ON_DEVICES = ("packages", "devices", "most", "minutes", "seconds", "journal", "runtime", "timeout_s")
 """options of a search over adb, which results that are read have behind them"""
 
-most_option = click.option(
-    "--most", type=click.IntRange(1, 1000), default=40, show_default=True, help="Candidates for a model on a device."
+most_option = partial(click.option, "--most", type=click.IntRange(1, 1000), default=40, show_default=True)
+minutes_option = partial(
+    click.option, "--minutes", type=click.FloatRange(0, 1440, min_open=True), default=20.0, show_default=True
 )
-minutes_option = click.option(
-    "--minutes",
-    type=click.FloatRange(0, 1440, min_open=True),
-    default=20.0,
-    show_default=True,
-    help="Longest search for a model on a device.",
+project_option = partial(
+    click.option, "--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True
 )
-project_option = click.option(
-    "--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The project."
-)
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what would be written.")
+dry_run_option = partial(click.option, "--dry-run", is_flag=True)
 
 
 @click.command(short_help="Find the fastest settings on devices.")
@@ -54,10 +49,10 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what w
 )
 @device_option
 @model_option
-@project_option
-@dry_run_option
-@most_option
-@minutes_option
+@project_option(help="The project.")
+@dry_run_option(help="Only print what would be written.")
+@most_option(help="Candidates for a model on a device.")
+@minutes_option(help="Longest search for a model on a device.")
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 600, min_open=True),

@@ -107,5 +107,5 @@ def refuse_unknown(chips: Chips, models: Iterable[str], variants: Iterable[str],
             if settings.variant and settings.variant not in made:
                 raise ConfigError(
                     f"{where}.tuned.{chip}.{name}: unknown variant '{settings.variant}'",
-                    hint=f"{nearest(settings.variant, made)}; a [variant.NAME] table defines one",
+                    hint=f"{nearest(settings.variant, made)} (a [variant.NAME] table defines one)",
                 )

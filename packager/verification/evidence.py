@@ -128,13 +128,14 @@ def split_all(
         with console.step(f"ask the providers of {each.place} about {each.model.name}"), store.scratch() as scratch:
             found += partitions(each, scratch, asked)
     for one in found:
+        where = f"{one.target} ({', '.join(one.soc_models)})" if one.soc_models else one.target
         if one.skipped:
-            console.say(f"  skipped: partitions of {one.model} for {one.provider} on {one.target}: {one.skipped}")
+            console.say(f"  skipped: partitions of {one.model} for {one.provider} on {where}: {one.skipped}")
         elif one.refusal:
             console.warn(
-                f"{one.provider} on {one.target} cannot open model '{one.model}', so apps try the next provider: "
+                f"{one.provider} on {where} cannot open model '{one.model}', so apps try the next provider: "
                 f"{one.refusal}"
             )
         elif one.taken_count == 0:
-            console.warn(f"{one.provider} on {one.target} takes no node of model '{one.model}': the CPU runs it all")
+            console.warn(f"{one.provider} on {where} takes no node of model '{one.model}': the CPU runs it all")
     return tuple(found)

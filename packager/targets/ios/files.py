@@ -75,15 +75,19 @@ def _files(plan: Plan, taken: set[str]) -> Files:
     folders = {each: [Folder(_folder_name(plan, each, taken))] for each in plan.variants}
     opened: dict[str, Resource] = {}
     weights: dict[str, tuple[Resource, ...]] = {}
-    for file in _those_with_weights_first(plan):
+    for file in _in_order(plan, variants):
+        variant = variants[file.sha256]
         named = {each.name: sha256_of(each) for each in file.data_files}
-        folder = _folder_for(named, file, folders[variants[file.sha256]], taken)
+        shared = _shared_folder(named, folders[""]) if variant else None
+        folder = shared or _folder_for(named, file, folders[variant], taken)
         weights[file.sha256] = tuple(
             folder.add(each.name, each, named[each.name], each.stat().st_size) for each in file.data_files
         )
         found = folder.find(file.sha256)
         alone = file.path.stat().st_size if file.data_files else file.size_bytes
-        opened[file.sha256] = found or folder.add(_name(file, folder), file.path, file.sha256, alone)
+        opened[file.sha256] = found or folder.add(
+            _name(file, folder, variant if shared else ""), file.path, file.sha256, alone
+        )
     return Files(
         folder=plan.model.name,
         views=tuple(_views(plan, opened, weights)),
@@ -91,10 +95,15 @@ def _files(plan: Plan, taken: set[str]) -> Files:
     )
 
 
-def _those_with_weights_first(plan: Plan) -> list[Compiled]:
+def _in_order(plan: Plan, variants: Mapping[str, str]) -> list[Compiled]:
     """Sorts the files: those that refer to others come first, because they determine names; of the rest, the CPU's is
-    first."""
-    return sorted(plan.files, key=lambda file: (not file.data_files, file.sha256 != plan.cpu.sha256))
+    first. Files of variants that only some devices open come last."""
+
+    def place(file: Compiled) -> tuple[bool, bool, bool]:
+        variant = variants[file.sha256]
+        return bool(variant), not file.data_files, file.sha256 != plan.cpu_of(variant).sha256
+
+    return sorted(plan.files, key=place)
 
 
 def _folder_name(plan: Plan, variant: str, taken: set[str]) -> str:
@@ -108,6 +117,12 @@ def _folder_name(plan: Plan, variant: str, taken: set[str]) -> str:
         unique, number = f"{stem}-{number}", number + 1
     taken.add(unique.lower())
     return unique
+
+
+def _shared_folder(named: Mapping[str, str], folders: list[Folder]) -> Folder | None:
+    """The folder of the target's own variant that has one of the files in `named` already: it does not ship twice."""
+    fitting = (each for each in folders if each.fits(named) and named.keys() & each.files.keys())
+    return next(fitting, None)
 
 
 def _folder_for(named: Mapping[str, str], file: Compiled, folders: list[Folder], taken: set[str]) -> Folder:
@@ -124,11 +139,13 @@ def _folder_for(named: Mapping[str, str], file: Compiled, folders: list[Folder],
     return folders[-1]
 
 
-def _name(file: Compiled, folder: Folder) -> str:
-    """`model.ort` for the first file in ORT format; the names of others state their style: `fixed.onnx`."""
+def _name(file: Compiled, folder: Folder, variant: str) -> str:
+    """`model.ort` for the first file in ORT format; the names of others state their style: `fixed.onnx`; in a folder of
+    another variant, `int8-fixed.onnx`."""
     if file.format is Format.ORT and MAIN not in folder.files:
         return MAIN
-    return folder.free_name(f"{file.style}-{file.processor}".lower().rstrip("-"), file.format)
+    stem = "-".join(filter(None, (file_part(variant), str(file.style), file.processor)))
+    return folder.free_name(stem.lower(), file.format)
 
 
 def _views(
