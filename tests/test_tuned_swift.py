@@ -80,7 +80,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> App:
     swift()
     folder = tmp_path_factory.mktemp("tuned")
     saved(folder / "chain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64)}))
-    saved(folder / "plain.onnx", onnx_model(CHAIN.replace("h", "g"), weights={"w": -weight(64, 64)}))
+    saved(folder / "plain.onnx", onnx_model(CHAIN.replace("h", "g"), weights={"w": weight(64, 64, seed=1)}))
     np.save(folder / "samples.npy", np.random.default_rng(1).standard_normal((32, 8, 64)).astype(np.float32))
     (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8", newline="\n")
     return swift_app(folder, "ModelsKit", {"main.swift": HOME / "tuned.swift"}, exchange)

@@ -14,7 +14,7 @@ from packager.providers import CPU
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.verification.golden import golden_vectors
-from packager.verification.parity import ParitySettings
+from packager.verification.parity import ParitySettings, Subject
 from tests.golden.cases import Case
 from tests.onnx_text import compiled, onnx_model
 
@@ -59,7 +59,7 @@ def cases(targets: Sequence[Android | Ios], folder: Path) -> list[Case]:
     return made
 
 
-def _exact(_: str) -> ParitySettings:
+def _exact(_: Subject) -> ParitySettings:
     return ParitySettings(tolerance=1e-5)
 
 
