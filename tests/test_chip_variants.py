@@ -1,6 +1,7 @@
 """A chip opens another variant of a model than the other devices: plan, names, refusals and what it costs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -14,7 +15,6 @@ from packager.core.decision import Decision
 from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Report
 from packager.core.values import Compiled, Package, Plan, Style, Variant
-from packager.devices.package import DevicePackage, Runtime
 from packager.encryption import ModelKey
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
@@ -37,7 +37,7 @@ from packager.workflows.options import options_of
 from packager.workflows.packages import Contents
 from packager.workflows.planning import plan_target, refuse_alike, refuse_other_tensors
 from packager.workflows.requested import Request
-from packager.workflows.tune_variants import nameable
+from packager.workflows.tune_variants import Searched, nameable, shipped_variant
 from packager.workflows.varying import refuse_unvarying, say_added
 from tests.encryption_cases import KEY, KEY_ID
 from tests.test_plan import Kind as KindOf
@@ -227,8 +227,8 @@ def test_a_pack_gives_a_chips_files_to_its_group_and_to_all_where_no_group_has_i
     assert placed([file], (one,))[""] == (file,)
 
 
-def package(folder: Path, variant: str) -> DevicePackage:  # noqa: F811
-    """A package in a release that ships `variant`; none without a name."""
+def searched(folder: Path, variant: str, providers: Sequence[str]) -> Searched:  # noqa: F811
+    """A package in a release that ships `variant`; in none without a name."""
     path = folder / "android" / "nets.aar"
     path.parent.mkdir(parents=True)
     path.write_bytes(variant.encode())
@@ -236,18 +236,8 @@ def package(folder: Path, variant: str) -> DevicePackage:  # noqa: F811
     if variant:
         manifest = {"artifacts": [{"sha256": sha256_of(path)}], "options": options}
         (folder / "manifest.json").write_text(json.dumps(manifest))
-    return DevicePackage(
-        path=path,
-        sha256=sha256_of(path),
-        classes=path,
-        namespace="",
-        class_names=(),
-        assets={},
-        names={},
-        libraries={},
-        golden={},
-        runtime=Runtime(classes=path, libraries={}, words=""),
-    )
+    found = shipped_variant(path, sha256_of(path), "android")
+    return Searched(name=str(path), variant=found, providers=providers)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +256,7 @@ def test_tune_names_variants_that_a_package_of_the_project_can_have(
 ) -> None:
     project = tmp_path / "mobpack.toml"
     project.write_text(text)
-    packages = [(package(tmp_path / "dist", "source"), ["cpu", "xnnpack"])]
-    packages += [(package(tmp_path / name, each), tried) for name, each in (("8", "int8"), ("none", ""))]
+    packages = [searched(tmp_path / "dist", "source", ["cpu", "xnnpack"])]
+    packages += [searched(tmp_path / name, each, tried) for name, each in (("8", "int8"), ("none", ""))]
     assert [*nameable(project, "android", packages).values()] == named
     assert nameable(tmp_path / "none.toml", "android", packages) == {}

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.devices import Device
 from packager.devices.farms.carrier import lines_of
 from packager.devices.iphones import chosen, iphones
+from packager.devices.xcode_tests import CandidateView, providers_of
+from packager.workflows.device.iphone_tuning import Bounds, plan_of
 
 pytestmark = pytest.mark.by_content
 
@@ -186,6 +189,18 @@ def test_without_xcode_the_error_says_what_can_be_done(monkeypatch: pytest.Monke
     assert "without --run" in refused.value.hint
 
 
+def swift_package(folder: Path) -> Path:
+    """Sources by which a Swift package of mobpack's is known."""
+    package = folder / "nets"
+    (package / "Sources").mkdir(parents=True)
+    (package / "Package.swift").write_text('.library(name: "NetsKit", targets: [])', encoding="utf-8")
+    swift = "public final class Net: Sendable {\n    private let session: ModelSession\n}\n"
+    (package / "Sources" / "Net.swift").write_text(swift, encoding="utf-8")
+    providers = 'public enum Provider: String, Sendable {\n    case coreML = "CoreML"\n    case cpu = "CPU"\n}\n'
+    (package / "Sources" / "Provider.swift").write_text(providers, encoding="utf-8")
+    return package
+
+
 LINES = "\n".join(lines_of(results()))
 FAILED = "\n".join(lines_of(results("differs by 3 of 4")))
 
@@ -211,11 +226,7 @@ def test_one_command_builds_runs_and_reads(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    package = tmp_path / "nets"
-    (package / "Sources").mkdir(parents=True)
-    (package / "Package.swift").write_text('.library(name: "NetsKit", targets: [])', encoding="utf-8")
-    swift = "public final class Net: Sendable {\n    private let session: ModelSession\n}\n"
-    (package / "Sources" / "Net.swift").write_text(swift, encoding="utf-8")
+    package = swift_package(tmp_path)
     mac(listing(entry(1, "wired"), entry(2, "away")), log=log, code=code, attachment=attachment)
     command = ["mobpack", "device", "xcode", str(package), "--run", "--team", "ABCDE12345", "--report", "found.html"]
     monkeypatch.setattr(sys, "argv", command)
@@ -238,3 +249,71 @@ def test_one_command_builds_runs_and_reads(
             main()
         shown = capsys.readouterr()
         assert (again.value.code, "Compared with found.json" in shown.out) == (6, True), shown.err
+
+
+def rounds(plan: Mapping[str, Any]) -> bytes:
+    """The document of a search that had time for one round of each candidate; what ships does not start."""
+    found = json.loads(results())
+    [known] = found["exchanges"]
+    known["open"]["name"] = "net"
+    exchanges = []
+    for each in plan["candidates"]:
+        one = {**known, **each, "open": {**known["open"], "provider": each["provider"]}}
+        if each == plan["candidates"][0]:
+            one = {**one, "open": {"refused": "it crashed"}, "self-test": None}
+        exchanges.append(one)
+    return json.dumps({**found, "exchanges": exchanges, "tuning": plan}).encode()
+
+
+def test_one_command_searches_and_writes(
+    mac: Set, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = swift_package(tmp_path)
+    (tmp_path / "mobpack.toml").write_text('[package]\nname = "nets"\n[model.net]\npath = "net.onnx"\n')
+    tried = plan_of("nets", providers_of(package), Bounds()).candidates
+    assert tried[0] == CandidateView(provider="CoreML")
+    options = {each.options[0] for each in tried if each.options}
+    assert {("MLComputeUnits", "CPUAndGPU"), ("ModelFormat", "NeuralNetwork")} <= options
+    candidates = [{"provider": each.provider, "threads": each.threads, "options": dict(each.options)} for each in tried]
+    plan = {"most": 40, "minutes": 20, "seconds": 1, "runs": 500, "candidates": candidates[:2]}
+    log = "\n".join(lines_of(rounds(plan)))
+    mac(listing(entry(1, "wired")), log=f"Restarting after unexpected exit\n{log}\n", code=65)
+    monkeypatch.setattr(sys, "argv", ["mobpack", "device", "xcode", str(package), "--tune", "--run"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    assert ended.value.code == 0, shown.err
+    assert "cpu works; what ships, coreml, fails: it crashed" in " ".join((shown.out + shown.err).split())
+    written = tomllib.loads((tmp_path / "mobpack.toml").read_text())
+    assert written["target"]["ios"]["tuned"]["iPhone17,3"] == {"net": {"providers": ["cpu"]}}
+    assert json.loads((tmp_path / "mobpack-tune/00001/mobpack-results.json").read_text())["tuning"] == plan
+
+    (tmp_path / "results.xcresult").mkdir()
+    (tmp_path / "mac/attachments/0A1B.txt").write_text(log, encoding="utf-8", newline="\n")
+    monkeypatch.setattr(sys, "argv", ["mobpack", "tune", "--from", "results.xcresult", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    assert (ended.value.code, json.loads(shown.out)["results"][0]["best"]) == (0, "cpu"), shown.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--most", "3"), "--most needs --tune"),
+        (("--tune", "--report", "a.html"), "--report needs --run"),
+        (("--tune", "--run", "--fail-on", "p90=1ms"), "--fail-on is for a package as it is"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["mobpack", "device", "xcode", str(swift_package(tmp_path)), *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, said in capsys.readouterr().err) == (2, True)

@@ -63,6 +63,7 @@ VIEWS: dict[str, type] = {
     "device_xcode/DeviceTests.xcodeproj/project.pbxproj.j2": xcode_tests.ProjectView,
     "device_xcode/README.md.j2": xcode_tests.ReadmeView,
     "device_xcode/Tests/Models.swift.j2": xcode_tests.ModelsView,
+    "device_xcode/Tests/Plan.swift.j2": xcode_tests.PlanView,
     "ios/Module.docc.md.j2": swift.DocumentationView,
     "ios/Package.swift.j2": swift_package.ManifestView,
     "ios/README.md.j2": swift.ReadmeView,

@@ -16,7 +16,7 @@ import pytest
 
 from packager.cli import main
 from packager.devices.farms.carrier import lines_of
-from packager.devices.xcode_tests import ModelsView
+from packager.targets.ios import Ios
 from packager.tuning.candidates import Candidate
 from packager.tuning.search import Round, search
 from packager.workflows.device.iphone_tuning import Bounds, plan_of
@@ -37,9 +37,6 @@ providers = ["coreml", "xnnpack"]
 SLOW = {"coreml": 7.0, "xnnpack": 8.0, "cpu": 9.0}
 ENGINE = "coreml, MLComputeUnits=CPUAndNeuralEngine"
 NAMES = {"coreml": "CoreML", "xnnpack": "XNNPACK", "cpu": "CPU"}
-VIEW = ModelsView(
-    package="nets", sha256="", module="NetsKit", providers=("CoreML", "XNNPACK"), classes=("PageNet",), is_tuned=False
-)
 
 
 def document(
@@ -49,10 +46,11 @@ def document(
     sha256: str = "ab" * 32,
     failures: Mapping[str, str] | None = None,
     rounds: int = 1000,
+    variant: str = "",
 ) -> dict[str, Any]:
     """The results of a device on which a candidate takes so long, by its name or its provider's; `failures` says why
     others fail, and it stops after so many rounds."""
-    plan = plan_of(VIEW, Bounds())
+    plan = plan_of("nets", ["CoreML", "XNNPACK"], Bounds())
     every = [
         Candidate(package="", provider=each.provider.lower(), threads=each.threads, options=dict(each.options))
         for each in plan.candidates
@@ -69,7 +67,12 @@ def document(
     def exchange(candidate: Candidate, number: int) -> dict[str, Any]:
         middle = milliseconds.get(candidate.name, milliseconds.get(candidate.provider, 0.0))
         drawn = np.random.default_rng(crc32(f"{candidate.name} {number} {sha256}".encode())).normal(1, 0.01, 20)
-        about = {"name": "page-net", "provider": NAMES[candidate.provider], "fallbacks": [], "assignment": None}
+        about: dict[str, Any] = {
+            "name": "page-net",
+            "provider": NAMES[candidate.provider],
+            "fallbacks": [],
+            "assignment": None,
+        }
         why = (failures or {}).get(candidate.name, "")
         wrong = why if why.startswith("differs") else ""
         output = {"name": "y", "sample": 0, "mismatchCount": 0, "maxAbsError": "0.0001", "maxRelError": "0"}
@@ -95,10 +98,8 @@ def document(
             "self-test": {"outputs": [{**output, **limits}]} if number == 0 and (wrong or not why) else None,
         }
 
-    shipped = every[:3]
-    today = next((each for each in shipped if not measure(each, 0).error), shipped[-1])
-    others = [each for each in every if each != today]
-    search(today, others, measure, lambda: len(exchanges) < rounds)
+    measure(every[0], 0)
+    search(every[0], every[1:], measure, lambda: len(exchanges) < rounds)
     about = {"maker": "Apple", "model": device, "soc": device, "api": 0, "release": "18.2.0", "abi": "arm64"}
     return {
         "schema-version": 1,
@@ -111,6 +112,7 @@ def document(
             "minutes": 20.0,
             "seconds": 1.0,
             "runs": 500,
+            "variant": variant,
             "candidates": [
                 {"provider": each.provider, "threads": each.threads, "options": dict(each.options)}
                 for each in plan.candidates
@@ -223,7 +225,11 @@ def named(document: dict[str, Any], model: str) -> dict[str, Any]:
         ),
         (
             lambda: [document({**SLOW, ENGINE: 3.0}, rounds=9)],
-            ["the time was over before the end", "Nothing is faster than what ships", "nothing to change"],
+            [
+                "the time was over before the end: give the test more --minutes",
+                "Nothing is faster than what ships",
+                "nothing to change",
+            ],
         ),
         (
             lambda: [
@@ -278,6 +284,7 @@ def out_of_order() -> dict[str, Any]:
         (lambda: [document(SLOW), "--minutes", "3"], 2, "--minutes is for devices that are connected"),
         (lambda: [document(SLOW), "--merge", "."], 2, "it holds no release"),
     ],
+    ids=["none", "another project", "model", "order", "version", "file", "config", "device", "minutes", "merge"],
 )
 def test_what_is_no_search_of_the_project_says_so(
     given: Callable[[], list[Any]], code: int, words: str, run: Run
@@ -293,6 +300,17 @@ def test_a_log_that_was_cut_says_how_much_is_missing(run: Run, tmp_path: Path) -
     assert (answer.code, f"2 of {len(lines)} lines are missing" in answer.words) == (4, True), answer.words
 
 
+@pytest.mark.parametrize("why", ["differs by 0.4", "the process ended in this round, twice"])
+def test_where_what_ships_fails_what_works_is_written(why: str, run: Run, tmp_path: Path) -> None:
+    units = [f"coreml, MLComputeUnits={each}" for each in ("CPUAndNeuralEngine", "CPUAndGPU", "CPUOnly")]
+    wrong = ["coreml", *(f"coreml, {each}" for each in ("1 thread", "2 threads", "4 threads")), *units[:2]]
+    answer = run(document({**SLOW, "coreml": 20.0}, failures=dict.fromkeys(wrong, why)))
+    assert answer.code == 0
+    assert "what ships, coreml, fails: " in answer.words
+    assert why in answer.words
+    assert "coreml" not in tuned(tmp_path)["iPhone17,1"]["page-net"]["providers"]
+
+
 def test_a_dry_run_needs_no_project_and_archives_are_read(run: Run, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "results.zip", "w") as archive:
         archive.writestr("a/mobpack-results.json", json.dumps(document({**SLOW, ENGINE: 3.0})))
@@ -302,6 +320,22 @@ def test_a_dry_run_needs_no_project_and_archives_are_read(run: Run, tmp_path: Pa
     (tmp_path / "mobpack.toml").unlink()
     assert run("--from", "results.zip", "--dry-run").code == 0
     assert run("--from", "results.zip").code == 2
+
+
+def test_the_reader_of_other_results_says_that_they_are_a_search(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run(document({**SLOW, ENGINE: 3.0}), "--dry-run")
+    shown = []
+    for words in ((), ("--json",)):
+        monkeypatch.setattr(sys, "argv", ["mobpack", "device", "read", "0.txt", *words])
+        with pytest.raises(SystemExit) as exited:
+            main()
+        assert exited.value.code == 0
+        shown.append(capfd.readouterr())
+    assert "`mobpack tune --from 0.txt` decides it" in shown[0].err
+    times = {each["provider"]: each["row"]["p50-ms"] for each in json.loads(shown[1].out)["rows"]}
+    assert times == {name: pytest.approx(each, rel=0.02) for name, each in SLOW.items()}, "without settings alone"
 
 
 def test_a_result_bundle_needs_apples_tools(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,3 +356,25 @@ def test_another_package_is_compared_with_what_ships(run: Run, tmp_path: Path) -
     assert answer.code == 0
     assert "It is in nets efefefef: ship that variant" in answer.words
     assert tuned(tmp_path) == {}
+
+
+def test_the_variant_of_another_package_is_written_where_packages_can_have_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = f'{PROJECT}\n[variant.int8]\nquantizer = "dynamic"\n'
+    given = (
+        document({**SLOW, ENGINE: 5.0}, variant="source"),
+        document({**SLOW, ENGINE: 3.0}, sha256="ef" * 32, variant="int8"),
+    )
+    for varies in (False, True):
+        monkeypatch.setattr(Ios, "VARIES", varies)
+        (tmp_path / "mobpack.toml").write_text(project)
+        answer = run(*given)
+        assert answer.code == 0, answer.err
+        settings = {
+            "variant": "int8",
+            "providers": ["coreml", "xnnpack"],
+            "provider-options": {"coreml": {"MLComputeUnits": "CPUAndNeuralEngine"}},
+        }
+        assert tuned(tmp_path) == ({"iPhone17,1": {"page-net": settings}} if varies else {})
+        assert ("This chip gets its variant, int8" in answer.words) == varies

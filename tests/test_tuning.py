@@ -13,10 +13,10 @@ import pytest
 from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
 from packager.pages.sections import with_section
-from packager.tuning.candidates import Candidate, candidates
+from packager.tuning.candidates import Candidate, candidates, shipped
 from packager.tuning.journal import Journal
 from packager.tuning.page import Bounds, Searched, part
-from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search
+from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search, what_ships
 from packager.tuning.words import verdict
 from packager.tuning.writing import tables, with_tuned
 
@@ -105,6 +105,20 @@ def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
     outcome = search(USUAL, candidates("net.aar", ["qnn"], 1), measure, always)
     assert outcome.best is outcome.today
     assert [each.error for each in outcome.trials] == ["", "it crashed"]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "ships"),
+    [
+        ([Round(error="none here", falls_back=True), Round(times_ns=(9,))], "xnnpack"),
+        ([Round(error="its numbers are off"), Round(times_ns=(9,))], "qnn"),
+        ([Round(error="none here", falls_back=True)] * 3, "cpu"),
+    ],
+    ids=["the next one starts", "one that is off", "none starts"],
+)
+def test_what_ships_is_the_first_provider_that_starts(rounds: list[Round], ships: str) -> None:
+    every = shipped("net.aar", ["qnn", "xnnpack"])
+    assert what_ships(every, lambda candidate, _: rounds[every.index(candidate)]).provider == ships
 
 
 def test_nothing_works() -> None:
@@ -259,11 +273,13 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     found = Round(times_ns=(1, 2, 3), error_share=0.5)
     journal.add("net", USUAL, 0, found)
     journal.add("net", USUAL, 1, Round(error="no"))
+    journal.add("net", USUAL, 3, Round(error="no", falls_back=True))
     with path.open("a") as file:
         file.write('{"model": "net", "candi')  # the power went
     again = Journal(path, SUBJECT)
     assert again.find("net", USUAL, 0) == found
     assert again.find("net", USUAL, 1) == Round(error="no")
+    assert again.find("net", USUAL, 3) == Round(error="no", falls_back=True)
     assert again.find("other", USUAL, 0) is None
     again.add("net", USUAL, 2, found)
     assert Journal(path, SUBJECT).find("net", USUAL, 2) == found
@@ -335,7 +351,8 @@ def test_empty_settings_remove_what_was_there() -> None:
     made = with_tuned(TEXT, "android", {"SM8650": {"classifier": Tuned()}})
     assert "SM8650" not in made
     assert "Tensor G3" in made
-    assert with_tuned(TEXT, "android", {"SM8550": {"classifier": Tuned()}}) == TEXT, "nothing was there"
+    for text in (TEXT, TEXT.rstrip("\n"), f"{TEXT}\n\n"):
+        assert with_tuned(text, "android", {"SM8550": {"classifier": Tuned()}}) == text, "nothing was there"
 
 
 @pytest.mark.parametrize(

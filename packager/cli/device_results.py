@@ -91,10 +91,10 @@ def app(
     is_flag=True,
     help="Measure ways to run each model instead: providers, threads, options. `mobpack tune --from` decides.",
 )
-@most_option
-@minutes_option
-@project_option
-@dry_run_option
+@most_option(help="With --tune: ways to run a model.")
+@minutes_option(help="With --tune: longest search for a model.")
+@project_option(help="With --tune --run: the project, into which the settings are written.")
+@dry_run_option(help="With --tune --run: only print what would be written.")
 @click.option(
     "--journal",
     type=MODEL,

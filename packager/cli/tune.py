@@ -1,5 +1,6 @@
 """`mobpack tune`: searches for the fastest settings on connected devices."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,20 +20,14 @@ if TYPE_CHECKING:
 ON_DEVICES = ("packages", "devices", "most", "minutes", "seconds", "journal", "runtime", "timeout_s")
 """options of a search over adb, which results that are read have behind them"""
 
-most_option = click.option(
-    "--most", type=click.IntRange(1, 1000), default=40, show_default=True, help="Candidates for a model on a device."
+most_option = partial(click.option, "--most", type=click.IntRange(1, 1000), default=40, show_default=True)
+minutes_option = partial(
+    click.option, "--minutes", type=click.FloatRange(0, 1440, min_open=True), default=20.0, show_default=True
 )
-minutes_option = click.option(
-    "--minutes",
-    type=click.FloatRange(0, 1440, min_open=True),
-    default=20.0,
-    show_default=True,
-    help="Longest search for a model on a device.",
+project_option = partial(
+    click.option, "--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True
 )
-project_option = click.option(
-    "--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The project."
-)
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what would be written.")
+dry_run_option = partial(click.option, "--dry-run", is_flag=True)
 
 
 @click.command(short_help="Find the fastest settings on devices.")
@@ -54,10 +49,10 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what w
 )
 @device_option
 @model_option
-@project_option
-@dry_run_option
-@most_option
-@minutes_option
+@project_option(help="The project.")
+@dry_run_option(help="Only print what would be written.")
+@most_option(help="Candidates for a model on a device.")
+@minutes_option(help="Longest search for a model on a device.")
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 600, min_open=True),
@@ -133,7 +128,8 @@ def tune(
     if merge:
         merging.refuse_unfit(merge)
     found = tuning.tune(request, console)
-    _explain(found, tuning.bounds_of(request), report, merge, console, as_json=as_json)
+    advice = "run again to go on, or allow more --minutes"
+    _explain(found, tuning.bounds_of(request), report, merge, console, advice=advice, as_json=as_json)
     if not dry_run:
         _write(project, found, console)
 
@@ -157,7 +153,8 @@ def give_recorded(
         merging.refuse_unfit(merge)
     request = recorded.Request(results=sources, project=project, models=models, is_dry=dry_run)
     read = recorded.recorded(request, console)
-    _explain(read.found, read.bounds, report, merge, console, as_json=as_json)
+    advice = "give the test more --minutes, where it is made"
+    _explain(read.found, read.bounds, report, merge, console, advice=advice, as_json=as_json)
     if not dry_run:
         _write(project, recorded.settled(read.found, project, console), console)
 
@@ -177,15 +174,17 @@ def _explain(
     merge: Path | None,
     console: "Console",
     *,
+    advice: str,
     as_json: bool,
 ) -> None:
+    """Prints the searches, writes their page, and adds them to a release; `advice` is for those that had no time."""
     from packager.workflows import tune_results as ends
 
     if as_json:
         print_json({"results": [_document(each) for each in found]})
     else:
         for each in found:
-            _show(each, console)
+            _show(each, advice, console)
     if report:
         ends.write_page(report, found, bounds)
         console.say(f"report: {report}")
@@ -201,14 +200,14 @@ def _write(project: Path, found: "Sequence[Found]", console: "Console") -> None:
     console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
 
 
-def _show(found: "Found", console: "Console") -> None:
+def _show(found: "Found", advice: str, console: "Console") -> None:
     from packager.tuning import words
 
     outcome = found.outcome
     rows = [words.short(words.cells(trial, outcome)) for trial in outcome.trials]
     console.table(f"{found.model} on {found.device.name}", words.short(words.COLUMNS), rows)
     if not outcome.is_complete:
-        console.caution("the time was over before the end; run again to go on, or allow more --minutes")
+        console.caution(f"the time was over before the end: {advice}")
     console.say(words.verdict(outcome))
 
 

@@ -57,6 +57,8 @@ class PlanView:
     """in a round"""
     pause: float
     """seconds before each round"""
+    variant: str = ""
+    """of the models in the package; empty if no manifest tells it"""
     id: str = ""
     """of a search in a package, which goes on where it was"""
 
@@ -84,8 +86,6 @@ class ModelsView:
     sha256: str
     """of the archive that the build has made of it, beside it; else of its files"""
     module: str
-    providers: tuple[str, ...]
-    """ONNX Runtime's names for them, in the order in which the package tries them, the CPU left out"""
     classes: tuple[str, ...]
     is_tuned: bool
     """whether the package follows settings by chip, which are off while it is measured"""
@@ -124,10 +124,15 @@ def models_of(package: Path) -> ModelsView:
         package=package.absolute().name,
         sha256=_sha256(package.absolute()),
         module=found[1],
-        providers=tuple(name for text in texts if PROVIDERS in text for name in PROVIDER.findall(text) if name != CPU),
         classes=tuple(classes),
         is_tuned=any(TUNING in text for text in texts),
     )
+
+
+def providers_of(package: Path) -> tuple[str, ...]:
+    """The providers of a Swift package by ONNX Runtime's names, in the order in which it tries them; not the CPU."""
+    texts = (text for text in _swift(package) if PROVIDERS in text)
+    return tuple(name for text in texts for name in PROVIDER.findall(text) if name != CPU)
 
 
 def _sha256(package: Path) -> str:

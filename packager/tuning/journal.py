@@ -29,7 +29,12 @@ class Journal:
                 hint="give another --journal, or remove the file",
             )
         for line in lines[1:]:
-            found = Round(times_ns=tuple(line["times-ns"]), error=line["error"], error_share=line.get("error-share"))
+            found = Round(
+                times_ns=tuple(line["times-ns"]),
+                error=line["error"],
+                error_share=line.get("error-share"),
+                falls_back=line.get("falls-back", bool(line["error"])),
+            )
             self._rounds[line["model"], line["candidate"], line["round"]] = found
         if not lines:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +52,7 @@ class Journal:
             "times-ns": found.times_ns,
             "error": found.error,
             "error-share": found.error_share,
+            "falls-back": found.falls_back,
         }
         with self._path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(_text(line))

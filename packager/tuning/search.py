@@ -31,6 +31,8 @@ class Round:
     """why there are no times: the provider did not start, took no node, or its numbers are off by too much"""
     error_share: float | None = None
     """the largest error of the package's self-test, as a share of what it allows; None where it was not run"""
+    falls_back: bool = False
+    """whether the provider did not start, and the package tries its next one"""
 
 
 class Measure(Protocol):
@@ -103,6 +105,11 @@ class Outcome:
         faster = (trial.candidate.provider for trial in own if trial.rounds)
         order = [*dict.fromkeys((best, *faster))]
         return tuple(takewhile(lambda name: name != CPU.NAME, order)) or (CPU.NAME,)
+
+
+def what_ships(providers: Sequence[Candidate], measure: Measure) -> Candidate:
+    """The first of `providers` that starts, the last if none does: a package looks no further, whatever it computes."""
+    return next((each for each in providers if not measure(each, 0).falls_back), providers[-1])
 
 
 def search(

@@ -21,10 +21,10 @@ from packager.runners import Pace
 from packager.tuning.candidates import Candidate, candidates, shipped
 from packager.tuning.journal import Journal
 from packager.tuning.page import Bounds
-from packager.tuning.search import Outcome, Round, search
+from packager.tuning.search import Outcome, Round, search, what_ships
 from packager.workflows.device.preparing import Ready, Wanted, equipped, link, models_of, on_each, ready
 from packager.workflows.tune_results import Found, error_of, share_of
-from packager.workflows.tune_variants import nameable
+from packager.workflows.tune_variants import Searched, nameable, shipped_variant
 
 TARGET = "android"
 """whose packages run on devices that are connected, and whose settings are written"""
@@ -131,16 +131,21 @@ def _searched(name: str, benches: Sequence[Bench], journal: Journal, request: Re
 
     first = benches[0]
     providers = [each for each in first.model.providers if each != CPU.NAME]
-    ships = shipped(str(first.ready.package.path), providers)
-    today = next((each for each in ships if not measure(each, 0).error), ships[-1])
+    today = what_ships(shipped(str(first.ready.package.path), providers), measure)
     others = [
         candidate
         for path, bench in by_package.items()
         for candidate in candidates(path, [each for each in bench.model.providers if each != CPU.NAME], request.most)
         if candidate != today
     ]
-    variants = nameable(request.project, TARGET, [(bench.ready.package, bench.model.providers) for bench in benches])
+    variants = nameable(request.project, TARGET, [_in_search(bench) for bench in benches])
     return search(today, others, measure, lambda: time.monotonic() < end, variants)
+
+
+def _in_search(bench: Bench) -> Searched:
+    package = bench.ready.package
+    variant = shipped_variant(package.path, package.sha256, TARGET)
+    return Searched(name=str(package.path), variant=variant, providers=bench.model.providers)
 
 
 def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round:
@@ -159,7 +164,8 @@ def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round
     try:
         with DeviceSession(bench.equipped, opening, bench.folder) as session:
             if session.opened.provider != candidate.provider:
-                return Round(error="; ".join(session.opened.fallbacks) or "another provider started in its place")
+                reason = "; ".join(session.opened.fallbacks) or "another provider started in its place"
+                return Round(error=reason, falls_back=True)
             share = None
             if number == 0 and bench.model.tests_itself:
                 tests = session.self_test()

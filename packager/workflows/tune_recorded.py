@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packager import config as configuration
 from packager.bench import statistics
-from packager.config.tables import Config
+from packager.config.tables import KNOWN_TARGETS, Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
 from packager.devices.device_answers import tests_of, timed_of
@@ -24,9 +24,10 @@ from packager.devices.link import Device
 from packager.providers import CPU
 from packager.tuning.candidates import Candidate
 from packager.tuning.page import Bounds
-from packager.tuning.search import Outcome, Round, Trial, search
+from packager.tuning.search import Outcome, Round, Trial, search, what_ships
 from packager.workflows.device import farming
 from packager.workflows.tune_results import Found, error_of, share_of
+from packager.workflows.tune_variants import Searched, nameable
 
 TARGET = "ios"
 """whose packages such tests are made of, and whose settings are written"""
@@ -111,7 +112,7 @@ def recorded(request: Request, console: Console) -> Recorded:
                 for other in every
                 if other.package.sha256 != first.sha256 and other.device.fingerprint == each.device.fingerprint
             ]
-            found += _searched(each, beside, request.models)
+            found += _searched(each, beside, request)
         elif not any(_is_of(one, each, first.sha256) for one in every):
             console.caution(f"{each.place}: {each.device.name} has run {each.package.file} alone, not what ships")
     if not found:
@@ -187,15 +188,38 @@ def _bounds(entry: SearchEntry) -> Bounds:
     return Bounds(most=entry.most, minutes=entry.minutes, seconds=entry.seconds, runs=entry.runs, is_one_process=True)
 
 
-def _searched(each: Rounds, beside: Sequence[Rounds], wanted: Sequence[str]) -> Iterator[Found]:
+def _searched(each: Rounds, beside: Sequence[Rounds], request: Request) -> Iterator[Found]:
+    has_others = bool(beside)
+    variants = _variants([each, *beside], request.project) if beside else {}
     for model, exchanges in _by_model(each).items():
-        if wanted and model not in wanted:
+        if request.models and model not in request.models:
             continue
-        outcome = _replayed(each, exchanges, has_others=bool(beside))
+        outcome = _replayed(each, exchanges, has_others=has_others)
         for other in beside:
             if rounds := _by_model(other).get(model):
                 outcome = _better(outcome, _replayed(other, rounds, has_others=True))
+        outcome = replace(outcome, variants=variants)
         yield Found(device=each.device, target=TARGET, model=model, package=each.package, outcome=outcome)
+
+
+def _variants(every: Iterable[Rounds], project: Path) -> dict[str, str]:
+    """Those of other packages that settings of the project can name."""
+    if not KNOWN_TARGETS[TARGET].VARIES:
+        return {}
+    searched = [
+        Searched(
+            name=_name(each, has_others=True),
+            variant=each.bounds.variant,
+            providers=list(dict.fromkeys(one.provider for one in each.bounds.candidates)),
+        )
+        for each in every
+    ]
+    return nameable(project, TARGET, searched)
+
+
+def _name(each: Rounds, *, has_others: bool) -> str:
+    """Of a package, as candidates have it."""
+    return each.package.file + (f" {each.package.sha256[:8]}" if has_others else "")
 
 
 def _by_model(each: Rounds) -> dict[str, list[Exchange]]:
@@ -209,7 +233,7 @@ def _by_model(each: Rounds) -> dict[str, list[Exchange]]:
 
 
 def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) -> Outcome:
-    package = each.package.file + (f" {each.package.sha256[:8]}" if has_others else "")
+    package = _name(each, has_others=has_others)
 
     def candidate(one: Tried | Exchange) -> Candidate:
         return Candidate(package=package, provider=one.provider.lower(), threads=one.threads, options=one.options)
@@ -219,7 +243,7 @@ def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) 
     shipped = [one for one in tried if not one.threads and not one.options]
     if not shipped:
         raise ToolError(f"{each.place} has a search without what ships", hint=TUNE_HINT)
-    today = next((one for one in shipped if not replay.measure(one, 0).error), shipped[-1])
+    today = what_ships(shipped, replay.measure)
     return search(today, [one for one in tried if one != today], replay.measure, replay.has_time)
 
 
@@ -231,7 +255,8 @@ def _round(each: Exchange) -> Round:
         if error := error_of(tests):
             return Round(error=error, error_share=share)
     if failure := results.failure_of(each):
-        return Round(error=failure, error_share=share)
+        falls_back = str(each.open.get("provider", each.provider)).lower() != each.provider.lower()
+        return Round(error=failure, error_share=share, falls_back=falls_back)
     return Round(times_ns=timed_of(each.time).times.times_ns, error_share=share)
 
 

@@ -68,6 +68,8 @@ class SearchEntry:
     runs: int
     candidates: tuple[Tried, ...]
     """those without settings first, in the order in which the package tries them"""
+    variant: str = ""
+    """of the models in the package; empty if no manifest told it"""
 
 
 @dataclass(frozen=True, kw_only=True)

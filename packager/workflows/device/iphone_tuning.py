@@ -3,18 +3,28 @@
 import json
 import re
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
 from packager.devices.farms.collecting import FILE
 from packager.devices.iphones import chosen, run_tests
-from packager.devices.xcode_tests import CandidateView, ModelsView, PlanView, models_of, write_device_tests
+from packager.devices.xcode_tests import (
+    CandidateView,
+    ModelsView,
+    PlanView,
+    models_of,
+    providers_of,
+    write_device_tests,
+)
 from packager.providers import PROVIDERS
 from packager.tuning.candidates import candidates, shipped
 from packager.workflows.device import farming
+from packager.workflows.tune_variants import shipped_variant
 
+TARGET = "ios"
 PAUSE_S = 1.0
 """before each round"""
 RUNS = 500
@@ -50,22 +60,28 @@ def write(package: Path, output: Path, bounds: Bounds) -> tuple[Path, ModelsView
 
     Raises ConfigError for a package that is none of mobpack's.
     """
-    plan = plan_of(models_of(package), bounds)
+    found = models_of(package)
+    plan = replace(
+        plan_of(found.package, providers_of(package), bounds), variant=shipped_variant(package, found.sha256, TARGET)
+    )
     folder, view = write_device_tests(package, output, plan)
     return folder, view, plan
 
 
-def plan_of(package: ModelsView, bounds: Bounds) -> PlanView:
-    """The candidates for the models of a Swift package."""
-    names = {name.lower(): name for name in package.providers}
+def plan_of(package: str, providers: Sequence[str], bounds: Bounds) -> PlanView:
+    """The candidates for the models of a Swift package, by ONNX Runtime's names for its providers.
+
+    Raises ConfigError for a provider that is unknown.
+    """
+    names = {name.lower(): name for name in providers}
     if unknown := sorted(set(names) - set(PROVIDERS)):
         raise ConfigError(
-            f"{package.package} has the provider {names[unknown[0]]}, which mobpack does not know",
+            f"{package} has the provider {names[unknown[0]]}, which mobpack does not know",
             hint="build the package again: another version has made it",
         )
-    own = shipped(package.package, list(names))
+    own = shipped(package, list(names))
     every = dict.fromkeys(each.name for each in own)
-    tried = [*own, *(each for each in candidates(package.package, list(names), bounds.most) if each.name not in every)]
+    tried = [*own, *(each for each in candidates(package, list(names), bounds.most) if each.name not in every)]
     return PlanView(
         candidates=tuple(
             CandidateView(

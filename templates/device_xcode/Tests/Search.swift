@@ -10,6 +10,8 @@ struct Search {
     let candidates: [Candidate]
     /// Times of a round; nil if it failed.
     let measure: (_ candidate: Candidate, _ round: Int) -> [Double]?
+    /// Whether the package tries its next provider instead, as this one has not started.
+    let fallsBack: (_ candidate: Candidate) -> Bool
     let hasTime: () -> Bool
 
     private final class Trial {
@@ -31,7 +33,11 @@ struct Search {
 
     func run() {
         let shipped = candidates.filter { $0.threads == 0 && $0.options.isEmpty }
-        guard let today = shipped.first(where: { measure($0, 0) != nil }) ?? shipped.last else { return }
+        let first = shipped.first { candidate in
+            _ = measure(candidate, 0)
+            return !fallsBack(candidate)
+        }
+        guard let today = first ?? shipped.last else { return }
         let trials = ([today] + candidates.filter { $0 != today }).map(Trial.init)
         var alive = trials
         var rounds = 1

@@ -24,9 +24,15 @@ final class TuneTests: XCTestCase {
         guard !Self.state.isDone else { return }
         let journal = try Journal(subject: "\(plan.id) \(Device.description()["fingerprint"] ?? "")")
         for model in deviceModels {
-            Search(candidates: plan.candidates, measure: { self.measured(model, $0, $1, journal) }) {
+            let search = Search(candidates: plan.candidates) {
+                self.measured(model, $0, $1, journal)
+            } fallsBack: { candidate in
+                let open = journal.exchange(self.key(model, candidate, 0))?["open"] as? [String: Any]
+                return open?["provider"].map { $0 as? String != candidate.provider } ?? false
+            } hasTime: {
                 journal.seconds(of: model.name) < 60 * plan.minutes
-            }.run()
+            }
+            search.run()
         }
         let exchanges = journal.exchanges
         try leave(document(exchanges).merging(["tuning": plan.description]) { $1 })
@@ -40,7 +46,7 @@ final class TuneTests: XCTestCase {
 
     /// Times of a round, from the journal if they are there; nil if it failed.
     private func measured(_ model: DeviceModel, _ candidate: Candidate, _ round: Int, _ journal: Journal) -> [Double]? {
-        let key = "\(round) \(plan.candidates.firstIndex(of: candidate) ?? 0) \(model.name)"
+        let key = self.key(model, candidate, round)
         if let known = journal.exchange(key) { return times(of: known) }
         let start = Date()
         var found: [String: Any]
@@ -58,6 +64,10 @@ final class TuneTests: XCTestCase {
         }
         journal.end(key, of: model.name, found, seconds: Date().timeIntervalSince(start))
         return times(of: found)
+    }
+
+    private func key(_ model: DeviceModel, _ candidate: Candidate, _ round: Int) -> String {
+        "\(round) \(plan.candidates.firstIndex(of: candidate) ?? 0) \(model.name)"
     }
 
     private func times(of exchange: [String: Any]) -> [Double]? {
