@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 
 from packager import models as onnx_models
 from packager import plan, vectors
+from packager.compile.compile import compile_plain
 from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
-from packager.core.values import Model, Package, Plan, baseline
+from packager.core.values import Choice, Model, Package, Plan, baseline
+from packager.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
@@ -76,7 +78,7 @@ def built(
     every_type = described(models.every_type(folder), "every-type")
     generated = described(saved(folder / "generated.onnx", onnx_model(GENERATED, weights=TABLE)), "generated")
     console = Console(quiet=True)
-    plans = [planned(model, store) for model in (*real, every_type, generated)]
+    plans = [*(planned(model, store) for model in (*real, every_type)), unchanged(generated, store)]
     golden = {
         **golden_vectors(plans[:3], ParityTable(), settings_of, store, console),
         **golden_vectors(
@@ -98,6 +100,13 @@ def described(path: Path, name: str, **sizes: int) -> Model:
 
 def planned(model: Model, store: Store) -> Plan:
     return plan.make(baseline(model, "source"), ANDROID, store, lambda text: None)
+
+
+def unchanged(model: Model, store: Store) -> Plan:
+    """A plan of the file as it is. Others with floats of 16 bits are compiled and run on an emulated processor."""
+    compiled = compile_plain(baseline(model, "source"), store)
+    choices = tuple(Choice(provider=each, compiled=compiled, reason="") for each in (*ANDROID.providers, "cpu"))
+    return Plan(model=model, target="android", environment=Runtime.NAME, choices=choices)
 
 
 def settings_of(subject: Subject) -> ParitySettings:

@@ -14,7 +14,7 @@ from packager.targets.android import kotlin
 from tests.toolchain import warm_java
 from tests.toolchain.require import fetched
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.apptools]
+pytestmark = [pytest.mark.by_content("tests/toolchain/warm_java"), pytest.mark.kotlin, pytest.mark.apptools]
 
 WRONG = "class Sum { fun of(a: Int, b: Int): String = a + b }\n"
 
