@@ -3,7 +3,7 @@
 import json
 import plistlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -61,18 +61,28 @@ def properties(files: Mapping[str, bytes]) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
+def prebuilt_twice(app: ExpoApp, options: Mapping[str, object] | None) -> Mapping[str, bytes]:
+    """Both native projects, made anew; a second run must change nothing of them."""
+    files = prebuilt(app, options)
+    assert prebuilt(app, options, is_clean=False) == files
+    return files
+
+
 def test_models_come_from_the_package_unless_told_otherwise(app: ExpoApp) -> None:
-    files = prebuilt(app)
+    files = prebuilt_twice(app, None)
     assert not files_below(files, ASSETS)
     assert not files_below(files, BUNDLE)
     assert b"PageOrientation" not in files[PBXPROJ]
     assert PROPERTY not in properties(files)
     assert PROPERTY not in json.loads(files[PODFILE_PROPERTIES])
     assert properties(files)[PICK_FIRSTS] == "**/libonnxruntime.so"
+    # Options undo what earlier ones did.
+    assert prebuilt(app, {"models": "app"}, is_clean=False) != files
+    assert prebuilt(app, {"models": "package"}, is_clean=False) == files
 
 
 def test_models_are_copied_into_an_app_that_asks_for_it(app: ExpoApp, built: Built) -> None:
-    files = prebuilt(app, {"models": "app"})
+    files = prebuilt_twice(app, {"models": "app"})
     assert files_below(files, ASSETS) == models_of(built, "android")
     bundle = files_below(files, BUNDLE)
     info = plistlib.loads(bundle.pop("Info.plist"))
@@ -86,22 +96,10 @@ def test_models_are_copied_into_an_app_that_asks_for_it(app: ExpoApp, built: Bui
 
 
 def test_models_may_be_left_out_of_the_app(app: ExpoApp) -> None:
-    files = prebuilt(app, {"models": "none"})
+    files = prebuilt_twice(app, {"models": "none"})
     assert not files_below(files, ASSETS)
     assert not files_below(files, BUNDLE)
     assert properties(files)[PROPERTY] == json.loads(files[PODFILE_PROPERTIES])[PROPERTY] == "none"
-
-
-@pytest.mark.parametrize("models", ["package", "app", "none"])
-def test_a_second_run_changes_nothing(app: ExpoApp, models: str) -> None:
-    first = prebuilt(app, {"models": models})
-    assert prebuilt(app, {"models": models}, is_clean=False) == first
-
-
-def test_other_options_undo_what_earlier_ones_did(app: ExpoApp) -> None:
-    first = prebuilt(app, {"models": "package"})
-    assert prebuilt(app, {"models": "app"}, is_clean=False) != first
-    assert prebuilt(app, {"models": "package"}, is_clean=False) == first
 
 
 def test_patterns_of_the_apps_own_are_kept(app: ExpoApp) -> None:
@@ -115,39 +113,48 @@ def test_patterns_of_the_apps_own_are_kept(app: ExpoApp) -> None:
     assert prebuilt(app, is_clean=False) == files
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"model": "app"}, "the config plugin has no option 'model', did you mean 'models'?"),
-        ({"models": "pakage"}, "'models' is one of package, app, none: did you mean 'package'?"),
-        ({"models": True}, "'models' is one of package, app, none: did you mean"),
-    ],
-    ids=["option", "value", "type"],
+MISTAKES: tuple[tuple[Mapping[str, object], str], ...] = (
+    ({"model": "app"}, "the config plugin has no option 'model', did you mean 'models'?"),
+    ({"models": "pakage"}, "'models' is one of package, app, none: did you mean 'package'?"),
+    ({"models": True}, "'models' is one of package, app, none: did you mean"),
 )
-def test_a_mistake_in_the_options_is_told(app: ExpoApp, options: Mapping[str, object], words: str) -> None:
+
+
+def test_a_mistake_in_the_options_is_told(app: ExpoApp) -> None:
+    options, words = MISTAKES[0]
     done = app.prebuild(options)
     assert done.returncode != 0
     assert f"{app.package}: {words}" in done.output
 
 
-def test_the_plugin_says_the_nearest_name(built: Built, tmp_path: Path) -> None:
-    """For every name that is one typing error away from a valid one."""
-    script = tmp_path / "all.js"
+def refusals(built: Built, options: Sequence[Mapping[str, object]], folder: Path) -> list[str]:
+    """The plugin's error for each of `options`."""
+    script = folder / "all.js"
     script.write_text(
         f"const plugin = require({json.dumps(str(built.package / 'app.plugin.js'))});\n"
         "const config = { _internal: { projectRoot: process.argv[2] } };\n"
-        "for (const word of ['package', 'app', 'none']) {\n"
-        "  for (let at = 0; at < word.length; at++) {\n"
-        "    const models = word.slice(0, at) + 'x' + word.slice(at + 1);\n"
-        "    try { plugin(config, { models }); } catch (error) { console.log(word, error.message); }\n"
-        "  }\n"
+        f"for (const options of {json.dumps(options)}) {{\n"
+        "  try { plugin(config, options); console.log('taken'); } catch (error) { console.log(error.message); }\n"
         "}\n",
         encoding="utf-8",
     )
-    done = node.run([script, node.project("expo")], cwd=tmp_path)
-    lines = done.stdout.splitlines()
-    assert len(lines) == len("packageappnone"), done.output
-    assert not [line for line in lines if not line.endswith(f"did you mean '{line.split()[0]}'?")]
+    lines = node.run([script, node.project("expo")], cwd=folder).stdout.splitlines()
+    assert len(lines) == len(options), lines
+    return lines
+
+
+def test_every_mistake_in_the_options_has_its_words(built: Built, tmp_path: Path) -> None:
+    said = refusals(built, [options for options, _ in MISTAKES], tmp_path)
+    assert [(line, words) for line, (_, words) in zip(said, MISTAKES, strict=True) if words not in line] == []
+
+
+def test_the_plugin_says_the_nearest_name(built: Built, tmp_path: Path) -> None:
+    """For every name that is one typing error away from a valid one."""
+    typed = {f"{word[:at]}x{word[at + 1 :]}": word for word in ("package", "app", "none") for at in range(len(word))}
+    said = refusals(built, [{"models": name} for name in typed], tmp_path)
+    assert len(said) == len("packageappnone")
+    expected = [f"did you mean '{word}'?" for word in typed.values()]
+    assert [line for line, end in zip(said, expected, strict=True) if not line.endswith(end)] == []
 
 
 def pod_of(built: Built, app: Mapping[str, object] | None = None) -> Pod:
