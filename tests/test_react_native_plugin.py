@@ -5,6 +5,7 @@ import plistlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,34 +164,52 @@ def pod_of(built: Built, app: Mapping[str, object] | None = None) -> Pod:
     return Pod(podspec.read_text(encoding="utf-8"), text, None if app is None else json.dumps(app))
 
 
-def test_the_podspec_gives_cocoapods_what_it_needs(built: Built, tmp_path: Path) -> None:
-    found = evaluate(
-        [
-            pod_of(built),
-            pod_of(built, {}),
-            pod_of(built, {PROPERTY: "package"}),
-            pod_of(built, {PROPERTY: "app"}),
-            pod_of(built, {PROPERTY: "none"}),
-            pod_of(built, {PROPERTY: "nowhere"}),
-        ],
-        tmp_path,
-    )
-    pod = found[0]
+MODES: tuple[Mapping[str, object] | None, ...] = (
+    None,
+    {},
+    {PROPERTY: "package"},
+    {PROPERTY: "app"},
+    {PROPERTY: "none"},
+    {PROPERTY: "nowhere"},
+)
+"""Contents of Podfile.properties.json in apps; the first has no such file."""
+
+
+@pytest.fixture(scope="module")
+def pods(built: Built, tmp_path_factory: pytest.TempPathFactory) -> list[Mapping[str, Any]]:
+    """Attributes of the podspec for each of MODES, then of the podspec of a package with a framework of its own."""
+    fields = {
+        "module": "Acme",
+        "min_ios": "15.1",
+        "bundle": "AcmeModels",
+        "asset_folder": "mobpack/Acme",
+        "ios_framework": 'ios/Frameworks/ac"me#{1}.xcframework',
+        "ios_version": "",
+        "frameworks": ("CoreML", "Foundation", "CoreGraphics", "ImageIO"),
+        "delivery": None,
+    }
+    text = environment().get_template("react_native/Module.podspec.j2").render(fields)
+    own = Pod(text, pod_of(built).description)
+    return evaluate([*(pod_of(built, mode) for mode in MODES), own], tmp_path_factory.mktemp("pods"))
+
+
+def test_the_podspec_gives_cocoapods_what_it_needs(pods: list[Mapping[str, Any]]) -> None:
+    pod, *found = pods
     assert pod["name"] == ["PageOrientation"]
     assert pod["version"] == [packages.VERSION]
     assert {"summary", "homepage", "license", "authors", "source", "platforms"} <= pod.keys()
     assert ["onnxruntime-c", ">= 1.29.0", "< 2"] in pod["dependencies"]
     assert ["React-Core"] in pod["dependencies"], "install_modules_dependencies was called"
-    assert found[1] == found[2] == pod
+    assert found[0] == found[1] == pod
     [bundles] = pod["resource_bundles"]
     assert bundles.keys() == {"PageOrientationModels", "PageOrientationPrivacy"}
     without_models = [{name: bundles[name] for name in bundles if name != "PageOrientationModels"}]
-    assert found[3] == found[4] == {**pod, "resource_bundles": without_models}
-    assert "must be package, app or none, not nowhere" in found[5]["told"]
+    assert found[2] == found[3] == {**pod, "resource_bundles": without_models}
+    assert "must be package, app or none, not nowhere" in found[4]["told"]
 
 
-def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, tmp_path: Path) -> None:
-    [pod] = evaluate([pod_of(built)], tmp_path)
+def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, pods: list[Mapping[str, Any]]) -> None:
+    pod = pods[0]
     [bundles] = pod["resource_bundles"]
     assert {path.name: path.read_bytes() for path in matches(built.package, bundles["PageOrientationModels"])} == (
         models_of(built, "ios")
@@ -201,9 +220,11 @@ def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, tmp
     assert "cpp/onnxruntime/onnxruntime_c_api.h" in sources
 
 
-def test_the_pod_tells_the_app_store_what_its_code_and_onnx_runtime_call_for(built: Built, tmp_path: Path) -> None:
+def test_the_pod_tells_the_app_store_what_its_code_and_onnx_runtime_call_for(
+    built: Built, pods: list[Mapping[str, Any]]
+) -> None:
     """Under the name that React Native looks for when it collects the manifests of all pods."""
-    [pod] = evaluate([pod_of(built, {PROPERTY: "none"})], tmp_path)
+    pod = pods[MODES.index({PROPERTY: "none"})]
     [bundles] = pod["resource_bundles"]
     [path] = matches(built.package, bundles["PageOrientationPrivacy"])
     assert path.name == FILE_NAME
@@ -226,19 +247,8 @@ def matches(folder: Path, patterns: list[str]) -> list[Path]:
     return sorted(path for pattern in plain for path in folder.glob(pattern) if path.is_file())
 
 
-def test_an_own_framework_takes_the_place_of_the_pod(tmp_path: Path, built: Built) -> None:
-    fields = {
-        "module": "Acme",
-        "min_ios": "15.1",
-        "bundle": "AcmeModels",
-        "asset_folder": "mobpack/Acme",
-        "ios_framework": 'ios/Frameworks/ac"me#{1}.xcframework',
-        "ios_version": "",
-        "frameworks": ("CoreML", "Foundation", "CoreGraphics", "ImageIO"),
-        "delivery": None,
-    }
-    text = environment().get_template("react_native/Module.podspec.j2").render(fields)
-    [pod] = evaluate([Pod(text, pod_of(built).description)], tmp_path)
+def test_an_own_framework_takes_the_place_of_the_pod(pods: list[Mapping[str, Any]]) -> None:
+    pod = pods[-1]
     assert pod["frameworks"] == ["CoreML", "Foundation", "CoreGraphics", "ImageIO"]
     assert pod["vendored_frameworks"] == ['ios/Frameworks/ac"me#{1}.xcframework']
     assert pod["dependencies"] == [["React-Core"]]
