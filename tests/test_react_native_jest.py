@@ -39,8 +39,8 @@ def jest(app: Path, test: str, *arguments: str, patience_ms: int = 30_000, array
     program = node.tool(node.project("react_native"), "jest")
     [package] = json.loads((app / "package.json").read_text(encoding="utf-8"))["dependencies"]
     variables = {"PACKAGE": package, "PATIENCE_MS": str(patience_ms), "ARRAYS": arrays}
-    command = [program, "--ci", *arguments, f"{test}.test.js"]
-    return node.run(command, cwd=app, environment=variables, timeout_s=300)
+    given = ("--ci", *arguments, f"{test}.test.js")
+    return node.run([program, *given], cwd=app, environment=variables, timeout_s=300)
 
 
 def values(package: Path, scratch: Path) -> dict[str, object]:
