@@ -66,6 +66,7 @@ HEADERS = """
     jsi/jsi.h ReactCommon/CallInvoker.h react/bridging/LongLivedObject.h
 """.split()
 """Headers that most of a package's sources include; reading them is most of a compilation."""
+WITH_HEADERS = "-include-pch"
 INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-l:libz.so.1", "-Wl,--allow-shlib-undefined")
@@ -186,7 +187,7 @@ def with_headers(project: str, target: Sequence[str] = ("-target", TARGET)) -> l
         command = [*flags, "-x", "c++-header", source, "-o", made / "headers.pch"]
         compiler(command, what="compiling headers of React Native")
 
-    return ["-include-pch", str(keep(folder, make) / "headers.pch")]
+    return [WITH_HEADERS, str(keep(folder, make) / "headers.pch")]
 
 
 def own_headers(package: Path) -> list[str]:
@@ -251,12 +252,18 @@ def compile_all(
 
     def compile_one(source: Path) -> Path:
         made = folder / f"{source.stem}.o"
-        speed = ["-O1"] if source.stem in OPTIMIZED else []
-        compiler([*target, *FLAGS, *speed, *options, "-c", source, "-o", made], what=f"compiling {source.name}")
+        own = [*_without_headers(options), "-O1"] if source.stem in OPTIMIZED else options
+        compiler([*target, *FLAGS, *own, "-c", source, "-o", made], what=f"compiling {source.name}")
         return made
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(compile_one, sources))
+
+
+def _without_headers(options: Sequence[str]) -> list[str]:
+    """Options for other optimization than that of headers that are compiled already."""
+    at = options.index(WITH_HEADERS) if WITH_HEADERS in options else len(options)
+    return [*options[:at], *options[at + 2 :]]
 
 
 def compile_once(
