@@ -23,6 +23,13 @@ WORD = re.compile(r"[\w.*-]+")
 REPLACED = re.compile(r"\{[^{}\n]*\}")
 SAYS_MUCH = 4
 """Characters that a pattern must have in a row to name files: `*.kt` names what is also named otherwise."""
+CLI = PACKAGE / "cli" / "__init__.py"
+COMMAND = re.compile(r"(?m)^from (packager\.cli\.\w+) import ([\w, ]+)$")
+"""In the text of CLI: the modules of commands."""
+EVERY_COMMAND = re.compile(r"from packager\.cli import [^\n]*\b(?:commands|GROUPS)\b|[\"']--help[\"']")
+"""In tests that read all commands."""
+STARTED = re.compile(r"""["']([a-z][\w-]*)(?=["' ])|\bmobpack ([a-z][\w-]*)""")
+"""In tests: first words of strings, one of which may be a command."""
 FIXTURE = re.compile(r"@pytest\.fixture[^\n]*\ndef (\w+)\(")
 ALWAYS = ("packager/processes/pins.toml", "pyproject.toml", "requirements")
 """Content that each of these tests depends on, or may depend on."""
@@ -129,10 +136,24 @@ class Tree:
         """Mobpack's code that `modules` import and start, templates that it renders or they name, and ALWAYS."""
         names = {name for path in modules for name in _mobpack_modules(closure.text_of(path))}
         wanted = sorted(name for name in names if not _is_below(closure.INSTALLED.module(name), left_out))
-        code = {path for path in closure.closure(closure.INSTALLED, tuple(wanted)) if not _is_below(path, left_out)}
-        rendered = ("templates",) if PACKAGE / "render.py" in code else ()
+        unasked = _unasked(modules) - {closure.INSTALLED.module(name) for name in wanted}
+        found = closure.closure(closure.INSTALLED, tuple(wanted), unasked)
+        code = {path for path in found if not _is_below(path, left_out)}
+        rendered = self._rendered(code) if PACKAGE / "render.py" in code else ()
         read = {f"templates{path}" for module in modules for path in _templates(closure.text_of(module))}
         return code | self._named(*ALWAYS, *(() if left_out else NEUTRAL), *rendered, *read)
+
+    def _rendered(self, code: Iterable[Path]) -> Iterator[str]:
+        """Folders of templates that a string in `code` begins with, and those that their templates include."""
+        folder = self.root / "templates"
+        waiting = [closure.text_of(path) for path in code if path.suffix == ".py"]
+        found: set[str] = set()
+        while waiting:
+            text = "\n".join(waiting)
+            named = {each for each in _folders(folder) if re.search(rf"[\"']{each}[\"'/]", text)}
+            waiting = [_text_below(folder / each) for each in sorted(named - found)]
+            found |= named
+        return (f"templates/{each}" for each in sorted(found))
 
     def _named(self, *names: str) -> set[Path]:
         return {path for name in names for path in _files(self.root / name)}
@@ -178,6 +199,28 @@ def _mobpack_modules(text: str) -> Iterator[str]:
         yield name if closure.INSTALLED.module(name) else name.rpartition(".")[0]
 
 
+def _unasked(modules: Iterable[Path]) -> frozenset[Path]:
+    """Modules of commands that tests do not start: no string in `modules` begins with a name of the command, and none
+    has it behind `mobpack`."""
+    text = "\n".join(map(closure.text_of, modules))
+    if EVERY_COMMAND.search(text):
+        return frozenset()
+    asked = {name for pair in STARTED.findall(text) for name in pair}
+    return frozenset(path for path, names in _commands().items() if asked.isdisjoint(names))
+
+
+@cache
+def _commands() -> Mapping[Path, frozenset[str]]:
+    """The modules of commands, and the names of each: the command's, its function's and its module's."""
+    found: dict[Path, frozenset[str]] = {}
+    for module, names in COMMAND.findall(closure.text_of(CLI)):
+        path = closure.INSTALLED.module(module)
+        assert path
+        named = re.findall(r"""command\(["']([\w-]+)""", closure.text_of(path))
+        found[path] = frozenset((path.stem, *re.findall(r"\w+", names), *named))
+    return found
+
+
 def _templates(text: str) -> Iterator[str]:
     """Paths below the templates that a module names: `/react_native/src`."""
     for path in TEMPLATES.findall(text):
@@ -196,6 +239,17 @@ def _files(path: Path) -> frozenset[Path]:
     """The file `path`, or all below the folder, without what Python compiles."""
     found = path.rglob("*") if path.is_dir() else [path]
     return frozenset(each for each in found if each.suffix != ".pyc" and each.is_file())
+
+
+@cache
+def _folders(path: Path) -> tuple[str, ...]:
+    return tuple(sorted(each.name for each in path.iterdir() if each.is_dir()))
+
+
+@cache
+def _text_below(path: Path) -> str:
+    """The texts of all templates below a folder."""
+    return "\n".join(each.read_text(encoding="utf-8") for each in sorted(_files(path)) if each.suffix == ".j2")
 
 
 @cache

@@ -1,6 +1,10 @@
 """Devices without one: patterns, gates, comparisons, pages, releases, and a device that is full or far away."""
 
 import json
+import os
+import signal
+import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -31,6 +35,7 @@ from packager.devices.rows import Contender, Round, Sample, rows_of
 from packager.devices.storage import Storage
 from packager.runners import Times
 from packager.workflows import reference
+from packager.workflows.device.preparing import on_each
 from tests.bench_cases import row
 from tests.device_cases import SHA256, device, document, measured
 
@@ -305,3 +310,21 @@ def test_a_device_that_is_listed_and_does_not_answer_is_absent() -> None:
     found = choose(Unsteady({"A1": "device", "B2": "device"}), ("*",))  # type: ignore[arg-type]
     assert [each.serial for each in found.devices] == ["A1"]
     assert [(each.serial, each.state, each.advice) for each in found.absent] == [("B2", "gone", "is it asleep?")]
+
+
+def test_an_interruption_waits_for_a_device_that_still_removes_its_files() -> None:
+    """`Thread.join` would take its thread for ended in Python 3.11."""
+    halt = threading.Event()
+    cleaned: list[str] = []
+
+    def work(found: Device) -> None:
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+        halt.wait(30)
+        time.sleep(0.3)
+        cleaned.append(found.serial)
+        raise KeyboardInterrupt
+
+    done, failures = on_each([PHONE], work, halt)
+    assert (done, cleaned) == ([], [PHONE.serial])
+    assert "interrupted" in failures[0][1].message

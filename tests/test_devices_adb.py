@@ -5,12 +5,10 @@ real; the files that D8 makes are copied, and the classes that they were made of
 """
 
 import json
-import os
-import signal
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -25,7 +23,7 @@ from packager.devices.storage import Storage
 from packager.files.hashes import sha256_of
 from tests.device_cases import write_net
 from tests.toolchain import adbd, projects
-from tests.toolchain.adbd import Phone, Rack, classes_for
+from tests.toolchain.adbd import Phone, Rack, classes_for, interruption
 from tests.toolchain.device_commands import Run, commands
 from tests.toolchain.environments import have
 
@@ -271,13 +269,6 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_copy_is_named(lab: Lab, link: A
     assert "mobpack device clean" in raised.value.hint
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
-    end = time.monotonic() + seconds
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.02)
-    return is_so()
-
-
 @pytest.fixture
 def net(run: Run, tmp_path: Path) -> Path:
     """A small model in the folder in which `run` runs, of which nothing is in the store."""
@@ -353,35 +344,13 @@ def test_a_file_that_computes_something_else_on_a_device_is_explained(
 @pytest.mark.parametrize("command", ["bench", "self-test"])
 def test_an_interruption_ends_on_all_devices_and_leaves_nothing_there(lab: Lab, run: Run, command: str) -> None:
     """Results that were complete are printed, as with `mobpack bench`."""
-    phones = (lab.pixel, lab.galaxy)
-    for phone in phones:
-        wait_until(lambda phone=phone: not any(phone.running("java")), 10)  # type: ignore[misc]
     slow = ("--rounds", "100", "--seconds", "30", "--model", "silero-vad") if command == "bench" else ()
-    interrupted_at: list[float] = []
-
-    def interrupt() -> None:
-        wait_until(lambda: all(any(phone.running("java")) for phone in phones))
-        interrupted_at.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    interrupting = threading.Thread(target=interrupt)
-    interrupting.start()
-    try:
+    with interruption(lab.pixel, lab.galaxy):
         answer = run(command, "--package", lab.aar, "--device", "*", "--json", *slow)
-    finally:
-        interrupting.join()
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    assert time.monotonic() - interrupted_at[0] < 30
     assert (answer.code, "interrupted; " in answer.err) == (130, True), answer.err
     if answer.out:
         devices = json.loads(answer.out)["devices"]
         assert all("interrupted" in each["reason"] for each in devices if each["state"] == "failed")
-    for phone in phones:
-        assert wait_until(lambda phone=phone: not any(phone.running("java")), 40)  # type: ignore[misc]
-        left = Adb().shell(phone.serial, f"ls {Adb.HOME}/runs {Adb.HOME}/incoming").output.split()
-        assert [each for each in left if not each.endswith(":")] == []
 
 
 def test_clean_removes_everything(lab: Lab, run: Run, link: Adb) -> None:

@@ -39,7 +39,7 @@ from packager.workflows.fleet import steps
 from packager.workflows.fleet.asked import SHARES, Asked, Found
 from packager.workflows.fleet.executing import repeat_alone
 from packager.workflows.fleet.expanding import expanded, graph_of
-from packager.workflows.fleet.finding import fetch_releases, place_of
+from packager.workflows.fleet.finding import Stores, fetch_releases, place_of
 from packager.workflows.planning import load_model
 from packager.workflows.shared_store import remote_of
 from tests import fleet_tasks
@@ -440,7 +440,8 @@ def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides
             projects=projects, out=folder / out, evidence=folder / "no", cache=str(tmp_path / "remote"), strict=strict
         )
         known = Found(expanded=[expanded(project, ()) for project in projects])
-        fetch_releases(each, known, place_of(each, folder), Console(quiet=True))
+        console = Console(quiet=True)
+        fetch_releases(each, known, place_of(each, folder), Stores(each, console), console)
         return known
 
     first = found("out", tmp_path)

@@ -244,6 +244,19 @@ def test_a_key_has_what_a_module_imports_and_starts_and_nothing_else() -> None:
     assert ROOT / "tests" / "toolchain" / "jvm.py" not in nets
 
 
+def test_a_key_has_the_commands_that_its_tests_start_and_the_templates_that_these_render() -> None:
+    files = Tree(ROOT).files(ROOT / "tests" / "test_check.py")
+    commands = {path.stem for path in files if path.parent == ROOT / "packager" / "cli"}
+    assert {"__init__", "options", "build", "check", "init"} <= commands
+    assert not {"device", "device_results", "fleet", "publish", "tune"} & commands
+    templates = ROOT / "templates"
+    rendered = {path.relative_to(templates).parts[0] for path in files if templates in path.parents}
+    assert {"android", "ios", "react_native", "report", "typescript"} <= rendered
+    assert not {"device_farm", "device_program", "device_xcode", "xcode"} & rendered
+    every = Tree(ROOT).files(ROOT / "tests" / "test_characters.py")
+    assert {path for path in (ROOT / "packager" / "cli").glob("*.py") if path.name != "__main__.py"} <= every
+
+
 def test_the_key_of_a_packages_tests_has_no_code_that_makes_it_but_all_that_checks_it() -> None:
     files = Tree(ROOT).files_around(ROOT / "tests" / "test_android_runtime.py")
     assert {projects.ANDROID.maker, ROOT / "tests" / "toolchain" / "jvm.py"} < files

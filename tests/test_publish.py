@@ -8,12 +8,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
+from packager.files import exchange as exchanging
 from packager.files import replaced_folder
 from packager.files.exchange import RENAME_SWAP, exchange, native
 from packager.files.replaced_folder import interrupts_deferred
@@ -317,3 +320,21 @@ def test_a_second_writer_waits_for_the_first_and_says_so(dist: Path) -> None:
         rest = second.stderr.read()
     assert second.returncode == 0, rest
     assert list(files(dist)) == [MANIFEST]
+
+
+def test_threads_of_one_process_wait_for_each_other_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    exchange = exchanging.exchange
+
+    def slow(one: Path, other: Path) -> bool:
+        time.sleep(0.2)
+        return exchange(one, other)
+
+    for name in ("one", "two"):
+        publish(tmp_path / name, "old")
+    monkeypatch.setattr(replaced_folder, "exchange", slow)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda name: publish(tmp_path / name, "new"), ("one", "two")))
+    assert all(set(files(tmp_path / name)) == {MANIFEST, "android/new.aar"} for name in ("one", "two"))
+    assert capfd.readouterr().err == ""

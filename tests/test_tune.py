@@ -13,7 +13,7 @@ import pytest
 from packager.cli import main
 from packager.files.hashes import sha256_of
 from tests.toolchain import adbd, projects
-from tests.toolchain.adbd import Phone, Rack, classes_for
+from tests.toolchain.adbd import Phone, Rack, classes_for, interruption
 
 pytestmark = [
     pytest.mark.by_content(of=[projects.ANDROID], tools=True),
@@ -121,6 +121,13 @@ def test_a_search_without_time_says_so(run: Run) -> None:
     answer = run("--dry-run", "--minutes", "0.0001")
     assert answer.code == 0, answer.err
     assert "the time was over" in answer.out + answer.err
+
+
+def test_a_search_that_is_interrupted_keeps_what_it_measured(lab: Lab, run: Run, tmp_path: Path) -> None:
+    with interruption(lab.phone):
+        answer = run("--seconds", "30")
+    assert (answer.code, "the same command goes on" in answer.err) == (130, True), answer.err
+    assert (tmp_path / "mobpack.toml").read_text() == PROJECT
 
 
 def test_another_package_does_not_continue_a_journal(run: Run, tmp_path: Path) -> None:

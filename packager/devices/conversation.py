@@ -19,8 +19,8 @@ READY_S = 120.0
 """Longest start of the program."""
 HALT_S = 0.2
 """Longest time until an interruption is noticed."""
-END_S = 20
-"""Time in which a program ends by itself once its input does: later it may write to what has been removed."""
+END_S = 10
+"""Longest time in which a program ends by itself once its input does, which is at once but on a busy device."""
 ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 KILLED = 137
 """Exit code of a program that the system has killed: 128 + SIGKILL."""

@@ -26,6 +26,8 @@ NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, err
 """Errors of locking on disks that do not support it."""
 CHANGING = "check its permissions, the free space, and whether something else is changing it; then run again"
 MAX_MARK_BYTES = 64 << 20
+_own = threading.Lock()
+"""Held while a thread of this process replaces a folder: its other threads wait for it silently."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +110,9 @@ def _locked(out: Path) -> Iterator[None]:
         yield
         return
     try:
-        _lock(folder, out)
-        yield
+        with _own:
+            _lock(folder, out)
+            yield
     finally:
         os.close(folder)
 

@@ -31,7 +31,7 @@ from packager.tuning.journal import Journal
 from packager.tuning.page import Bounds, Searched
 from packager.tuning.search import Outcome, Round, search
 from packager.tuning.writing import TARGET, with_tuned
-from packager.workflows.device.preparing import Ready, Wanted, equipped, models_of, on_each, ready
+from packager.workflows.device.preparing import Ready, Wanted, equipped, link, models_of, on_each, ready
 
 CHIP_HINT = "Android 12 and later name their chip: settings by chip reach no older device"
 
@@ -85,9 +85,12 @@ def tune(request: Request, console: Console) -> tuple[Found, ...]:
     """
     with ExitStack() as stack:
         every = [replace(request.wanted, package=path) for path in (request.wanted.package, *request.others)]
-        packages = [stack.enter_context(ready(wanted, console)) for wanted in every]
+        joined = link()
+        packages = [stack.enter_context(ready(wanted, console, joined)) for wanted in every]
         devices = packages[0].chosen.devices
-        done, failures = on_each(devices, lambda device: _on_device(device, packages, request, console))
+        done, failures = on_each(devices, lambda device: _on_device(device, packages, request, console), joined.halt)
+    if joined.halt.is_set():
+        raise KeyboardInterrupt("what was measured is kept: the same command goes on")
     if failures and not done:
         raise failures[0][1]
     for device, error in failures:

@@ -14,16 +14,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from packager.core.errors import ToolError
 from packager.devices.adb import dexing
+from packager.devices.adb.link import Adb
 from packager.devices.adb.program import adb
 from packager.files import host
 from packager.files.hashes import known_sha256
@@ -279,6 +281,47 @@ def main() -> None:
     if sys.argv[1:] != ["--lock"]:
         sys.exit(f"usage: {REFRESH}")
     LOCK.write_text(SUITE.lock(WANTED, NOT_NEEDED), encoding="utf-8", newline="\n")
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
+    """Whether it was so in time."""
+    end = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.02)
+    return is_so()
+
+
+def is_idle(phone: Phone) -> bool:
+    return not any(phone.running("java"))
+
+
+@contextmanager
+def interruption(*phones: Phone) -> Iterator[None]:
+    """Interrupts what runs in the block in this process, as Ctrl-C does, once it runs Java on all `phones`; the block
+    has to end within 30 s then, and to leave no program and no file of a run on them."""
+    for phone in phones:
+        assert wait_until(partial(is_idle, phone), 10)
+    interrupted_at: list[float] = []
+
+    def interrupt() -> None:
+        wait_until(lambda: not any(map(is_idle, phones)))
+        interrupted_at.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    try:
+        yield
+    finally:
+        interrupting.join()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert time.monotonic() - interrupted_at[0] < 30
+    for phone in phones:
+        assert is_idle(phone), "mobpack has ended, its program on the device has not"
+        left = phone.rack.adb("-s", phone.serial, "shell", f"ls {Adb.HOME}/runs {Adb.HOME}/incoming").stdout.split()
+        assert [each for each in left if not each.endswith(":")] == []
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ DRIVER = Step(
     name="device-driver",
     caller=__name__,
     computed_by=("packager.targets.android.kotlin",),
-    templates=("device",),
+    templates=("device_program",),
     is_shared=False,
 )
 DEXED = Step(name="device-classes", caller=__name__, computed_by=(android_tools.__name__,), is_shared=False)
@@ -102,7 +102,7 @@ def _only_classes(jar: Path, target: Path) -> Path:
 
 def _compile(classes: Path, onnxruntime: str, work: Path, jar: Path) -> None:
     compiler = kotlin.find_compiler()
-    sources = templates_folder() / "device"
+    sources = templates_folder() / "device_program"
     names = []
     for path in sorted(sources.rglob("*")):
         if path.is_file():

@@ -1,9 +1,10 @@
 """The beginning of all commands for devices: the devices, the package, and the program in the devices' form."""
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,7 @@ from packager.devices.package import DevicePackage
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 
-HALT_S = 15.0
+HALT_S = 30.0
 """Longest wait for devices after an interruption: they end what they run, and remove its files."""
 Result = TypeVar("Result")
 
@@ -67,10 +68,11 @@ def link() -> Link:
 
 
 @contextmanager
-def ready(wanted: Wanted, console: Console) -> Iterator[Ready]:
-    """Chooses the devices, takes the package apart, and makes the program; files of the block are removed after it."""
+def ready(wanted: Wanted, console: Console, over: Link | None = None) -> Iterator[Ready]:
+    """Chooses the devices, takes the package apart, and makes the program; files of the block are removed after it.
+    Several packages that are used at once share the link `over`, and so its interruption."""
     path = packages.find(wanted.package)
-    joined = link()
+    joined = over or link()
     chosen = choose(joined, wanted.devices)
     store = Store(cache_folder() / "store")
     with store.in_use(), store.scratch() as scratch:
@@ -107,32 +109,42 @@ def providers_of(model: PackagedModel, wanted: Wanted) -> list[str]:
 
 
 def on_each(
-    devices: Sequence[Device], work: Callable[[Device], Result], halt: threading.Event | None = None
+    devices: Sequence[Device], work: Callable[[Device], Result], halt: threading.Event
 ) -> tuple[list[tuple[Device, Result]], list[tuple[Device, MobpackError]]]:
     """Does `work` on all devices at once: results, and failures, each in the order of `devices`. Raises the failure of
     the only device.
 
-    When the user interrupts, `halt` is set, on which `work` should end, and what was not done is a failure; without
-    `halt`, KeyboardInterrupt is raised.
+    When the user interrupts, `halt` is set, on which `work` should end, and what was not done is a failure.
     """
     outcomes: dict[str, Result | BaseException] = {}
+    ended: queue.SimpleQueue[None] = queue.SimpleQueue()
+    started: list[threading.Thread] = []
 
     def tried(device: Device) -> None:
         try:
             outcomes[device.serial] = work(device)
         except BaseException as error:  # is raised or reported in the main thread
             outcomes[device.serial] = error
+        finally:
+            ended.put(None)
 
-    threads = [threading.Thread(target=tried, args=(device,), daemon=True) for device in devices]
-    for each in threads:
-        each.start()
+    def wait(longest_s: float) -> None:
+        """Waits for all threads, in short steps: some systems notice an interruption between them alone. Not by
+        `Thread.join`: Python 3.11 takes a thread for ended whose `join` was interrupted."""
+        end = time.monotonic() + longest_s
+        while len(outcomes) < len(started) and time.monotonic() < end:
+            with suppress(queue.Empty):
+                ended.get(timeout=0.1)
+
     try:
-        _join(threads, float("inf"))
+        for device in devices:
+            thread = threading.Thread(target=tried, args=(device,), daemon=True)
+            thread.start()
+            started.append(thread)
+        wait(float("inf"))
     except KeyboardInterrupt:
-        if halt is None:
-            raise
         halt.set()
-        _join(threads, HALT_S)
+        wait(HALT_S)
     done: list[tuple[Device, Result]] = []
     failures: list[tuple[Device, MobpackError]] = []
     for device in devices:
@@ -145,7 +157,7 @@ def on_each(
             raise outcome
         else:
             done.append((device, outcome))
-    if len(devices) == 1 and failures and not (halt and halt.is_set()):
+    if len(devices) == 1 and failures and not halt.is_set():
         raise failures[0][1]
     return done, failures
 
@@ -153,14 +165,6 @@ def on_each(
 def is_interrupted(devices: Sequence[DeviceEntry]) -> bool:
     """Whether the user has interrupted the work on one of `devices`."""
     return any(each.reason.startswith(INTERRUPTED) for each in devices)
-
-
-def _join(threads: Sequence[threading.Thread], longest_s: float) -> None:
-    """Waits for threads in short steps: some systems notice an interruption between them alone."""
-    end = time.monotonic() + longest_s
-    while any(each.is_alive() for each in threads) and time.monotonic() < end:
-        for each in threads:
-            each.join(0.1)
 
 
 class Bar:

@@ -21,19 +21,21 @@ from packager.workflows.fleet import steps
 from packager.workflows.fleet.asked import SHARES, Asked, Found
 from packager.workflows.fleet.entries import targets_of
 from packager.workflows.fleet.expanding import graph_of, markers, with_needs
-from packager.workflows.fleet.finding import done_before
+from packager.workflows.fleet.finding import Stores, done_before
 from packager.workflows.shared_store import REMOTE
 
 SEEN = 50
 """Number of files that workers are asked for before a run begins."""
 
 
-def run(asked: Asked, found: Found, place: steps.Place, console: Console) -> tuple[Graph, int, Runs, set[str]]:
+def run(
+    asked: Asked, found: Found, place: steps.Place, stores: Stores, console: Console
+) -> tuple[Graph, int, Runs, set[str]]:
     """Runs what is not known yet. Returns the graph, the number of tasks that were known, the runs, and the evaluations
     of searches that were made ahead."""
     whole = graph_of(found.expanded, SHARES)
     marks = markers(whole, found.expanded)
-    done = list(done_before(whole, marks, asked, found, console))
+    done = list(done_before(whole, marks, found, stores))
     graph = whole.without(done)
     console.say(
         f"{len(asked.projects)} projects: {len(found.same)} have not changed, {len(found.expanded)} to build; "

@@ -80,10 +80,10 @@ def place_of(asked: Asked, ledger: Path) -> steps.Place:
     )
 
 
-def fetch_releases(asked: Asked, found: Found, place: steps.Place, console: Console) -> None:
+def fetch_releases(asked: Asked, found: Found, place: steps.Place, stores: "Stores", console: Console) -> None:
     """Puts releases in place that another machine has built from the very same: their projects count as unchanged.
     Others get the key under which theirs will be shared."""
-    installed, stores = Installed(), Stores(asked, console)
+    installed = Installed()
     shared: dict[str, SharedBuild] = {}
     for each in found.expanded:
         project = each.project
@@ -144,11 +144,8 @@ class Stores:
                 finish(each.remote, self._console)
 
 
-def done_before(
-    graph: Graph, marks: Mapping[str, object], asked: Asked, found: Found, console: Console
-) -> Iterator[str]:
+def done_before(graph: Graph, marks: Mapping[str, object], found: Found, stores: Stores) -> Iterator[str]:
     """Keys of tasks that were done before, here or on a machine that shares its results."""
-    stores = Stores(asked, console)
     projects = {each.project.name: each for each in found.expanded}
     for key, inputs in marks.items():
         if is_done(stores.of(projects[graph[key].projects[0]]), inputs):

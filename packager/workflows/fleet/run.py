@@ -21,7 +21,7 @@ from packager.workflows.fleet import steps
 from packager.workflows.fleet.asked import Asked, Found
 from packager.workflows.fleet.entries import entry_of, exit_code_of, failed_gates, keep, means, targets_of
 from packager.workflows.fleet.executing import run
-from packager.workflows.fleet.finding import expand, fetch_releases, place_of
+from packager.workflows.fleet.finding import Stores, expand, fetch_releases, place_of
 
 PAGE = "fleet.html"
 
@@ -41,10 +41,11 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
     graph, known, made, ahead = Graph(), 0, list[str](), set[str]()
     with _ledger() as ledger:
         place = place_of(asked, ledger)
-        fetch_releases(asked, found, place, console)
+        stores = Stores(asked, console)
+        fetch_releases(asked, found, place, stores, console)
         if found.expanded:
             with _tidy(asked, found):
-                graph, known, runs, ahead = run(asked, found, place, console)
+                graph, known, runs, ahead = run(asked, found, place, stores, console)
                 made = steps.made_in(ledger)
     outcomes = runs.outcomes if runs else {}
     entries = tuple(entry_of(project, asked, found, graph, outcomes) for project in asked.projects)

@@ -1,6 +1,8 @@
 package dev.mobpack.device
 
 import java.io.PrintStream
+import java.util.concurrent.LinkedBlockingQueue
+import kotlin.concurrent.thread
 
 /**
  * Runs models on a device for `mobpack device`: reads a request a line, and answers each with a line of JSON. Nothing
@@ -12,13 +14,19 @@ internal object Driver {
         val answers = PrintStream(System.out, true, "UTF-8")
         System.setOut(System.err)
         val models = Models(home = arguments[0])
+        val requests = LinkedBlockingQueue<String>()
+        thread { read(requests) }
         answers.println(json("ready" to true))
-        while (true) {
-            val request = Request.of(readlnOrNull() ?: break)
-            answers.println(answer(models, request))
-        }
-        answers.flush()
-        // Threads of Android's, if it has started some, keep the process.
+        while (true) answers.println(answer(models, Request.of(requests.take())))
+    }
+
+    /**
+     * Hands over the lines of requests. At the end of the input nobody waits for an answer any more: the process ends at once,
+     * also in the middle of a run, so that it writes to no folder that is being removed.
+     */
+    private fun read(requests: LinkedBlockingQueue<String>) {
+        while (true) requests.put(readlnOrNull() ?: break)
+        // Threads of Android's, if it has started some, would keep the process.
         Runtime.getRuntime().halt(0)
     }
 
