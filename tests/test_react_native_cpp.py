@@ -32,6 +32,7 @@ PHONES = {
     "android": ("-target", "aarch64-linux-musl", "-D__ANDROID__"),
     "ios": ("-target", "aarch64-macos"),
 }
+SYSTEM = re.compile(r"__APPLE__|__ANDROID__|__linux__|TARGET_OS_")
 Unit = Callable[..., tuple[int, str]]
 
 
@@ -211,12 +212,25 @@ def test_damaged_models_end_nothing(unit: Unit, tmp_path: Path) -> None:
     assert 500 < changed < 3000
 
 
-@pytest.mark.parametrize("phone", sorted(PHONES))
-def test_sources_compile_for_phones(built: packages.Built, specs: Path, phone: str) -> None:
+@pytest.mark.parametrize(
+    ("phone", "is_all"),
+    [("ios", True), ("android", False), pytest.param("android", True, marks=pytest.mark.nightly("for iPhones, all"))],
+)
+def test_sources_compile_for_phones(built: packages.Built, specs: Path, phone: str, is_all: bool) -> None:
+    """Each alone, with the headers that it includes and no other. `is_all`: not those alone that ask for the system."""
     sources = sorted((built.package / "cpp").glob("*.cpp"))
+    asking = [path for path in sources if SYSTEM.search(path.read_text(encoding="utf-8"))]
     assert len(sources) > 15
-    objects = jsc.objects_for(PHONES[phone], built.package, specs, is_alone=phone == "android")
-    assert [path.stem for path in objects] == [path.stem for path in sources]
+    assert 3 < len(asking) < len(sources)
+    wanted = sources if is_all else asking
+    objects = jsc.objects_for(PHONES[phone], built.package, specs, wanted)
+    assert [path.stem for path in objects] == [path.stem for path in wanted]
+
+
+def test_headers_do_not_ask_for_the_system(built: packages.Built) -> None:
+    """Sources that include them would have to be compiled for each at every change."""
+    headers = [path for path in (built.package / "cpp").glob("*.h") if SYSTEM.search(path.read_text(encoding="utf-8"))]
+    assert headers == []
 
 
 def test_warnings_are_errors(built: packages.Built, tmp_path: Path) -> None:
@@ -231,7 +245,7 @@ def test_an_object_is_taken_from_another_package_where_all_that_it_reads_is_the_
         folder = tmp_path / package
         (folder / "include").mkdir(parents=True)
         texts = {
-            "Number.cpp": '#include "Reading.h"\nint number() { return NUMBER; }\n',
+            "Number.cpp": '#include "Reading.h"\nint number() { return NUMBER; }\nauto place() { return __FILE__; }\n',
             "Reading.h": "#include <Read.h>\n",
             "include/Read.h": f"int number();\n#define NUMBER {number}\n",
             "Unread.h": f"#define NUMBER {unread}\n",
@@ -244,6 +258,6 @@ def test_an_object_is_taken_from_another_package_where_all_that_it_reads_is_the_
         return made.read_bytes()
 
     first, same, other = compiled("first", 1, 1), compiled("same", 1, 2), compiled("other", 2, 1)
-    assert same == first  # debug information has the path of the first
+    assert same == first
     assert b"/first" in first
     assert b"/other" in other

@@ -23,22 +23,24 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return packages.page_orientation(tmp_path_factory)
 
 
-def app_with(test: str, built: Built, folder: Path) -> Path:
-    """An app that depends on the package, with a file of tests."""
-    app = built.app(folder)
+@pytest.fixture(scope="module")
+def app(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An app that depends on the package, with all tests. What Babel makes of React Native is kept for the next run."""
+    app = built.app(tmp_path_factory.mktemp("jest") / "app")
     for file in FILES.glob("*.js"):
-        if not file.name.endswith(".test.js") or file.name == f"{test}.test.js":
-            shutil.copy(file, app)
-    given = json.dumps(values(app / "node_modules" / built.name, folder))
+        shutil.copy(file, app)
+    given = json.dumps(values(app / "node_modules" / built.name, app))
     (app / "given.json").write_text(given, encoding="utf-8")
     return app
 
 
-def jest(app: Path, *arguments: str, patience_ms: int = 30_000) -> Finished:
+def jest(app: Path, test: str, *arguments: str, patience_ms: int = 30_000, arrays: str = "node's") -> Finished:
+    """Runs one file of tests; `arrays` are those of Node, or a test's "own"."""
     program = node.tool(node.project("react_native"), "jest")
     [package] = json.loads((app / "package.json").read_text(encoding="utf-8"))["dependencies"]
-    variables = {"PACKAGE": package, "PATIENCE_MS": str(patience_ms)}
-    return node.run([program, "--ci", *arguments], cwd=app, environment=variables, timeout_s=300)
+    variables = {"PACKAGE": package, "PATIENCE_MS": str(patience_ms), "ARRAYS": arrays}
+    given = ("--ci", *arguments, f"{test}.test.js")
+    return node.run([program, *given], cwd=app, environment=variables, timeout_s=300)
 
 
 def values(package: Path, scratch: Path) -> dict[str, object]:
@@ -57,34 +59,31 @@ def values(package: Path, scratch: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("test", "count"), [("hook", 18), ("backend", 22)])
-def test_what_components_use_passes_its_tests(built: Built, tmp_path: Path, test: str, count: int) -> None:
-    done = jest(app_with(test, built, tmp_path / "app"))
+def test_what_components_use_passes_its_tests(app: Path, test: str, count: int) -> None:
+    done = jest(app, test)
 
     assert done.returncode == 0, done.output
     assert f"Tests:       {count} passed, {count} total" in done.output
 
 
-def test_jest_sees_a_hook_that_forgets_its_model(built: Built, tmp_path: Path) -> None:
-    app = app_with("hook", built, tmp_path / "app")
+def test_jest_sees_a_hook_that_forgets_its_model(app: Path, built: Built) -> None:
     hook = app / "node_modules" / built.name / "lib" / "runtime" / "sharing.js"
     code = hook.read_text(encoding="utf-8")
     assert code.count("this.state.model?.dispose();") == 1
     hook.unlink()  # it is the package's own file: a hard link
     hook.write_text(code.replace("this.state.model?.dispose();", ""), encoding="utf-8")
-
-    done = jest(app, "--testNamePattern", "an unmounted component has disposed", patience_ms=4000)
+    try:
+        done = jest(app, "hook", "--testNamePattern=an unmounted component has disposed", patience_ms=4000)
+    finally:
+        hook.write_text(code, encoding="utf-8")
 
     assert done.returncode == 1
     assert "an unmounted component has disposed of its model" in done.output
     assert "Expected: 0" in done.output  # sessions that are open
 
 
-def test_the_arrays_of_a_test_have_to_be_those_of_node(built: Built, tmp_path: Path) -> None:
+def test_the_arrays_of_a_test_have_to_be_those_of_node(app: Path) -> None:
     """The reason for the environment: when onnxruntime-node no longer needs it, it can go."""
-    app = app_with("backend", built, tmp_path / "app")
-    config = app / "jest.config.js"
-    config.write_text(config.read_text(encoding="utf-8").replace("testEnvironment: './environment.js',", ""), "utf-8")
-
-    done = jest(app, "--testNamePattern", "f32 goes in")
+    done = jest(app, "backend", "--testNamePattern=f32 goes in", arrays="own")
 
     assert "must be type of function Float32Array" in done.output

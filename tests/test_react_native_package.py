@@ -5,6 +5,7 @@ strict types, React Native's code generator, npm, publint and attw.
 """
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -89,11 +90,14 @@ def test_the_sources_hold_to_the_rules_of_strict_types_and_of_react(difficult: B
     assert (done.returncode, done.output) == (0, "")
 
 
-def test_the_compiler_makes_of_the_sources_what_lies_in_lib(each: Built, tmp_path: Path) -> None:
-    place = typescript.workplace({"": each.package / "src"}, tmp_path / "package")
+def test_the_compiler_makes_of_the_sources_what_lies_in_lib(built: Built, difficult: Built, tmp_path: Path) -> None:
+    packages_by_name = {"built": built, "difficult": difficult}
+    sources = {name: each.package / "src" for name, each in packages_by_name.items()}
+    place = typescript.workplace(sources, tmp_path / "package")
 
     assert complaints(place.compile()) == []
-    assert typescript.texts(place.lib) == typescript.texts(each.package / "lib")
+    for name, each in packages_by_name.items():
+        assert typescript.texts(place.lib / name) == typescript.texts(each.package / "lib"), name
 
 
 @pytest.mark.parametrize("resolution", RESOLUTIONS)
@@ -110,10 +114,12 @@ def test_a_program_that_uses_all_of_it_compiles(built: Built, tmp_path: Path, re
     assert complaints(done) == []
 
 
-def test_examples_of_the_readme_compile_and_hold_to_the_rules(each: Built, tmp_path: Path) -> None:
-    app = each.app(tmp_path / "app")
-    examples = write_examples(each, app / "src")
-    assert {path.suffix for path in examples} == {".ts", ".tsx"}
+def test_examples_of_the_readme_compile_and_hold_to_the_rules(built: Built, difficult: Built, tmp_path: Path) -> None:
+    app = built.app(tmp_path / "app")
+    shutil.copytree(difficult.package, app / "node_modules" / difficult.name, copy_function=os.link)
+    for each in (built, difficult):
+        examples = write_examples(each, app / "src" / each.name)
+        assert {path.suffix for path in examples} == {".ts", ".tsx"}
     types = {"lib": ["es2022"], "types": ["node"]}
     options = {"jsx": "react-native", "rootDir": ".", **types, **RESOLUTIONS["of-an-app"]}
 
@@ -122,11 +128,17 @@ def test_examples_of_the_readme_compile_and_hold_to_the_rules(each: Built, tmp_p
     assert (done.returncode, done.output) == (0, "")
 
 
-def test_codegen_makes_cpp_of_one_module_and_java_of_the_other(built: Built, tmp_path: Path) -> None:
-    app = built.app(tmp_path / "app")
+@pytest.fixture(scope="module")
+def with_codegen(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an app, and what React Native's code generator makes of the package in `android`."""
+    folder = tmp_path_factory.mktemp("codegen")
+    app = built.app(folder / "app")
+    codegen.for_android(app / "node_modules" / built.name, folder / "android")
+    return folder
 
-    made = codegen.for_android(app / "node_modules" / built.name, tmp_path / "android")
 
+def test_codegen_makes_cpp_of_one_module_and_java_of_the_other(with_codegen: Path) -> None:
+    made = with_codegen / "android"
     java = [path.relative_to(made / "java").as_posix() for path in made.rglob("*.java")]
     assert java == [f"com/example/pageorientation/reactnative/Native{MODULE}FilesAndroidSpec.java"]
     text = (made / "java" / java[0]).read_text(encoding="utf-8")
@@ -138,13 +150,11 @@ def test_codegen_makes_cpp_of_one_module_and_java_of_the_other(built: Built, tmp
     assert f"{MODULE}Cxx" not in glue, "it would be looked for in Java"
 
 
-def test_codegen_makes_the_same_cpp_for_ios_and_nothing_of_the_module_for_android(built: Built, tmp_path: Path) -> None:
-    app = built.app(tmp_path / "app")
+def test_codegen_makes_the_same_cpp_for_ios_and_nothing_of_the_module_for_android(with_codegen: Path) -> None:
+    made = codegen.for_ios(with_codegen / "app", with_codegen / "ios")
 
-    made = codegen.for_ios(app, tmp_path / "ios")
-
-    android = codegen.for_android(app / "node_modules" / built.name, tmp_path / "android")
-    [header], [other] = made.rglob(f"{MODULE}SpecJSI.h"), android.rglob(f"{MODULE}SpecJSI.h")
+    [header] = made.rglob(f"{MODULE}SpecJSI.h")
+    [other] = (with_codegen / "android").rglob(f"{MODULE}SpecJSI.h")
     name = f"Native{MODULE}CxxCxxSpec"
     assert methods(header, name) == methods(other, name) >= METHODS
     texts = {path: path.read_text(encoding="utf-8") for path in made.rglob("*") if path.is_file() and path != header}

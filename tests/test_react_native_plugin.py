@@ -3,8 +3,9 @@
 import json
 import plistlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,18 +62,28 @@ def properties(files: Mapping[str, bytes]) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
+def prebuilt_twice(app: ExpoApp, options: Mapping[str, object] | None) -> Mapping[str, bytes]:
+    """Both native projects, made anew; a second run must change nothing of them."""
+    files = prebuilt(app, options)
+    assert prebuilt(app, options, is_clean=False) == files
+    return files
+
+
 def test_models_come_from_the_package_unless_told_otherwise(app: ExpoApp) -> None:
-    files = prebuilt(app)
+    files = prebuilt_twice(app, None)
     assert not files_below(files, ASSETS)
     assert not files_below(files, BUNDLE)
     assert b"PageOrientation" not in files[PBXPROJ]
     assert PROPERTY not in properties(files)
     assert PROPERTY not in json.loads(files[PODFILE_PROPERTIES])
     assert properties(files)[PICK_FIRSTS] == "**/libonnxruntime.so"
+    # Options undo what earlier ones did.
+    assert prebuilt(app, {"models": "app"}, is_clean=False) != files
+    assert prebuilt(app, {"models": "package"}, is_clean=False) == files
 
 
 def test_models_are_copied_into_an_app_that_asks_for_it(app: ExpoApp, built: Built) -> None:
-    files = prebuilt(app, {"models": "app"})
+    files = prebuilt_twice(app, {"models": "app"})
     assert files_below(files, ASSETS) == models_of(built, "android")
     bundle = files_below(files, BUNDLE)
     info = plistlib.loads(bundle.pop("Info.plist"))
@@ -86,22 +97,10 @@ def test_models_are_copied_into_an_app_that_asks_for_it(app: ExpoApp, built: Bui
 
 
 def test_models_may_be_left_out_of_the_app(app: ExpoApp) -> None:
-    files = prebuilt(app, {"models": "none"})
+    files = prebuilt_twice(app, {"models": "none"})
     assert not files_below(files, ASSETS)
     assert not files_below(files, BUNDLE)
     assert properties(files)[PROPERTY] == json.loads(files[PODFILE_PROPERTIES])[PROPERTY] == "none"
-
-
-@pytest.mark.parametrize("models", ["package", "app", "none"])
-def test_a_second_run_changes_nothing(app: ExpoApp, models: str) -> None:
-    first = prebuilt(app, {"models": models})
-    assert prebuilt(app, {"models": models}, is_clean=False) == first
-
-
-def test_other_options_undo_what_earlier_ones_did(app: ExpoApp) -> None:
-    first = prebuilt(app, {"models": "package"})
-    assert prebuilt(app, {"models": "app"}, is_clean=False) != first
-    assert prebuilt(app, {"models": "package"}, is_clean=False) == first
 
 
 def test_patterns_of_the_apps_own_are_kept(app: ExpoApp) -> None:
@@ -115,39 +114,48 @@ def test_patterns_of_the_apps_own_are_kept(app: ExpoApp) -> None:
     assert prebuilt(app, is_clean=False) == files
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"model": "app"}, "the config plugin has no option 'model', did you mean 'models'?"),
-        ({"models": "pakage"}, "'models' is one of package, app, none: did you mean 'package'?"),
-        ({"models": True}, "'models' is one of package, app, none: did you mean"),
-    ],
-    ids=["option", "value", "type"],
+MISTAKES: tuple[tuple[Mapping[str, object], str], ...] = (
+    ({"model": "app"}, "the config plugin has no option 'model', did you mean 'models'?"),
+    ({"models": "pakage"}, "'models' is one of package, app, none: did you mean 'package'?"),
+    ({"models": True}, "'models' is one of package, app, none: did you mean"),
 )
-def test_a_mistake_in_the_options_is_told(app: ExpoApp, options: Mapping[str, object], words: str) -> None:
+
+
+def test_a_mistake_in_the_options_is_told(app: ExpoApp) -> None:
+    options, words = MISTAKES[0]
     done = app.prebuild(options)
     assert done.returncode != 0
     assert f"{app.package}: {words}" in done.output
 
 
-def test_the_plugin_says_the_nearest_name(built: Built, tmp_path: Path) -> None:
-    """For every name that is one typing error away from a valid one."""
-    script = tmp_path / "all.js"
+def refusals(built: Built, options: Sequence[Mapping[str, object]], folder: Path) -> list[str]:
+    """The plugin's error for each of `options`."""
+    script = folder / "all.js"
     script.write_text(
         f"const plugin = require({json.dumps(str(built.package / 'app.plugin.js'))});\n"
         "const config = { _internal: { projectRoot: process.argv[2] } };\n"
-        "for (const word of ['package', 'app', 'none']) {\n"
-        "  for (let at = 0; at < word.length; at++) {\n"
-        "    const models = word.slice(0, at) + 'x' + word.slice(at + 1);\n"
-        "    try { plugin(config, { models }); } catch (error) { console.log(word, error.message); }\n"
-        "  }\n"
+        f"for (const options of {json.dumps(options)}) {{\n"
+        "  try { plugin(config, options); console.log('taken'); } catch (error) { console.log(error.message); }\n"
         "}\n",
         encoding="utf-8",
     )
-    done = node.run([script, node.project("expo")], cwd=tmp_path)
-    lines = done.stdout.splitlines()
-    assert len(lines) == len("packageappnone"), done.output
-    assert not [line for line in lines if not line.endswith(f"did you mean '{line.split()[0]}'?")]
+    lines = node.run([script, node.project("expo")], cwd=folder).stdout.splitlines()
+    assert len(lines) == len(options), lines
+    return lines
+
+
+def test_every_mistake_in_the_options_has_its_words(built: Built, tmp_path: Path) -> None:
+    said = refusals(built, [options for options, _ in MISTAKES], tmp_path)
+    assert [(line, words) for line, (_, words) in zip(said, MISTAKES, strict=True) if words not in line] == []
+
+
+def test_the_plugin_says_the_nearest_name(built: Built, tmp_path: Path) -> None:
+    """For every name that is one typing error away from a valid one."""
+    typed = {f"{word[:at]}x{word[at + 1 :]}": word for word in ("package", "app", "none") for at in range(len(word))}
+    said = refusals(built, [{"models": name} for name in typed], tmp_path)
+    assert len(said) == len("packageappnone")
+    expected = [f"did you mean '{word}'?" for word in typed.values()]
+    assert [line for line, end in zip(said, expected, strict=True) if not line.endswith(end)] == []
 
 
 def pod_of(built: Built, app: Mapping[str, object] | None = None) -> Pod:
@@ -156,34 +164,52 @@ def pod_of(built: Built, app: Mapping[str, object] | None = None) -> Pod:
     return Pod(podspec.read_text(encoding="utf-8"), text, None if app is None else json.dumps(app))
 
 
-def test_the_podspec_gives_cocoapods_what_it_needs(built: Built, tmp_path: Path) -> None:
-    found = evaluate(
-        [
-            pod_of(built),
-            pod_of(built, {}),
-            pod_of(built, {PROPERTY: "package"}),
-            pod_of(built, {PROPERTY: "app"}),
-            pod_of(built, {PROPERTY: "none"}),
-            pod_of(built, {PROPERTY: "nowhere"}),
-        ],
-        tmp_path,
-    )
-    pod = found[0]
+MODES: tuple[Mapping[str, object] | None, ...] = (
+    None,
+    {},
+    {PROPERTY: "package"},
+    {PROPERTY: "app"},
+    {PROPERTY: "none"},
+    {PROPERTY: "nowhere"},
+)
+"""Contents of Podfile.properties.json in apps; the first has no such file."""
+
+
+@pytest.fixture(scope="module")
+def pods(built: Built, tmp_path_factory: pytest.TempPathFactory) -> list[Mapping[str, Any]]:
+    """Attributes of the podspec for each of MODES, then of the podspec of a package with a framework of its own."""
+    fields = {
+        "module": "Acme",
+        "min_ios": "15.1",
+        "bundle": "AcmeModels",
+        "asset_folder": "mobpack/Acme",
+        "ios_framework": 'ios/Frameworks/ac"me#{1}.xcframework',
+        "ios_version": "",
+        "frameworks": ("CoreML", "Foundation", "CoreGraphics", "ImageIO"),
+        "delivery": None,
+    }
+    text = environment().get_template("react_native/Module.podspec.j2").render(fields)
+    own = Pod(text, pod_of(built).description)
+    return evaluate([*(pod_of(built, mode) for mode in MODES), own], tmp_path_factory.mktemp("pods"))
+
+
+def test_the_podspec_gives_cocoapods_what_it_needs(pods: list[Mapping[str, Any]]) -> None:
+    pod, *found = pods
     assert pod["name"] == ["PageOrientation"]
     assert pod["version"] == [packages.VERSION]
     assert {"summary", "homepage", "license", "authors", "source", "platforms"} <= pod.keys()
     assert ["onnxruntime-c", ">= 1.29.0", "< 2"] in pod["dependencies"]
     assert ["React-Core"] in pod["dependencies"], "install_modules_dependencies was called"
-    assert found[1] == found[2] == pod
+    assert found[0] == found[1] == pod
     [bundles] = pod["resource_bundles"]
     assert bundles.keys() == {"PageOrientationModels", "PageOrientationPrivacy"}
     without_models = [{name: bundles[name] for name in bundles if name != "PageOrientationModels"}]
-    assert found[3] == found[4] == {**pod, "resource_bundles": without_models}
-    assert "must be package, app or none, not nowhere" in found[5]["told"]
+    assert found[2] == found[3] == {**pod, "resource_bundles": without_models}
+    assert "must be package, app or none, not nowhere" in found[4]["told"]
 
 
-def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, tmp_path: Path) -> None:
-    [pod] = evaluate([pod_of(built)], tmp_path)
+def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, pods: list[Mapping[str, Any]]) -> None:
+    pod = pods[0]
     [bundles] = pod["resource_bundles"]
     assert {path.name: path.read_bytes() for path in matches(built.package, bundles["PageOrientationModels"])} == (
         models_of(built, "ios")
@@ -194,9 +220,11 @@ def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, tmp
     assert "cpp/onnxruntime/onnxruntime_c_api.h" in sources
 
 
-def test_the_pod_tells_the_app_store_what_its_code_and_onnx_runtime_call_for(built: Built, tmp_path: Path) -> None:
+def test_the_pod_tells_the_app_store_what_its_code_and_onnx_runtime_call_for(
+    built: Built, pods: list[Mapping[str, Any]]
+) -> None:
     """Under the name that React Native looks for when it collects the manifests of all pods."""
-    [pod] = evaluate([pod_of(built, {PROPERTY: "none"})], tmp_path)
+    pod = pods[MODES.index({PROPERTY: "none"})]
     [bundles] = pod["resource_bundles"]
     [path] = matches(built.package, bundles["PageOrientationPrivacy"])
     assert path.name == FILE_NAME
@@ -219,19 +247,8 @@ def matches(folder: Path, patterns: list[str]) -> list[Path]:
     return sorted(path for pattern in plain for path in folder.glob(pattern) if path.is_file())
 
 
-def test_an_own_framework_takes_the_place_of_the_pod(tmp_path: Path, built: Built) -> None:
-    fields = {
-        "module": "Acme",
-        "min_ios": "15.1",
-        "bundle": "AcmeModels",
-        "asset_folder": "mobpack/Acme",
-        "ios_framework": 'ios/Frameworks/ac"me#{1}.xcframework',
-        "ios_version": "",
-        "frameworks": ("CoreML", "Foundation", "CoreGraphics", "ImageIO"),
-        "delivery": None,
-    }
-    text = environment().get_template("react_native/Module.podspec.j2").render(fields)
-    [pod] = evaluate([Pod(text, pod_of(built).description)], tmp_path)
+def test_an_own_framework_takes_the_place_of_the_pod(pods: list[Mapping[str, Any]]) -> None:
+    pod = pods[-1]
     assert pod["frameworks"] == ["CoreML", "Foundation", "CoreGraphics", "ImageIO"]
     assert pod["vendored_frameworks"] == ['ios/Frameworks/ac"me#{1}.xcframework']
     assert pod["dependencies"] == [["React-Core"]]

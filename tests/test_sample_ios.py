@@ -96,33 +96,43 @@ def test_the_app_compiles_for_iphones_without_a_warning(
     assert (done.returncode, done.output) == (0, "")
 
 
-@pytest.mark.swift
-@pytest.mark.parametrize(
-    ("name", "old", "new", "words"),
-    [
+Mistake = tuple[str, str, str, str]
+"""File, what stands there, what a mistake makes of it, the compiler's words for it."""
+MISTAKES: tuple[tuple[Mistake, ...], ...] = (
+    (
         ("Labeller.swift", ".classify(image)", ".detect(image)", "has no member 'detect'"),
-        ("Labeller.swift", ".classify(image)", '.classify("image")', "no exact matches in call"),
         ("AnswerView.swift", "found.label", "found.name", "has no member 'name'"),
-        ("Labeller.swift", "actor Labeller", "final class Labeller: Sendable", "is mutable"),
         ("Camera.swift", "Picture(pixels,", "Picture(sampleBuffer,", "cannot convert value of type"),
-        ("Camera.swift", ", @unchecked Sendable", "", "Sendable"),
         ("NoteSearch.swift", "in: vectors", "in: notes", "cannot convert value of type"),
         ("NotesView.swift", "search.nearest(to: query)", "search.nearest(query)", "missing argument label 'to:'"),
         ("ContentView.swift", "matching: .images", "matching: .sounds", "has no member 'sounds'"),
-    ],
+    ),
+    (
+        ("Labeller.swift", ".classify(image)", '.classify("image")', "no exact matches in call"),
+        ("Camera.swift", ", @unchecked Sendable", "", "Sendable"),
+    ),
+    (("Labeller.swift", "actor Labeller", "final class Labeller: Sendable", "is mutable"),),
 )
-def test_a_mistake_in_the_app_does_not_compile(
-    packages: dict[str, Path], modules: list[Path], tmp_path: Path, name: str, old: str, new: str, words: str
+"""The compiler meets all of a group at once."""
+
+
+@pytest.mark.swift
+@pytest.mark.parametrize("mistakes", MISTAKES)
+def test_mistakes_in_the_app_do_not_compile(
+    packages: dict[str, Path], modules: list[Path], tmp_path: Path, mistakes: tuple[Mistake, ...]
 ) -> None:
-    for file in SOURCES.glob("*.swift"):
-        text = file.read_text(encoding="utf-8")
-        assert file.name != name or old in text
-        (tmp_path / file.name).write_text(text.replace(old, new) if file.name == name else text, encoding="utf-8")
+    shutil.copytree(SOURCES, tmp_path, dirs_exist_ok=True)
+    for name, old, new, _ in mistakes:
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert old in text
+        (tmp_path / name).write_text(text.replace(old, new), encoding="utf-8")
 
     done = compile_app(tmp_path, packages, modules, tmp_path)
 
     assert done.returncode != 0
-    assert words in done.output
+    errors = [line for line in done.output.splitlines() if ": error: " in line]
+    for name, _, _, words in mistakes:
+        assert any(f"/{name}:" in line and words in line for line in errors), (words, done.output)
 
 
 @pytest.mark.swift

@@ -16,7 +16,7 @@ from packager.targets import swift_runtime
 from packager.targets.ios import Ios
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
-from tests.toolchain.swift import PROGRAMS, Finished, swift
+from tests.toolchain.swift import PROGRAMS, QUICK, Finished, swift
 from tests.toolchain.swift_golden import golden_package
 from tests.toolchain.swift_packages import runtimes
 
@@ -55,7 +55,7 @@ def write_app(folder: Path, *paths: str) -> Path:
         packages=[f'.package(path: "{path}")' for path in paths],
         targets=f'.executableTarget(name: "App", dependencies: [{products}])',
     )
-    (folder / "app/Sources/App").mkdir(parents=True)
+    (folder / "app/Sources/App").mkdir(parents=True, exist_ok=True)
     (folder / "app/Sources/App/main.swift").write_text(APP)
     return folder / "app"
 
@@ -136,6 +136,7 @@ def print_with(both: Path, name: str, target: Ios, own: PackagedFramework | None
 
 
 def test_an_app_with_two_packages_and_microsofts_builds_and_runs(both: Path) -> None:
+    """Then with packages that name Microsoft's, which bring no other runtime; their modules are not compiled again."""
     write_stand_in(both / MICROSOFTS)
     write_app(both, "../cpu_alone", "../image_classifier", f"../{MICROSOFTS}")
     manifest = both / "app/Package.swift"
@@ -144,22 +145,24 @@ def test_an_app_with_two_packages_and_microsofts_builds_and_runs(both: Path) -> 
     [runtime] = runtimes(both)
 
     assert packages_of(both) == {"app", "cpu_alone", "image_classifier", runtime.name, MICROSOFTS}
-    done = run(both, "run", "-j", "2")
-    assert done.returncode == 0, done.output
-    for name in ("vision", "alone"):
-        assert re.search(rf"{name}: \S+/classifier/model.ort is missing", done.output), done.output
+    runs(both)
 
-
-def test_packages_that_name_microsofts_bring_no_other_runtime(both: Path) -> None:
-    write_stand_in(both / MICROSOFTS)
     for name, module in (("cpu_alone", "CpuAloneKit"), ("image_classifier", "VisionModels")):
         target = Ios(runtime_package=f"../{MICROSOFTS}", runtime_product="onnxruntime", module=module)
         print_with(both, name, target)
     write_app(both, "../cpu_alone", "../image_classifier")
 
     assert packages_of(both) == {"app", "cpu_alone", "image_classifier", MICROSOFTS}
-    done = run(both, "build", "-j", "2")
+    (both / "app/.build/debug/App").unlink()
+    runs(both)
+
+
+def runs(both: Path) -> None:
+    """Builds the app and runs it: both packages look for their models."""
+    done = run(both, "run", "-j", "2", "--disable-index-store", *QUICK)
     assert done.returncode == 0, done.output
+    for name in ("vision", "alone"):
+        assert re.search(rf"{name}: \S+/classifier/model.ort is missing", done.output), done.output
 
 
 def test_two_different_runtimes_of_ours_do_not_resolve(both: Path) -> None:

@@ -58,18 +58,20 @@ def compile_swift(
     triple: str = IOS,
     defines: Sequence[str] = ("SWIFT_PACKAGE",),
     is_optimized: bool = True,
+    is_checked_alone: bool = False,
 ) -> Compiled:
     """Compiles a module to one object in `folder`, with warnings as errors; checks for data races come with that.
 
     `c_modules` are folders that hold a module.modulemap, `modules` those where others were compiled that it imports.
-    As SwiftPM compiles it, the module has `Bundle.module`. Without optimizing, the same is checked in half the time.
+    As SwiftPM compiles it, the module has `Bundle.module`. Without optimizing, the same is checked in half the time;
+    with `is_checked_alone` the compiler ends after its last check and makes no object.
     What compiles is kept by content.
     """
     paths = [*sources, INTERFACES / "BundleModule.swift"] if "SWIFT_PACKAGE" in defines else sources
-    product = folder / f"{module}.o"
+    product = folder / f"{module}.{'sil' if is_checked_alone else 'o'}"
     command = [
         "swift-frontend",
-        "-c",
+        "-emit-sil" if is_checked_alone else "-c",
         "-O" if is_optimized else "-Onone",
         *_options(triple),
         *STRICT,
@@ -88,12 +90,13 @@ def compile_swift(
             return Compiled(done.returncode, done.output, (product,) if done.returncode == 0 else ())
         make_alone(made, lambda kept: _copy(folder, kept, module))
     _copy(made, folder, module)
-    return Compiled(0, "", (product,))
+    return Compiled(0, "", () if is_checked_alone else (product,))
 
 
 def _copy(source: Path, target: Path, module: str) -> None:
     for name in (f"{module}.o", f"{module}.swiftmodule"):
-        shutil.copy(source / name, target / name)
+        if (source / name).exists():
+            shutil.copy(source / name, target / name)
 
 
 def _key(command: Sequence[str], folder: Path, triple: str, paths: Sequence[Path]) -> str:

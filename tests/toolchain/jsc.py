@@ -56,15 +56,17 @@ FOLLY = "#pragma once\nnamespace folly {\nclass dynamic {};\n}\n"
 ANDROID_MACROS = ("-D__unused=",)
 """of Android's C library and Apple's, which React Native's sources use"""
 TARGET = "x86_64-linux-gnu.2.34"
-FLAGS = ("-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fno-sanitize=undefined")
-NOT_RUN = ("-O0", "-g0")
-"""Options of objects that are compiled and never run."""
+FLAGS = ("-std=c++20", "-O0", "-g0", "-DNDEBUG", "-fno-sanitize=undefined")
+"""Compiles in half the time that `-O1 -g1` takes: most of what programs do is ONNX Runtime's work and JavaScript's."""
+OPTIMIZED = ("Sha256",)
+"""Sources that read whole files byte by byte."""
 HEADERS = """
     algorithm array cerrno cmath cstddef cstdint cstdio cstdlib exception filesystem fstream functional limits map
     memory mutex new optional span sstream string string_view thread utility vector
     jsi/jsi.h ReactCommon/CallInvoker.h react/bridging/LongLivedObject.h
 """.split()
 """Headers that most of a package's sources include; reading them is most of a compilation."""
+WITH_HEADERS = "-include-pch"
 INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-l:libz.so.1", "-Wl,--allow-shlib-undefined")
@@ -155,29 +157,24 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
     return Program(folder / "host")
 
 
-def objects_for(target: Sequence[str], package: Path, specs: Path, *, is_alone: bool) -> list[Path]:
-    """The C++ of an unpacked package compiled for another machine; made once for the same sources.
-
-    `is_alone`: each source has the headers that it includes, and no other.
-    """
-    folder = _cached("objects", _content(package, specs), _key(NEWEST), *target, str(is_alone))
+def objects_for(target: Sequence[str], package: Path, specs: Path, sources: Sequence[Path]) -> list[Path]:
+    """C++ sources of an unpacked package compiled for another machine, each alone; made once for the same sources."""
+    folder = _cached("objects", _content(package, specs), _key(NEWEST), *target, *(path.name for path in sources))
 
     def make(made: Path) -> None:
-        options = [*NOT_RUN, *WARNINGS, *includes(specs), *own_headers(package)]
-        options += [] if is_alone else with_headers(NEWEST, target, NOT_RUN)
-        compile_all(sorted((package / "cpp").glob("*.cpp")), made, options, target=target)
+        compile_all(sources, made, [*WARNINGS, *includes(specs), *own_headers(package)], target=target)
 
     keep(folder, make)
     return sorted(folder.glob("*.o"))
 
 
-def with_headers(project: str, target: Sequence[str] = ("-target", TARGET), options: Sequence[str] = ()) -> list[str]:
-    """Options that have every source include HEADERS, compiled once for these `options`.
+def with_headers(project: str, target: Sequence[str] = ("-target", TARGET)) -> list[str]:
+    """Options that have every source include HEADERS, compiled once.
 
-    A source that lacks an `#include` of one of them compiles, too: `objects_for` compiles each alone.
+    A source that lacks an `#include` of one of them compiles, too: `objects_for` compiles without them.
     """
     text = "".join(f"#include <{name}>\n" for name in HEADERS)
-    folder = place("jsc-headers", text, _key(project), *target, *options)
+    folder = place("jsc-headers", text, _key(project), *target)
 
     def write(made: Path) -> None:
         (made / "headers.h").write_text(text, encoding="utf-8", newline="\n")
@@ -186,11 +183,11 @@ def with_headers(project: str, target: Sequence[str] = ("-target", TARGET), opti
 
     def make(made: Path) -> None:
         read = ["-Xclang", "-fvalidate-ast-input-files-content", *includes(project=project)]
-        flags: list[str | Path] = [*target, *FLAGS, *options, *read]
+        flags: list[str | Path] = [*target, *FLAGS, *read]
         command = [*flags, "-x", "c++-header", source, "-o", made / "headers.pch"]
         compiler(command, what="compiling headers of React Native")
 
-    return ["-include-pch", str(keep(folder, make) / "headers.pch")]
+    return [WITH_HEADERS, str(keep(folder, make) / "headers.pch")]
 
 
 def own_headers(package: Path) -> list[str]:
@@ -255,11 +252,18 @@ def compile_all(
 
     def compile_one(source: Path) -> Path:
         made = folder / f"{source.stem}.o"
-        compiler([*target, *FLAGS, *options, "-c", source, "-o", made], what=f"compiling {source.name}")
+        own = [*_without_headers(options), "-O1"] if source.stem in OPTIMIZED else options
+        compiler([*target, *FLAGS, *own, "-c", source, "-o", made], what=f"compiling {source.name}")
         return made
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(compile_one, sources))
+
+
+def _without_headers(options: Sequence[str]) -> list[str]:
+    """Options for other optimization than that of headers that are compiled already."""
+    at = options.index(WITH_HEADERS) if WITH_HEADERS in options else len(options)
+    return [*options[:at], *options[at + 2 :]]
 
 
 def compile_once(

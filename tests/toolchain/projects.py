@@ -1,5 +1,6 @@
 """Packages that `mobpack build` makes of real models and of some that are made to be difficult."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,13 +12,16 @@ import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper
 
+from packager.targets import WRAPPERS
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import generation_models, models, typed_texts
+from tests.toolchain import generation_models, models, typed_texts, wrapped_alone
 from tests.toolchain.made import Package
 from tests.toolchain.require import fetched
 
 MAKER = Path(__file__)
 BUILD = (sys.executable, "-m", "packager.cli", "build", "--target")
+ALONE = (sys.executable, "-P", wrapped_alone.__file__, "build", "--target")
+"""without Android's library"""
 VERSION = "1.2.3"
 TOKENS = """
 [model.tokens]
@@ -255,8 +259,11 @@ def real_models() -> Mapping[str, Path]:
 
 
 def built(folder: Path, target: str) -> Path:
-    """Builds a project for a target: the folder with the outputs."""
-    done = subprocess.run([*BUILD, target], cwd=folder, capture_output=True, text=True, check=False)
+    """Builds a project for a target: the folder with the outputs, at night with the .aar beside a wrapper's."""
+    from tests.nights import AT_NIGHT  # not before pytest, which rewrites the plug-in
+
+    command = ALONE if target in WRAPPERS and AT_NIGHT not in os.environ else BUILD
+    done = subprocess.run([*command, target], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "dist"
 

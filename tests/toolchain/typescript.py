@@ -101,9 +101,13 @@ def kept(root: str) -> dict[str, str]:
     }
 
 
-def compiled(root: str, folder: Path) -> dict[str, str]:
-    """The compiler's output for the code in the templates `root`, by path below lib/. `folder` is empty, or missing."""
-    for each in dict.fromkeys((SHARED, root)):
+def compiled(root: str, folder: Path) -> dict[str, dict[str, str]]:
+    """The compiler's output for the code in the templates `root` and for the shared code, by path below lib/ of each.
+
+    `folder` is empty, or missing.
+    """
+    roots = dict.fromkeys((SHARED, root))
+    for each in roots:
         for path in _sources(each):
             place = folder / "src" / path.relative_to(ROOTS[each] / "src")
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -111,12 +115,17 @@ def compiled(root: str, folder: Path) -> dict[str, str]:
     done = workplace({}, folder).compile()
     if done.returncode != 0:
         sys.exit(done.output)
-    own = {path.relative_to(ROOTS[root] / "src").with_suffix("").as_posix() for path in _sources(root)}
-    return {
-        path: text
-        for path, text in texts(folder / "lib").items()
-        if path.removesuffix(".js").removesuffix(".d.ts") in own
-    }
+    made = texts(folder / "lib")
+    return {each: {path: text for path, text in made.items() if _source_of(path) in _own(each)} for each in roots}
+
+
+def _source_of(path: str) -> str:
+    """The path of a file of lib/ without its ending."""
+    return path.removesuffix(".js").removesuffix(".d.ts")
+
+
+def _own(root: str) -> set[str]:
+    return {path.relative_to(ROOTS[root] / "src").with_suffix("").as_posix() for path in _sources(root)}
 
 
 def _sources(root: str) -> list[Path]:
@@ -128,7 +137,7 @@ def main() -> None:
         sys.exit("usage: python -m tests.toolchain.typescript --write")
     for root in ROOTS:
         with tempfile.TemporaryDirectory() as scratch:
-            made = compiled(root, Path(scratch, "package"))
+            made = compiled(root, Path(scratch, "package"))[root]
         lib = ROOTS[root] / "lib"
         for path in kept(root):
             (lib / path).unlink()

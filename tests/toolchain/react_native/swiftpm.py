@@ -51,8 +51,9 @@ class SwiftPmApp:
     def build(self) -> Finished:
         """`swift build`; what is built stays unlinked, because the libraries are Apple's."""
         seen = [option for folder in _headers() for option in ("-Xcc", "-isystem", "-Xcc", str(folder))]
+        quick = ("-j", "2", "--disable-index-store", "-Xcc", "-g0")
         return self.run(
-            "build", options=("-j", "2", "-Xcc", "-Wno-everything", "-Xcc", "-fmodule-name=ReactAppHeaders", *seen)
+            "build", options=(*quick, "-Xcc", "-Wno-everything", "-Xcc", "-fmodule-name=ReactAppHeaders", *seen)
         )
 
 

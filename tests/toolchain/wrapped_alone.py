@@ -1,0 +1,31 @@
+"""`mobpack` that makes no Android library: packages of React Native and Flutter bring Kotlin as sources.
+
+The .aar that their build makes besides takes longer than they do. Every byte of them is the same without it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from packager import release
+from packager.cli import commands
+from packager.files.store import Store
+from packager.targets.android import Android
+from packager.workflows import packages
+from packager.workflows.requested import Request
+
+package_target = packages.package_target
+
+
+def package_others(
+    target: Any, view: Any, bills: packages.Bills, staging: Path, store: Store, request: Request
+) -> list[release.Shipped]:
+    """In the place of `packages.package_target`."""
+    if not isinstance(target, Android):
+        return package_target(target, view, bills, staging, store, request)
+    (staging / Android.NAME).mkdir()
+    return []
+
+
+if __name__ == "__main__":
+    packages.package_target = package_others
+    commands()
