@@ -24,7 +24,7 @@ from packager.packs.contents import PackedFile, placed, with_chips
 from packager.packs.groups import Chip, DeviceGroup
 from packager.plan import Chips
 from packager.quantization.variants import BuiltVariant
-from packager.quantizers import Dynamic
+from packager.quantizers.dynamic import Dynamic
 from packager.release.manifest import plan_entry
 from packager.release.ort_package import component
 from packager.reporting.added import added
