@@ -2,7 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from packager.core.values import baseline
 from packager.files.store import Store
 from packager.processes import children, commands
 from tests.onnx_text import linear, loaded
+from tests.toolchain import forks
 from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
@@ -55,10 +59,76 @@ def test_a_fork_ends_with_its_client(forked: tuple[str, ...], tmp_path: Path) ->
     children.end(process)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
+    assert left_of([pid]) == []
+
+
+TESTS = """
+import sys, time
+from pathlib import Path
+from packager.processes import children
+from tests.toolchain import forks
+
+with forks.served() as (client, server):
+    running = children.start([*client, sys.argv[1]], Path("/"))
+    print(server.pid, running.stdout.readline().strip(), flush=True)
+    time.sleep(600)
+"""
+"""A process of tests with a fork, which runs for 600 s."""
+
+
+def test_the_server_ends_with_the_tests_however_they_end(tmp_path: Path) -> None:
+    program = write(tmp_path, "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
+    tests = subprocess.Popen(
+        [sys.executable, "-c", TESTS, program], cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True
+    )
+    assert tests.stdout
+    pids = [int(each) for each in tests.stdout.readline().split()]
+    tests.kill()
+    tests.wait()
+    tests.stdout.close()
+    assert len(pids) == 2
+    assert left_of(pids) == []
+
+
+LATE = """
+import os, time
+from pathlib import Path
+
+os.setsid()
+print("left", flush=True)
+time.sleep(1)
+Path("late").touch()
+"""
+
+
+def test_the_server_ends_after_its_forks(tmp_path: Path) -> None:
+    """Also after one that nobody waits for any more: it has left the group with which its client ends."""
+    program = write(tmp_path, LATE)
+    with forks.served() as (client, server):
+        with children.start([*client, program], tmp_path, stderr=subprocess.DEVNULL) as process:
+            assert process.stdout
+            assert process.stdout.readline() == "left\n"
+            children.end(process)
+        assert not (tmp_path / "late").exists()
+    assert server.returncode == 0
+    assert (tmp_path / "late").exists()
+
+
+def left_of(pids: Sequence[int]) -> Sequence[int]:
+    """The processes that still run after 20 s, without those that nobody has waited for."""
     deadline = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+    while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not Path(f"/proc/{pid}").exists()
+    return left
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process has not ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
 
 
 def test_a_fork_converts_to_the_bytes_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The server and the clients of `forks.py`: `fork_server.py --serve SOCKET`, and `fork_server.py SOCKET PROGRAM ...`.
 
-Clients start hundreds of times: they import what Python has built in.
+The server ends with its standard input, a pipe whose other end the process of the tests has: however that process ends,
+the pipe ends with it. Clients start hundreds of times: they import what Python has built in.
 """
 
 import array
@@ -20,6 +21,8 @@ packager.compile.inserted_casts packager.compile.operators packager.compile.read
 packager.compile.shared
 """.split()
 """What the converter imports. None of them starts a thread, which a fork would lack."""
+GRACE_S = 10
+"""Time that the server gives its forks to end."""
 
 
 def ask(place: str, arguments: list[str]) -> int:
@@ -38,10 +41,11 @@ def ask(place: str, arguments: list[str]) -> int:
 
 
 def serve(place: str) -> list[str]:
-    """Forks for each client, for ever. Returns in the programs, with their arguments."""
+    """Forks for each client, until its standard input ends. Returns in the programs, with their arguments."""
     for name in LIBRARIES:
         importlib.import_module(name)
     gc.freeze()
+    import select
     import socket as sockets
 
     listening = sockets.socket(AF_UNIX, SOCK_STREAM)
@@ -49,13 +53,24 @@ def serve(place: str) -> list[str]:
     listening.listen(16)
     print("ready", flush=True)
     signal.signal(signal.SIGCHLD, _forget)
-    while True:
+    while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
         client, _ = listening.accept()
         if not os.fork():
             listening.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             return _started(client)
         client.close()
+    _await_forks()
+    sys.exit()
+
+
+def _await_forks() -> None:
+    """Waits for all forks: their time on a processor then counts for the process that waits for the server."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.alarm(GRACE_S)
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
 
 
 def _forget(number: int, frame: object) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,22 +24,28 @@ USERS = (channel, commands)
 """Modules that start programs."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def forked() -> Iterator[tuple[str, ...]]:
-    """Has programs start as forks in tests of this module; the command that starts one."""
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+@contextmanager
+def served() -> Iterator[tuple[tuple[str, ...], "subprocess.Popen[bytes]"]]:
+    """The command that starts a program as a fork, and the server, which ends with this process or the `with` block."""
+    with tempfile.TemporaryDirectory() as folder:
         place = str(Path(folder, "requests"))
         server = subprocess.Popen(
             [sys.executable, "-P", fork_server.__file__, "--serve", place],
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "ORT_DISABLE_TELEMETRY": "1"},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         with server:
             assert server.stdout
             assert server.stdout.readline() == b"ready\n"
-            client = (sys.executable, "-SE", fork_server.__file__, place)
-            for module in USERS:
-                patch.setattr(module, "python", lambda: client)
-            yield client
-            server.terminate()
+            yield (sys.executable, "-SE", fork_server.__file__, place), server
+    assert server.returncode == 0, "forks have not ended"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked() -> Iterator[tuple[str, ...]]:
+    """Has programs start as forks in tests of this module; the command that starts one."""
+    with served() as (client, _), pytest.MonkeyPatch.context() as patch:
+        for module in USERS:
+            patch.setattr(module, "python", lambda: client)
+        yield client
