@@ -1,11 +1,13 @@
 """`tests/toolchain/forks.py`: a fork does, says and ends as the program that it stands for."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,9 @@ from tests.toolchain.forks import forked
 __all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
+PATIENCE_S = 20
+"""Time that a fork has to say something, or to end."""
+
 PROGRAM = """
 import json, os, sys
 print(json.dumps([os.getcwd(), sys.argv, os.environ["TOLD"], "onnxruntime" in sys.modules]))
@@ -36,9 +41,26 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
+@contextmanager
+def patience() -> Iterator[None]:
+    """Fails where a fork lets the test wait: some of them run for 600 s if nothing ends them."""
+
+    def fail(number: int, frame: object) -> None:
+        pytest.fail(f"a fork has neither said anything nor ended for {PATIENCE_S} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(PATIENCE_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_a_fork_has_folder_arguments_variables_streams_and_code(forked: tuple[str, ...], tmp_path: Path) -> None:
     program = write(tmp_path, PROGRAM)
-    done = children.run([*forked, program, "one"], folder=tmp_path, environment={"TOLD": "yes"})
+    with patience():
+        done = children.run([*forked, program, "one"], folder=tmp_path, environment={"TOLD": "yes"})
     assert done.stdout == f'["{tmp_path}", ["{program}", "one"], "yes", true]\n'
     assert (done.stderr, done.returncode) == ("complaint", 7)
     assert "TOLD" not in os.environ
@@ -50,16 +72,29 @@ def test_a_signal_that_ends_a_fork_is_seen_as_ever(tmp_path: Path) -> None:
         commands.run_job([program], {}, tmp_path, crash="it crashed", hint="")
 
 
-def test_a_fork_ends_with_its_client(forked: tuple[str, ...], tmp_path: Path) -> None:
-    program = write(tmp_path, "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
-    process = children.start([*forked, program], tmp_path)
-    assert process.stdout
-    pid = int(process.stdout.readline())
-    assert pid != process.pid
-    children.end(process)
-    process.communicate()
+STARTING = """
+import json, os, signal, subprocess, time
+
+started = subprocess.Popen(["sleep", "600"])
+signals = [signal.getsignal(each).name for each in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM)]
+print(json.dumps([os.getpid(), started.pid, os.getpgid(0), os.getpgid(started.pid), signals]), flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_fork_ends_with_its_client_and_what_it_started(forked: tuple[str, ...], tmp_path: Path) -> None:
+    with children.start([*forked, write(tmp_path, STARTING)], tmp_path, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout
+        try:
+            with patience():
+                own, started, *groups, signals = json.loads(process.stdout.readline())
+        finally:
+            children.end(process)
     assert process.returncode == -signal.SIGKILL
-    assert left_of([pid]) == []
+    assert left_of([own, started]) == []
+    assert process.pid not in (own, os.getpid())
+    assert groups == [process.pid] * 2
+    assert signals == ["SIG_DFL"] * 3
 
 
 TESTS = """
@@ -104,19 +139,20 @@ Path("late").touch()
 def test_the_server_ends_after_its_forks(tmp_path: Path) -> None:
     """Also after one that nobody waits for any more: it has left the group with which its client ends."""
     program = write(tmp_path, LATE)
-    with forks.served() as (client, server):
-        with children.start([*client, program], tmp_path, stderr=subprocess.DEVNULL) as process:
-            assert process.stdout
-            assert process.stdout.readline() == "left\n"
-            children.end(process)
-        assert not (tmp_path / "late").exists()
+    with (
+        forks.served() as (client, server),
+        children.start([*client, program], tmp_path, stderr=subprocess.DEVNULL) as process,
+    ):
+        assert process.stdout
+        assert process.stdout.readline() == "left\n"
+        children.end(process)
     assert server.returncode == 0
     assert (tmp_path / "late").exists()
 
 
 def left_of(pids: Sequence[int]) -> Sequence[int]:
-    """The processes that still run after 20 s, without those that nobody has waited for."""
-    deadline = time.monotonic() + 20
+    """The processes that still run after PATIENCE_S, without those that nobody has waited for."""
+    deadline = time.monotonic() + PATIENCE_S
     while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(0.01)
     return left
