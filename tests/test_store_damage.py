@@ -19,7 +19,7 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain import command
 
-pytestmark = [pytest.mark.processes, pytest.mark.kotlin]
+pytestmark = pytest.mark.processes
 
 PROJECT = """\
 [package]
@@ -33,34 +33,28 @@ path = "small.onnx"
 quantizer = "static-qdq"
 calibration = { samples = "samples.npz", method = "entropy" }
 
+[target.ios]
+providers = ["coreml"]
+
+[target.web]
+variant = "int8"
+"""
+OTHERS = """
 [target.android]
 variant = "int8"
 providers = []
 
-[target.ios]
-providers = ["coreml"]
-
 [target.react_native]
 """
-STEPS = {
-    "android",
-    "calibration",
-    "compile",
-    "golden",
-    "ios",
-    "kernels",
-    "kotlin",
-    "kotlin-libraries",
-    "latency",
-    "layers",
-    "over",
-    "parity",
-    "prepare",
-    "quantize",
-    "ranges",
-    "react-native",
+STEPS = frozenset(
+    "calibration compile golden ios kernels latency layers over parity prepare quantize ranges web".split()
+)
+PLATFORMS = {
+    "iOS and the web": ("", STEPS),
+    "all": (OTHERS, STEPS | {"android", "kotlin", "kotlin-libraries", "react-native"}),
 }
-"""Steps whose results a build of PROJECT stores."""
+"""Further targets of PROJECT, and the steps whose results a build stores."""
+IN_KOTLIN = [pytest.mark.kotlin, pytest.mark.nightly("the same damage to a store of iOS and the web")]
 NO_STEPS = {"scratch", "unfinished"}
 
 
@@ -86,6 +80,8 @@ class Project:
     cache: Path
     clean: dict[str, str]
     """file of the release -> its sha256, built from nothing"""
+    steps: frozenset[str]
+    """steps whose results the build stores"""
 
     @property
     def store(self) -> Path:
@@ -102,15 +98,16 @@ def built(folder: Path, cache: Path) -> tuple[dict[str, str], str]:
     return {str(path.relative_to(dist)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}, done.stderr
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+@pytest.fixture(scope="module", params=["iOS and the web", pytest.param("all", marks=IN_KOTLIN)])
+def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    targets, steps = PLATFORMS[request.param]
     folder, cache = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("cache")
     saved(folder / "small.onnx", linear(columns=512))
     numpy.savez(folder / "samples.npz", x=numpy.random.default_rng(0).standard_normal((8, 1, 64), numpy.float32))
-    (folder / "mobpack.toml").write_text(PROJECT)
+    (folder / "mobpack.toml").write_text(PROJECT + targets)
     clean, said = built(folder, cache)
     assert "damaged" not in said
-    return Project(folder, cache, clean)
+    return Project(folder, cache, clean, steps)
 
 
 def entries(store: Path) -> list[Path]:
@@ -124,7 +121,7 @@ def content(entry: Path) -> list[Path]:
 
 
 def test_every_step_of_the_build_is_looked_at(project: Project) -> None:
-    assert {entry.parent.name for entry in entries(project.store)} == STEPS
+    assert {entry.parent.name for entry in entries(project.store)} == project.steps
 
 
 @pytest.mark.parametrize(
