@@ -9,7 +9,7 @@ import pytest
 
 from packager.core.errors import ModelError
 from packager.core.values import Model, baseline
-from packager.samples import find
+from packager.samples import find, search
 from packager.samples.complaint import complaint
 from packager.samples.flow import index_limits, scale_inputs
 from packager.samples.search import LIMIT_S, MAX_TRIES
@@ -58,7 +58,9 @@ def arrays(found: Accepted) -> Iterator[dict[str, Any]]:
 
 
 def refusal(model: Model, folder: Path) -> str:
-    with pytest.raises(ModelError) as error:
+    """The words of a search that gives up after 20 tries: the first ones decide them."""
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ModelError) as error:
+        patch.setattr(search, "MAX_TRIES", 20)
         accepted(model, folder)
     return error.value.message
 
