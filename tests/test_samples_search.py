@@ -59,9 +59,10 @@ def arrays(found: Accepted) -> Iterator[dict[str, Any]]:
 
 def refusal(model: Model, folder: Path) -> str:
     """The words of a search that gives up after 20 tries: the first ones decide them."""
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(ModelError) as error:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "MAX_TRIES", 20)
-        accepted(model, folder)
+        with pytest.raises(ModelError) as error:
+            accepted(model, folder)
     return error.value.message
 
 
