@@ -55,7 +55,8 @@ def modules_of(step: Step, code: Code = INSTALLED) -> set[Path]:
 def test_the_steps_are_those_that_are_asked_for() -> None:
     """Every call of `results` or `find` of a store names a step of the same module."""
     named = set()
-    for path in MODULES:
+    asking = [path for path in MODULES if re.search(r"store\s*\.\s*(results|find)\b", path.read_text())]
+    for path in asking:
         for call in calls(tree(path)):
             step = call.args[0]
             assert isinstance(step, ast.Name), ast.unparse(call)
