@@ -20,7 +20,7 @@ google.protobuf.json_format onnx onnxruntime packager.compile.cache_key packager
 packager.compile.inserted_casts packager.compile.operators packager.compile.reader packager.compile.recorded_macs
 packager.compile.shared
 """.split()
-"""What the converter imports. None of them starts a thread, which a fork would lack."""
+"""Modules that the converter imports. None of them starts a thread, which a fork would lack."""
 GRACE_S = 10
 """Time that the server gives its forks to end."""
 
