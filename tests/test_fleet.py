@@ -45,7 +45,7 @@ from tests import fleet_tasks
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.schemas import jsonschema
 
-pytestmark = [pytest.mark.by_content("docs/fleet.schema.json", "packager"), pytest.mark.processes]
+pytestmark = [pytest.mark.by_content("docs/fleet.schema.json", "packager", "templates"), pytest.mark.processes]
 SCHEMA = Path(__file__).parents[1] / "docs" / "fleet.schema.json"
 VARIANTS = """
 [variant.int8]

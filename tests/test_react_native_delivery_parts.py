@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from packager import deltas
 from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.render import write_sources
+from packager.targets.android import kotlin
 from packager.targets.react_native import ReactNative
 from tests.delta_vectors import PATH
 from tests.toolchain import delivered, jsc, jvm, node, react_native_api
@@ -187,7 +189,6 @@ package com.example.models.reactnative
 import android.content.Context
 import android.net.ConnectivityManager
 import android.os.BatteryManager
-import device.report
 
 const val NETWORK = "connectivity"
 const val BATTERY = "batterymanager"
@@ -195,9 +196,9 @@ const val BATTERY = "batterymanager"
 fun state(services: Map<String, Any>): String = DeviceState(Context(services)).run { "${unmetered()} ${charging()}" }
 
 fun main() {
-    report("wifi", state(mapOf(NETWORK to ConnectivityManager(false), BATTERY to BatteryManager(true))))
-    report("mobile", state(mapOf(NETWORK to ConnectivityManager(true), BATTERY to BatteryManager(false))))
-    report("forbidden", state(mapOf(NETWORK to ConnectivityManager(null))))
+    println("wifi " + state(mapOf(NETWORK to ConnectivityManager(false), BATTERY to BatteryManager(true))))
+    println("mobile " + state(mapOf(NETWORK to ConnectivityManager(true), BATTERY to BatteryManager(false))))
+    println("forbidden " + state(mapOf(NETWORK to ConnectivityManager(null))))
 }
 """
 
@@ -209,8 +210,11 @@ def test_android_says_what_it_tells_apps_without_a_permission(
     for name, text in {"Main": MAIN, "Context": FRAMEWORK, "Network": NETWORK, "Battery": BATTERY}.items():
         (tmp_path / f"{name}.kt").write_text(text, encoding="utf-8", newline="\n")
     classes = jvm.compile_kotlin([own, *sorted(tmp_path.glob("*.kt"))], classpath=[jvm.fakes()])
-    found = jvm.run("com.example.models.reactnative.MainKt", {}, classpath=[classes]).facts
-    assert found == {"wifi": "1.0 1.0", "mobile": "0.0 0.0", "forbidden": "-1.0 -1.0"}
+    compiler = kotlin.find_compiler()
+    path = os.pathsep.join(map(str, (classes, compiler.stdlib)))  # without the classes that these stand for
+    main = [str(compiler.java), "-cp", path, "com.example.models.reactnative.MainKt"]
+    said = subprocess.run(main, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == ["wifi 1.0 1.0", "mobile 0.0 0.0", "forbidden -1.0 -1.0"]
 
 
 def test_the_kotlin_of_a_package_with_a_channel_compiles(

@@ -104,17 +104,17 @@ def _locked(out: Path) -> Iterator[None]:
     The lock is on the parent folder, so no file is left behind. Where it cannot be locked, as on some network disks,
     the last writer wins with a complete folder.
     """
-    try:
-        folder = host.opened_folder(out.parent)
-    except PermissionError:  # writable but not readable: nobody can lock it
-        yield
-        return
-    try:
-        with _own:
+    with _own:
+        try:
+            folder = host.opened_folder(out.parent)
+        except PermissionError:  # writable but not readable: nobody can lock it
+            yield
+            return
+        try:
             _lock(folder, out)
             yield
-    finally:
-        os.close(folder)
+        finally:
+            os.close(folder)
 
 
 def _lock(folder: int, out: Path) -> None:
