@@ -171,9 +171,11 @@ def test_the_guard_runs_before_the_program_that_it_watches(monkeypatch: pytest.M
 
 
 COMPILE = """
+import os
 import sys
 from pathlib import Path
 from packager.targets.android import kotlin
+os.environ.pop(kotlin.JAVA_RUNNER, None)  # no other process runs this Java
 folder = Path(sys.argv[1])
 kotlin.find_compiler = lambda: kotlin.Compiler(java=folder / "java", java_home=folder, jars=(), stdlib=folder)
 kotlin.compile_kotlin({"A.kt": "class A"}, module_name="m", work=folder)
