@@ -146,13 +146,12 @@ class Tree:
     def _rendered(self, code: Iterable[Path]) -> Iterator[str]:
         """Folders of templates that a string in `code` begins with, and those that their templates include."""
         folder = self.root / "templates"
-        waiting = [closure.text_of(path) for path in code if path.suffix == ".py"]
+        waiting = {name for path in code if path.suffix == ".py" for name in _folders_in(folder, path)}
         found: set[str] = set()
         while waiting:
-            text = "\n".join(waiting)
-            named = {each for each in _folders(folder) if re.search(rf"[\"']{each}[\"'/]", text)}
-            waiting = [_text_below(folder / each) for each in sorted(named - found)]
-            found |= named
+            found |= waiting
+            inside = (path for name in waiting for path in _files(folder / name) if path.suffix == ".j2")
+            waiting = {name for path in inside for name in _folders_in(folder, path)} - found
         return (f"templates/{each}" for each in sorted(found))
 
     def _named(self, *names: str) -> set[Path]:
@@ -242,14 +241,16 @@ def _files(path: Path) -> frozenset[Path]:
 
 
 @cache
-def _folders(path: Path) -> tuple[str, ...]:
-    return tuple(sorted(each.name for each in path.iterdir() if each.is_dir()))
+def _folders(path: Path) -> re.Pattern[str]:
+    """A string that begins with the name of a folder in `path`."""
+    names = sorted(each.name for each in path.iterdir() if each.is_dir())
+    return re.compile(rf"[\"']({'|'.join(names)})(?=[\"'/])")
 
 
 @cache
-def _text_below(path: Path) -> str:
-    """The texts of all templates below a folder."""
-    return "\n".join(each.read_text(encoding="utf-8") for each in sorted(_files(path)) if each.suffix == ".j2")
+def _folders_in(path: Path, file: Path) -> frozenset[str]:
+    """Folders in `path` that strings in the text of `file` begin with."""
+    return frozenset(_folders(path).findall(closure.text_of(file)))
 
 
 @cache
