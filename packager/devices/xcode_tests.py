@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from packager.core.errors import ConfigError
 from packager.core.values import Sources
 from packager.files.atomic import atomic_files
-from packager.files.hashes import sha256_of
+from packager.files.hashes import known_sha256
 from packager.files.installed import templates_folder
 from packager.render import render, write_sources
 
@@ -140,9 +140,9 @@ def _sha256(package: Path) -> str:
         path for path in package.parent.glob(f"{package.name}-*.zip") if path.name[len(package.name) + 1].isdigit()
     ]
     if len(archives) == 1:
-        return sha256_of(archives[0])
+        return known_sha256(archives[0])
     files = sorted(path for path in package.rglob("*") if path.is_file())
-    lines = (f"{sha256_of(path)}  {path.relative_to(package).as_posix()}\n" for path in files)
+    lines = (f"{known_sha256(path)}  {path.relative_to(package).as_posix()}\n" for path in files)
     return sha256("".join(lines).encode()).hexdigest()
 
 
