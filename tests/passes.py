@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+from packager import render
 from packager.files.user_cache import cache_folder
 from tests.keys import ASKED, Package, Tree
 from tests.toolchain.kept import FRESH, remove_unused
@@ -80,6 +81,7 @@ class Keeper:
         self.failed: set[str] = set()
         self.opened: set[str] = set()
         self._marked: dict[Path, Marked | None] = {}
+        self._file: Path | None = None
         self._prefix = f"{root}{os.sep}"
         sys.addaudithook(self._note)
 
@@ -117,6 +119,7 @@ class Keeper:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Reports a kept pass in place of a run."""
         found = self.marked(item)
+        self._forget_templates(item.path)
         self.opened.clear()
         ASKED.clear()
         if found is None or item.nodeid not in found.kept:
@@ -135,6 +138,12 @@ class Keeper:
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         item.session._setupstate.teardown_exact(nextitem)  # fixtures that tests before it left for this file
         return True
+
+    def _forget_templates(self, file: Path) -> None:
+        """Has the tests of each file open the templates that they render, whatever this process has rendered before."""
+        if file != self._file:
+            render.environment.cache_clear()
+        self._file = file
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

@@ -107,6 +107,23 @@ def test_a_test_that_reads_a_file_outside_its_key_fails(tree: Tree) -> None:
 
 
 @pytest.mark.processes
+def test_each_file_opens_the_templates_that_it_renders(tree: Tree) -> None:
+    renders = """
+from packager import render
+
+def test_opens_templates():
+    assert render.environment.cache_info().currsize == 0
+    render.environment()
+
+def test_opens_no_template_again():
+    assert render.environment.cache_info().currsize == 1
+"""
+    (tree.root / "tests" / "test_one.py").write_text(renders)
+    (tree.root / "tests" / "test_two.py").write_text(renders)
+    assert run(tree, "--ignore=tests/test_number.py") == {"passed": 4}
+
+
+@pytest.mark.processes
 def test_a_file_outside_the_key_is_noticed_by_a_relative_path_too(tree: Tree) -> None:
     file = tree.root / "tests" / "test_number.py"
     file.write_text(

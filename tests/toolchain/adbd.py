@@ -225,6 +225,7 @@ def classes_for(library: Path | None) -> dict[Path, tuple[Path, ...]]:
                 archive.extract("classes.jar", scratch)
             kept = cache_folder() / "adbd" / f"{known_sha256(scratch / 'classes.jar')}.jar"
             if not kept.is_file():
+                kept.parent.mkdir(parents=True, exist_ok=True)
                 host.replace(scratch / "classes.jar", kept)
             own.insert(0, kept)
         return {
