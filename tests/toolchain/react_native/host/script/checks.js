@@ -38,3 +38,14 @@ export async function fails(action, code, words = '') {
 }
 
 export const later = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));
+
+/**
+ * Repeats an attempt, with waits of 1, 2, 4 and more ms, until one says that it met work under way. Nothing tells when
+ * another thread begins or ends its work, and a wait that is right on an idle machine is not on a busy one.
+ */
+export async function untilMet(attempt) {
+  for (let round = 0; round < 40; round += 1) {
+    if (await attempt(2 ** (round % 10))) return;
+  }
+  throw new Error('not so: work is met while it is under way');
+}

@@ -2,7 +2,7 @@
 
 import * as models from '@example/models';
 
-import { check, equal, fails, later, text } from './checks.js';
+import { check, equal, fails, later, text, untilMet } from './checks.js';
 import { engine } from './engine.js';
 
 const { EveryType, Orientation, SileroVad } = models;
@@ -159,25 +159,30 @@ export async function selfTests() {
   return results;
 }
 
+/** Runs that have begun end by themselves, all others as `disposed`: with one under way, and some that wait. */
 export async function disposesWhileRunning() {
-  const model = await Orientation.load(one());
   const [name] = Object.keys(Orientation.descriptor.inputs);
   const [output] = Object.keys(Orientation.descriptor.outputs);
   const input = { [name]: { data: new Float32Array(8 * PIXELS).fill(0.5), shape: [8, 3, 224, 224] } };
-  const expected = (await model.run(input))[output].data;
-  const runs = Array.from({ length: 6 }, () => model.run(input));
-  await runs[0];
-  await later(5);
-  model.dispose();
-  const ends = await Promise.allSettled(runs);
-  const whole = ends.filter((each) => each.status === 'fulfilled');
-  const codes = ends.slice(whole.length).map((each) => each.reason?.code);
-  check(whole.length >= 2, 'the run that was under way ends by itself');
-  for (const each of whole) equal(each.value[output].data, expected, 'its output');
-  check(codes.length >= 1 && codes.every((code) => code === 'disposed'), `runs that had not begun: ${codes}`);
-  await fails(() => model.run(input), 'disposed');
-  await fails(() => model.runSync(input), 'disposed');
-  model.dispose();
+  await untilMet(async (wait) => {
+    const model = await Orientation.load(one());
+    let ended = 0;
+    const runs = Array.from({ length: 6 }, () => model.run(input));
+    for (const each of runs) each.then(() => void (ended += 1), () => undefined);
+    const expected = (await runs[0])[output].data;
+    await later(wait);
+    const endedBefore = ended;
+    model.dispose();
+    const ends = await Promise.allSettled(runs);
+    const whole = ends.filter((each) => each.status === 'fulfilled');
+    const codes = ends.slice(whole.length).map((each) => each.reason?.code);
+    for (const each of whole) equal(each.value[output].data, expected, 'its output');
+    check(codes.every((code) => code === 'disposed'), `how runs ended: ${whole.length} by themselves, then ${codes}`);
+    await fails(() => model.run(input), 'disposed');
+    await fails(() => model.runSync(input), 'disposed');
+    model.dispose();
+    return whole.length > endedBefore && codes.length > 0;
+  });
 }
 
 export async function cancels() {
