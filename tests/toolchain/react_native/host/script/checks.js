@@ -49,3 +49,31 @@ export async function untilMet(attempt) {
   }
   throw new Error('not so: work is met while it is under way');
 }
+
+/** Waits until something is so: for a minute, after which it fails. `again` is done before each look. */
+export async function until(isSo, words, again = () => later(10)) {
+  const end = host.now() + 60000;
+  while (!isSo()) {
+    check(host.now() < end, words());
+    await again();
+  }
+}
+
+/** All that follows from what has happened, without what other threads or timers have to tell. */
+export async function atOnce() {
+  for (let turn = 0; turn < 100; turn += 1) await null;
+}
+
+/**
+ * How many bytes the process has more than `before` once garbage is collected. Memory goes back to the system when the
+ * allocator likes, so this waits for a minute while there are `plan.limitBytes` or more.
+ */
+export async function grownBytes(before) {
+  const end = host.now() + 60000;
+  for (;;) {
+    host.collectGarbage();
+    await later(20);
+    const grown = host.residentBytes() - before;
+    if (grown < plan.limitBytes || host.now() > end) return grown;
+  }
+}
