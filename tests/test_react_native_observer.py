@@ -55,7 +55,7 @@ def test_an_observer_is_told_of_loading_runs_failures_and_disposal(app: native.A
     assert {(each["model"], each["provider"], each["isRetry"]) for each in (first, second, sync, cancelled)} == {
         ("orientation", "cpu", False)
     }
-    assert 0 <= first["queued"]
+    assert first["queued"] >= 0
     assert second["queued"] >= first["queued"] + first["duration"] - found["asked"], "it waited for the first"
     assert second["queued"] + second["duration"] <= found["runs"]
     assert 0 < first["duration"] + second["duration"] <= found["runs"]
