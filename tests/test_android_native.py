@@ -95,7 +95,7 @@ read.restype = ctypes.c_void_p
 assert read(None, None, ctypes.c_int64(0)) is None
 """
     environment = {"LD_LIBRARY_PATH": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60, env=environment)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300, env=environment)
 
 
 def test_a_package_has_the_processors_of_its_runtime_and_one_for_the_cpu_alone_has_none(store: Store) -> None:

@@ -45,8 +45,9 @@ def test_calls_that_wait_are_told_with_the_time_in_the_queue(facts: Mapping[str,
     queued = [float(each) for each in facts["runs.queued"].split(",")]
     durations = [float(each) for each in facts["runs.duration"].split(",")]
     assert queued[:2] == [0, 0], "calls that do not wait"
-    assert queued[2] < queued[3] < queued[4]
-    assert queued[4] > durations[3], "the third waited for the second at least"
+    for before in (2, 3):
+        least = queued[before] + durations[before] - float(facts["asked"])
+        assert queued[before + 1] >= least, "it waited for the one before"
 
 
 def test_a_load_that_failed_is_told_with_its_error(facts: Mapping[str, str]) -> None:
@@ -55,7 +56,7 @@ def test_a_load_that_failed_is_told_with_its_error(facts: Mapping[str, str]) -> 
 
 def test_metrics_count_runs_of_all_threads(facts: Mapping[str, str]) -> None:
     assert facts["counted"] == "1 20 0 20"
-    assert 0 < float(facts["throughput"]) < 1.2 / float(facts["mean"]) * 4
+    assert 0 < float(facts["throughput"]) <= 4 / float(facts["least"]), "four threads with five runs each"
 
 
 def test_the_provider_of_metrics_is_that_of_the_last_run_that_succeeded(facts: Mapping[str, str]) -> None:

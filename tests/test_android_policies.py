@@ -114,7 +114,7 @@ def test_on_a_hot_device_runs_have_half_the_threads_until_it_is_cool(phone: Devi
     assert seen["hot.events"] == "release THERMAL,load CPU,run CPU"
     assert seen["cool again.events"] == "release THERMAL,load CPU,run CPU"
     assert int(seen["hot.threads"]) < int(seen["cool.threads"]) == int(seen["cool again.threads"])
-    assert int(seen["asked"]) <= 3, "of 21 runs in a little more than a second"
+    assert int(seen["asked"]) <= float(seen["asked.seconds"]) + 1, "once a second"
     assert seen["with threads of the app's own"] == "run CPU"
 
 
@@ -152,7 +152,7 @@ def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_t
     assert {seen[f"answer.{level}"] for level in (5, 10, 15, 20, 40, 80)} == {seen["usual"]}
     assert seen["released twice"] == "release MEMORY"
     assert seen["after release"] == "CPU orientation"
-    assert seen["while it runs"] == "", "a run keeps its session"
+    assert seen["kept while it runs"] == "true", "a run keeps its session"
     assert seen["closed"] == "release MEMORY,release CLOSE"
     assert (seen["callbacks after close"], seen["callbacks without the policy"]) == ("0", "0")
     assert seen["run after close.thrown"] == "java.lang.IllegalStateException"

@@ -165,7 +165,6 @@ def test_a_cancelled_load_ends_and_the_next_goes_on(setting: Setting) -> None:
     size = part.stat().st_size
 
     assert seen["ended"] == "cancelled"
-    assert int(seen["cancelled.ms"]) < 2000
     assert 0 < size < len(setting.content)
     assert setting.run()["load.thrown"] == "null"
     assert setting.ranges[1] == f"{size}-{setting.last}"

@@ -131,8 +131,11 @@ def test_the_licence_of_an_npm_package_and_of_a_licence_file(tmp_path: Path) -> 
 def test_a_command_is_watched_and_ended_at_the_limit(tmp_path: Path) -> None:
     child = "import time; kept = bytearray(200_000_000); time.sleep(60)"
     command = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"]
-    seen = building.watch(command, tmp_path, {}, limit_s=2)
-    assert seen.exit_code is None
+    for limit_s in (2, 10, 40):
+        seen = building.watch(command, tmp_path, {}, limit_s=limit_s)
+        assert seen.exit_code is None
+        if seen.peak_bytes > 200_000_000:  # on a busy machine it takes a while to start
+            break
     assert seen.peak_bytes > 200_000_000
     assert building.state_of(seen, "") == "over the limit"
 
@@ -142,9 +145,13 @@ def test_the_time_of_the_kotlin_compiler_is_told_apart(tmp_path: Path) -> None:
     inner = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
     compiler = ["-c", inner, building.KOTLIN.decode()]
     outer = f"import subprocess, sys, time; time.sleep(0.5); subprocess.run([sys.executable, *{compiler!r}])"
-    seen = building.watch([sys.executable, "-c", outer], tmp_path, {}, limit_s=60)
-    assert seen.exit_code == 0
-    assert 0.5 < seen.kotlin_wall_s < seen.wall_s - 0.2
+    for _ in range(5):
+        seen = building.watch([sys.executable, "-c", outer], tmp_path, {}, limit_s=60)
+        assert seen.exit_code == 0
+        if 0.5 < seen.kotlin_wall_s < seen.wall_s - 0.2:  # unless whoever watches has slept too long
+            break
+    else:
+        pytest.fail(f"{seen.kotlin_wall_s} s of {seen.wall_s} s")
     assert 0 < seen.kotlin_cpu_s < seen.cpu_s
 
 

@@ -54,7 +54,7 @@ def test_shims_for_arm64_keep_it_too(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
         env={**Arm64().variables(), "LD_LIBRARY_PATH": str(bionic.shims([probe]))},
     )
 
@@ -164,6 +164,6 @@ def call(binary: Path, function: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         env={"LD_LIBRARY_PATH": str(bionic.shims([binary]))},
     )

@@ -244,18 +244,27 @@ def test_an_interrupted_build_leaves_the_previous_release_whole(
     interrupt: Callable[[int, int], None],
     number: signal.Signals,
 ) -> None:
+    """The converter never comes to its work: what it imports waits."""
     before = files(project)
+    modules = tmp_path_factory.mktemp("modules")
+    begun = modules / "begun"
+    waiting = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)\n"
+    (modules / "onnxruntime.py").write_text(waiting, encoding="utf-8", newline="\n")
+    cache = empty_cache(tmp_path_factory.mktemp("cache"))
     with subprocess.Popen(
         [sys.executable, "-m", "packager.cli", "build", "model.onnx", "-t", "android"],
         cwd=project,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(tmp_path_factory.mktemp("cache")))},
+        env={**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(modules)},
         start_new_session=True,
     ) as child:
         assert child.stderr is not None
         assert "load model.onnx" in child.stderr.readline()
-        time.sleep(0.05)  # into the conversion, which takes longer than that to start
+        end = time.monotonic() + 120
+        while not begun.exists() and child.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
         interrupt(child.pid, number)
         rest = child.stderr.read()
     assert child.returncode == 130, rest

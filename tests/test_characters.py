@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.config import from_document
@@ -84,6 +84,7 @@ def test_unicode_has_no_control_or_format_character_that_is_not_known() -> None:
     assert [each for each in missed if each not in seen and not 0x13430 <= ord(each) <= 0x1345F] == []
 
 
+@settings(deadline=None)
 @given(text=TEXTS)
 def test_json_means_the_same_and_holds_none_of_them(text: str) -> None:
     for document in (text, {text: [text]}):
@@ -93,6 +94,7 @@ def test_json_means_the_same_and_holds_none_of_them(text: str) -> None:
     assert to_json("ä中🙂") == '"ä中🙂"'
 
 
+@settings(deadline=None)
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
 def test_toml_means_the_same_and_holds_none_of_them(text: str) -> None:
     written = toml_string(text)
@@ -100,6 +102,7 @@ def test_toml_means_the_same_and_holds_none_of_them(text: str) -> None:
     assert not characters.ALL.search(written)
 
 
+@settings(deadline=None)
 @given(text=TEXTS)
 def test_markup_is_well_formed_and_a_comment_is_one_line(text: str) -> None:
     escaped = text.replace("&", "&amp;").replace("<", "&lt;")

@@ -25,7 +25,7 @@ EXECUTABLE = {
 }
 """Modules that name this Python without starting it, with the reason."""
 STARTING = ("processes/children.py", "processes/groups.py")
-WAIT_S = 20
+WAIT_S = 120
 """Longest time until a killed process is gone; tests poll for it."""
 
 

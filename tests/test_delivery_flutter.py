@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tests.delivery_tales import Tale
 from tests.delivery_telling import Language, fills_up, serving, told
 from tests.toolchain.dart import dart
 from tests.toolchain.delivery_packages import RELEASES
-from tests.toolchain.react_native.download.server import slow, wait_until
+from tests.toolchain.react_native.download.server import gated, held, wait_until
 
 pytestmark = [pytest.mark.by_content(of=[RELEASES["flutter"]]), pytest.mark.flutter]
 
@@ -117,7 +118,7 @@ def test_a_release_that_has_ended_the_app_twice_is_not_opened_again(
 def test_a_cancelled_update_goes_on_where_it_ended(language: Language, tmp_path: Path) -> None:
     device = updated(language, tmp_path)
     language.channel.publish(without_deltas)
-    language.channel.on_each_blob(slow(0.05))
+    language.channel.on_each_blob(held(2000))
     with language.start(device) as app:
         assert app.ask("cancel")["error"] == "cancelled"
         assert app.ask("load")["version"] == FIRST
@@ -131,7 +132,8 @@ def test_a_cancelled_update_goes_on_where_it_ended(language: Language, tmp_path:
 def test_two_programs_of_one_app_do_not_update_at_once(language: Language, tmp_path: Path) -> None:
     device = updated(language, tmp_path)
     language.channel.publish(without_deltas)
-    language.channel.on_each_blob(slow(0.2))
+    gate = Event()
+    language.channel.on_each_blob(gated(gate))
     language.channel.forget()
     with language.start(device) as one, language.start(device) as other, ThreadPoolExecutor() as pool:
         first = pool.submit(one.ask, "update force")
@@ -139,6 +141,7 @@ def test_two_programs_of_one_app_do_not_update_at_once(language: Language, tmp_p
         second = other.ask("update force")["states"][MODEL]
         assert (second["phase"], second["version"]) == ("waiting", FIRST), second
         assert other.ask("load")["version"] == FIRST
+        gate.set()
         assert first.result()["states"][MODEL]["version"] == SECOND
         assert other.ask("load")["version"] == SECOND
 

@@ -24,7 +24,7 @@ pytestmark = [
 
 ROOT = Path(__file__).parents[1]
 APP = Path("sample_apps", "web")
-SECONDS = 60
+SECONDS = 120
 CHANNEL = "?channel=/channel/"
 STATE = "(document.getElementById('state')?.textContent ?? '')"
 

@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import sys
 import threading
 import time
+import traceback
 import zipfile
 from pathlib import Path
 
@@ -316,11 +318,18 @@ def test_an_interruption_waits_for_a_device_that_still_removes_its_files() -> No
     """`Thread.join` would take its thread for ended in Python 3.11."""
     halt = threading.Event()
     cleaned: list[str] = []
+    main = threading.main_thread().ident or 0
+
+    def is_waiting() -> bool:
+        """Whether the main thread waits for this one."""
+        calls = traceback.extract_stack(sys._current_frames()[main])
+        return [each.name for each in calls if each.name in ("on_each", "wait")] == ["on_each", "wait"]
 
     def work(found: Device) -> None:
-        time.sleep(0.1)
+        while not is_waiting():
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
-        halt.wait(30)
+        halt.wait(120)
         time.sleep(0.3)
         cleaned.append(found.serial)
         raise KeyboardInterrupt

@@ -23,7 +23,7 @@ from packager.devices.storage import Storage
 from packager.files.hashes import sha256_of
 from tests.device_cases import write_net
 from tests.toolchain import adbd, projects
-from tests.toolchain.adbd import Phone, Rack, classes_for, interruption
+from tests.toolchain.adbd import Phone, Rack, classes_for, interruption, wait_until
 from tests.toolchain.device_commands import Run, commands
 from tests.toolchain.environments import have
 
@@ -176,16 +176,19 @@ def test_a_cable_that_is_pulled_and_put_back_costs_a_round(lab: Lab, run: Run) -
         time.sleep(1)
         phone.start()
 
-    pulling = threading.Thread(target=pull)
-    pulling.start()
-    answer = run(
-        *("bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu", "--device", "Loose"),
-        *("--rounds", "2", "--seconds", "1", "--wait", "30", "--json"),
-    )
-    pulling.join()
+    for _ in range(5):
+        pulling = threading.Thread(target=pull)
+        pulling.start()
+        answer = run(
+            *("bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu", "--device", "Loose"),
+            *("--rounds", "2", "--seconds", "1", "--wait", "120", "--json"),
+        )
+        pulling.join()
+        assert answer.code == 0, answer.err
+        (device,) = json.loads(answer.out)["devices"]
+        if device["reconnects"]:  # unless the last round was over
+            break
     phone.pull_cable()
-    assert answer.code == 0, answer.err
-    (device,) = json.loads(answer.out)["devices"]
     assert device["reconnects"] >= 1
     assert device["restarts"] >= 1
 
@@ -197,13 +200,18 @@ def test_a_device_that_goes_for_good_is_reported_beside_the_others(lab: Lab, run
         wait_for_a_round(phone)
         phone.pull_cable()
 
-    pulling = threading.Thread(target=pull)
-    pulling.start()
-    answer = run(
-        *("bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu"),
-        *("--device", "Lost", "--device", "Pixel*", "--rounds", "2", "--seconds", "0.2", "--wait", "1", "--json"),
-    )
-    pulling.join()
+    for _ in range(5):
+        pulling = threading.Thread(target=pull)
+        pulling.start()
+        answer = run(
+            *("bench", "--package", lab.aar, "--model", "silero-vad", "--provider", "cpu"),
+            *("--device", "Lost", "--device", "Pixel*", "--rounds", "2", "--seconds", "0.2", "--wait", "1", "--json"),
+        )
+        pulling.join()
+        if answer.code:  # unless the last round was over
+            break
+        phone.start()
+        phone.connect()
     assert answer.code == 4
     found = json.loads(answer.out)
     states = {each["serial"]: each["state"] for each in found["devices"]}
@@ -246,16 +254,19 @@ def test_devices_that_cannot_run_a_package_say_why(
         ("echo no memory >&2; exit 9", 4, "ended with code 9, starting the program: no memory"),
         ("echo '{}'; kill -KILL $$", 4, "has killed the program, reading the package"),
         ("echo '{}'; kill -SEGV $$", 3, "(SIGSEGV)"),
-        ("echo '{}'; exec sleep 60", 4, "gave no answer within 1 s, reading the package"),
+        ("echo '{}'; exec sleep 60", 4, "gave no answer within {} s, reading the package"),
     ],
     ids=["exit code", "killed", "crashed", "silent"],
 )
 def test_how_the_program_on_a_device_ended_is_said(lab: Lab, run: Run, program: str, code: int, said: str) -> None:
     lab.pixel.write("app_process", program)
-    answer = run("self-test", "--package", lab.aar, "--device", lab.pixel.serial, "--timeout", "1")
+    for timeout_s in (1, 10, 60) if "sleep" in program else (60,):
+        answer = run("self-test", "--package", lab.aar, "--device", lab.pixel.serial, "--timeout", str(timeout_s))
+        if "starting the program" not in answer.err or code != 4:  # on a busy machine that takes a while
+            break
     (lab.pixel.folder / "answers" / "app_process").unlink()
     assert answer.code == code, answer.err
-    assert said in answer.err.replace("\n", " ")
+    assert said.format(timeout_s) in answer.err.replace("\n", " ")
     assert "hint:" in answer.err
 
 
@@ -281,27 +292,24 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
     get the files that were made, and no class that devices run."""
     lost = lab.rack.phone({"ro.product.model": "Lost"}, classes=classes_for(None), keeps_disk=True)
     old = lab.rack.phone({"ro.product.model": "Old", "ro.build.version.sdk": "23"})
-    seen: dict[str, list[float]] = {}
-    done = threading.Event()
+    held = (lab.pixel, lab.galaxy, lost)
+    for phone in held:
+        phone.hold()
+    met: list[bool] = []
 
     def watch() -> None:
-        while not done.is_set():
-            for phone in (lab.pixel, lab.galaxy, lost):
-                if any(phone.running("java")):
-                    seen.setdefault(phone.serial, []).append(time.monotonic())
-            if lost.serial in seen:
-                lost.pull_cable()
-            time.sleep(0.02)
+        met.append(wait_until(lambda: all(phone.is_held for phone in held)))
+        lost.pull_cable()
+        for phone in held:
+            phone.let_go()
 
     watching = threading.Thread(target=watch)
     watching.start()
     patterns = [word for serial in (lab.pixel, lab.galaxy, lost, old) for word in ("--device", serial.serial)]
     answer = run("check", net.name, "--package", "none", *patterns, "--cache", tmp_path / "shared", "--json")
-    done.set()
     watching.join()
     old.pull_cable()
-    first, second = seen[lab.pixel.serial], seen[lab.galaxy.serial]
-    assert max(first[0], second[0]) < min(first[-1], second[-1]), "one device waited for the other to end"
+    assert met == [True], "one device waited for the other to end"
     assert answer.code == 4
     assert lost.serial in answer.err
     found = json.loads(answer.out)

@@ -79,7 +79,7 @@ def test_ctrl_c_leaves_nothing_and_ends_pytorch(tmp_path: Path) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate(timeout=120)
     assert (running.returncode, left_in(tmp_path)) == (130, ["waiting"]), err
     child = int((tmp_path / "waiting").read_text(encoding="utf-8"))
     with pytest.raises(ProcessLookupError):

@@ -33,7 +33,7 @@ def test_who_waits_gets_the_lock_once_it_is_free(tmp_path: Path) -> None:
     waiting.join(0.3)
     assert waiting.is_alive()
     os.close(first)
-    waiting.join(20)
+    waiting.join(60)
     assert not waiting.is_alive()
     os.close(second)
 

@@ -73,7 +73,7 @@ def test_a_key_that_is_missing_or_wrong_is_an_error_of_its_own(facts: Facts, nam
 
 def test_the_speed_is_told(facts: Facts) -> None:
     print(f"{facts['speed']['found']:.0f} MB/s")
-    assert facts["speed"]["found"] > 1
+    assert facts["speed"]["found"] > 0
 
 
 def test_a_package_without_encryption_knows_nothing_of_it(tmp_path: Path) -> None:

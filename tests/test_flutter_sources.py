@@ -19,11 +19,12 @@ from tests.toolchain.react_native.download.server import (
     Fault,
     changed,
     cut,
+    held,
     other_bytes,
     redirect,
     serving,
-    slow,
     status,
+    wait_until,
     whole,
 )
 
@@ -164,21 +165,20 @@ def test_what_has_come_of_something_else_does_no_harm(setting: Setting, tmp_path
 
 
 def test_a_cancelled_load_goes_on_the_next_time(setting: Setting, tmp_path: Path) -> None:
-    found = loaded(setting, tmp_path, slow(0.05), line=f"{setting.line} 2000")
+    found = loaded(setting, tmp_path, held(2000), line=f"{setting.line} 2000")
     assert found["error"] == "cancelled", found
     assert loaded(setting, tmp_path)["error"] == ""
     assert int(asked(setting)[0].partition("-")[0]) >= 2000
 
 
 def test_a_killed_load_goes_on_the_next_time(setting: Setting, tmp_path: Path) -> None:
-    setting.reset(slow(0.1))
+    setting.reset(held(2000))
     part = kept(tmp_path, setting).with_name(f"{kept(tmp_path, setting).name}.part")
     with setting.start(tmp_path / "device") as app:
         assert app.process.stdin
         app.process.stdin.write(f"{setting.line}\n")
         app.process.stdin.flush()
-        while not part.exists() or part.stat().st_size < 2000:
-            pass
+        assert wait_until(lambda: part.exists() and part.stat().st_size >= 2000)
         app.kill()
     assert loaded(setting, tmp_path)["error"] == ""
     assert int(asked(setting)[0].partition("-")[0]) >= 2000

@@ -94,14 +94,14 @@ def under_node(folder: Path, kind: str, library: str) -> str:
         kind,
         library,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return str(done.stdout)
 
 
 @pytest.fixture(scope="module")
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("chromium"), seconds=300) as opened:
+    with browser(tmp_path_factory.mktemp("chromium"), seconds=1800) as opened:
         yield opened
 
 

@@ -74,7 +74,7 @@ def told(opened: Browser, package: Path) -> dict[str, Any]:
 
 
 def test_an_app_on_a_page_takes_newer_models_from_a_channel(package: Path, tmp_path: Path) -> None:
-    with browser(tmp_path, seconds=120) as opened:
+    with browser(tmp_path, seconds=1800) as opened:
         said = told(opened, package)
     own, newer = updated_web.total(1), updated_web.total(2)
     assert said["before"] == ["unchecked", "1.2.3"]

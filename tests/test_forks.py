@@ -24,7 +24,7 @@ from tests.toolchain.forks import forked
 __all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 """Time that a fork has to say something, or to end."""
 
 PROGRAM = """

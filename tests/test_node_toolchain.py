@@ -91,10 +91,13 @@ def test_a_program_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
         encoding="utf-8",
     )
 
-    done = node.run(["parent.js"], cwd=tmp_path, timeout_s=1)
+    for timeout_s in (1, 10, 60):
+        done = node.run(["parent.js"], cwd=tmp_path, timeout_s=timeout_s)
+        assert done.returncode < 0
+        assert f"ended after {timeout_s} s" in done.stderr
+        if (tmp_path / "beats").exists():  # on a busy machine it takes a while to start
+            break
 
-    assert done.returncode < 0
-    assert "ended after 1 s" in done.stderr
     time.sleep(0.2)
     beats = (tmp_path / "beats").read_text(encoding="utf-8")
     time.sleep(0.2)

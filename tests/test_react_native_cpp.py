@@ -58,7 +58,7 @@ def unit(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Uni
     jsc.compiler(command, what="compiling unit.cpp")
 
     def run(*words: str | Path) -> tuple[int, str]:
-        done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=300)
         return done.returncode, (done.stdout + done.stderr).strip()
 
     return run

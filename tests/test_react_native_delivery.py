@@ -250,7 +250,7 @@ def test_a_model_opens_whatever_the_last_durable_write_was(app: App) -> None:
 def test_a_download_goes_on_where_a_process_was_killed(app: App) -> None:
     release = app.shelf.release(1)
     path = model_blob(app, 1)
-    app.shelf.files.faults_by_path[path] = deque([servers.slow(0.2)])
+    app.shelf.files.faults_by_path[path] = deque([servers.held(2000)])
     app.shelf.publish(release)
     app.running.begin("update force")
     part = app.kept / "files" / f"{path.rpartition('/')[2]}.part"

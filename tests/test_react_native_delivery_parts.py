@@ -90,7 +90,9 @@ def patch(package: Path) -> Patch:
 
     def run(*words: str | Path) -> tuple[int, str]:
         libraries = {"LD_LIBRARY_PATH": str(jsc.libraries(jsc.onnxruntime())[1])}
-        done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=60, env=libraries)
+        done = subprocess.run(
+            [program, *words], capture_output=True, text=True, check=False, timeout=300, env=libraries
+        )
         return done.returncode, (done.stdout + done.stderr).strip()
 
     return run

@@ -34,13 +34,13 @@ def app(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return app
 
 
-def jest(app: Path, test: str, *arguments: str, patience_ms: int = 30_000, arrays: str = "node's") -> Finished:
+def jest(app: Path, test: str, *arguments: str, patience_ms: int = 60_000, arrays: str = "node's") -> Finished:
     """Runs one file of tests; `arrays` are those of Node, or a test's "own"."""
     program = node.tool(node.project("react_native"), "jest")
     [package] = json.loads((app / "package.json").read_text(encoding="utf-8"))["dependencies"]
     variables = {"PACKAGE": package, "PATIENCE_MS": str(patience_ms), "ARRAYS": arrays}
     given = ("--ci", *arguments, f"{test}.test.js")
-    return node.run([program, *given], cwd=app, environment=variables, timeout_s=300)
+    return node.run([program, *given], cwd=app, environment=variables, timeout_s=900)
 
 
 def values(package: Path, scratch: Path) -> dict[str, object]:

@@ -173,7 +173,7 @@ def test_native_code_trusts_nothing_that_javascript_passes(app: native.App, tmp_
 
 
 def test_a_thousand_runs_do_not_take_more_memory(app: native.App) -> None:
-    found = app.run("growsNot")
+    found = app.run("growsNot", limitBytes=8 * MIB)
     assert found["grownBytes"] < 8 * MIB
     assert found["threads"] < 20
 

@@ -26,6 +26,8 @@ ATTRIBUTES = {
     "process.memory.usage",
 }
 RUNS = 3
+ROUNDING_S = 1e-6
+"""of a difference between two times since 1970"""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def test_an_observer_is_told_of_loading_runs_failures_and_disposal(app: native.A
 
     assert (load["what"], load["model"], load["version"], load["provider"]) == ("load", "orientation", "1.2.3", "cpu")
     assert (load["source"], [each["provider"] for each in load["fallbacks"]]) == ("bundled", ["xnnpack"])
-    assert 0 < load["duration"] <= found["load"]
+    assert 0 < load["duration"] <= found["load"] + ROUNDING_S
     assert found["resident"] / 4 < load["memory"] < found["resident"] * 4
     assert load["sizeBytes"] == (app.bundle / "orientation.ort.tflite").stat().st_size
 
@@ -53,11 +55,12 @@ def test_an_observer_is_told_of_loading_runs_failures_and_disposal(app: native.A
     assert {(each["model"], each["provider"], each["isRetry"]) for each in (first, second, sync, cancelled)} == {
         ("orientation", "cpu", False)
     }
-    assert 0 <= first["queued"] < second["queued"]
-    assert first["duration"] / 4 < second["queued"] <= first["queued"] + first["duration"], "it waited for the first"
+    assert first["queued"] >= 0
+    assert second["queued"] >= first["queued"] + first["duration"] - found["asked"], "it waited for the first"
+    assert second["queued"] + second["duration"] <= found["runs"]
     assert 0 < first["duration"] + second["duration"] <= found["runs"]
     assert (sync["queued"], cancelled["queued"]) == (0, 0)
-    assert cancelled["duration"] >= 0.005
+    assert 0 < found["waited"] - ROUNDING_S <= cancelled["duration"] <= found["cancelled"] + ROUNDING_S
 
     assert (release["what"], release["model"], release["reason"]) == ("release", "orientation", "close")
     assert (failure["what"], failure["model"], failure["error"]) == ("failure", "orientation", "runtime")
@@ -70,7 +73,8 @@ def test_an_observer_changes_nothing_else(app: native.App, case: str) -> None:
 
 
 def test_metrics_count_each_model_apart(app: native.App) -> None:
-    page, voice = app.run("counts")
+    counted = app.run("counts")
+    page, voice = counted["found"]
     assert [(each["model"], each["loads"], each["failures"]) for each in (page, voice)] == [
         ("orientation", 1, 1),
         ("silero-vad", 1, 0),
@@ -89,7 +93,7 @@ def test_metrics_count_each_model_apart(app: native.App) -> None:
         assert attributes["mobpack.run.duration.p90"] == latency["p90"]
         assert attributes["process.memory.usage"] == each["memory"]
         assert attributes["mobpack.fallback.reasons"].startswith("xnnpack: ")
-    assert page["queue"]["max"] > page["latency"]["min"] / 2, "the second run waited"
+    assert page["queue"]["max"] >= page["latency"]["min"] - counted["asked"], "the second run waited"
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:

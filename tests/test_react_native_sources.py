@@ -186,8 +186,11 @@ def test_a_download_that_is_on_its_way_is_not_removed(setting: Setting) -> None:
     part.write_bytes(FILES["net.weights"][:10_000])
     setting.server.files.faults.append(servers.slow(0.01))
     found = setting.run("""
-        const placing = place({ url }, [file.weights[0]]);
-        await sleep(100);
+        let placing;
+        await new Promise((resolve) => {
+            const onProgress = ({ loadedBytes }) => loadedBytes > 10000 && resolve();
+            placing = place({ url }, [file.weights[0]], { onProgress });
+        });
         await removeDownloads(backend, []);
         return outcome(placing);
     """).value
@@ -381,7 +384,7 @@ def test_in_a_browser_https_must_not_lead_to_http(setting: Setting) -> None:
 
 
 def test_in_a_browser_a_load_can_be_cancelled(setting: Setting) -> None:
-    setting.server.files.faults.append(servers.slow(0.2))
+    setting.server.files.faults.append(servers.held(2000))
     code = """
         const controller = new AbortController();
         setTimeout(() => controller.abort(), 100);

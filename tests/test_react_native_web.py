@@ -23,7 +23,7 @@ from tests.toolchain.react_native.packages import Built
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native, pytest.mark.browser]
 
 FILES = Path(__file__).parent / "toolchain" / "react_native" / "web"
-SECONDS = 30
+SECONDS = 120
 STATE = "document.querySelector('[data-testid=state]')?.textContent ?? ''"
 IMAGE = np.random.default_rng(7).random((1, 3, 224, 224), dtype=np.float32)
 PICTURE = "MOBPACK_SCREENSHOTS"

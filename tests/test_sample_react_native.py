@@ -35,7 +35,7 @@ LABELS = "[...document.querySelectorAll('[data-testid=label]')].map((each) => ea
 SCORES = "[...document.querySelectorAll('[data-testid=score]')].map((each) => parseFloat(each.textContent))"
 PROBLEM = "document.querySelector('[data-testid=problem]')?.textContent ?? ''"
 STATE = "document.querySelector('[data-testid=state]')?.textContent ?? ''"
-SECONDS = 40
+SECONDS = 120
 UPRIGHT, TO_THE_RIGHT = 1, 6
 """Numbers of Exif."""
 

@@ -46,7 +46,7 @@ for (const end of [4, 20, undefined]) {{
 }}
 """
 STATE = "(document.getElementById('state')?.textContent ?? '')"
-SECONDS = 40
+SECONDS = 120
 CHOOSE = """
 (async () => {{
   const bytes = Uint8Array.from(atob('{picture}'), (each) => each.charCodeAt(0));

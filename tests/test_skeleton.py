@@ -132,7 +132,7 @@ def refuse_or_load(path: Path) -> None:
     start = time.perf_counter()
     with contextlib.suppress(MobpackError):
         models.load(path, "m")
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 60
 
 
 @few

@@ -106,18 +106,21 @@ def test_slow_writers_at_the_same_moment_leave_whole_results(bucket: Bucket) -> 
 
 def test_a_killed_writer_leaves_nothing_that_is_half_there(bucket: Bucket) -> None:
     """SIGKILL after every few requests, until one gets through; readers in between find whole results or none."""
-    bucket.behaviour.delay_s = 0.01
+    behaviour = bucket.behaviour
     known: set[int] = set()
     kills = 0
     for requests in (3, 14, 30):
-        bucket.behaviour.requests = 0
+        behaviour.requests, behaviour.holds_from = 0, requests
+        behaviour.gate.clear()
         process = bucket.started(f"killed {requests}", "killed")
         end_s = time.monotonic() + 60
-        while bucket.behaviour.requests < requests and process.poll() is None and time.monotonic() < end_s:
+        while behaviour.requests < requests and process.poll() is None and time.monotonic() < end_s:
             time.sleep(0.002)
         kills += process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.communicate()
+        behaviour.holds_from = 0
+        behaviour.gate.set()
         assert process.returncode in (-signal.SIGKILL, 0)
         there = bucket.live(f"reader {requests}", "killed", MOBPACK_CACHE_MODE="read")
         assert there["refused"] == 0, there["warnings"]

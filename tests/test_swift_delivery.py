@@ -539,7 +539,7 @@ def test_a_server_that_fails_is_left_alone_for_some_time(app: App) -> None:
 def test_an_update_can_be_cancelled_and_goes_on(app: App) -> None:
     release = app.shelf.release(1)
     app.shelf.publish(release)
-    app.shelf.files.faults.extend([None, servers.slow(0.1)])
+    app.shelf.files.faults.extend([None, servers.held(2000)])
     assert app.ask("cancel")["error"] == "cancelled"
     assert any(name.endswith(".part") for name in app.files)
     app.shelf.files.faults.clear()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -26,6 +27,8 @@ CONTENT = bytes((index * 7 + index // 251) % 256 for index in range(100_000))
 OTHER = bytes(reversed(CONTENT))
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 NAME = f"/models/{SHA256}"
+STALL = "3"
+"""seconds of silence after which an answer is given up; a busy machine is silent for longer than one"""
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,9 @@ class Setting:
         [seen] = self.run_all(url=url, **environment)
         return seen
 
-    def succeed(self) -> list[int]:
+    def succeed(self, **environment: str) -> list[int]:
         """Downloads the file, and gives the progress."""
-        seen = self.run()
+        seen = self.run(**environment)
         assert seen["error"] == "", seen
         assert self.path.read_bytes() == CONTENT
         assert list(self.folder.iterdir()) == [self.path]
@@ -195,7 +198,7 @@ def test_without_an_etag_a_download_goes_on_and_is_checked_in_the_end(setting: S
 def test_what_goes_wrong_once_is_tried_again(setting: Setting, fault: servers.Fault) -> None:
     setting.server.files.faults.extend([servers.cut(30_000), fault, fault])
 
-    setting.succeed()
+    setting.succeed(**({"STALL": STALL} if fault is servers.stall else {}))
     assert setting.server.files.ranges[1] == "30000-99999"
     assert len(setting.server.files.requests) == 4
 
@@ -248,9 +251,9 @@ def test_an_answer_that_will_not_change_ends_a_download_at_once(setting: Setting
 
 def test_slow_is_not_stalled(setting: Setting) -> None:
     """All of it takes longer than the allowed silence."""
-    setting.server.files.faults.append(servers.slow(0.05))
+    setting.server.files.faults.append(servers.slow(0.08))
 
-    setting.succeed()
+    setting.succeed(STALL=STALL)
     assert len(setting.server.files.requests) == 1
 
 
@@ -326,34 +329,38 @@ def test_https_must_not_lead_to_http(setting: Setting) -> None:
 
 def test_a_cancelled_download_ends_at_once_and_keeps_what_has_come(setting: Setting) -> None:
     files = setting.server.files
-    files.faults.append(servers.slow(0.1))
+    files.faults.append(servers.held(22_000))
 
     seen = setting.run(CANCEL_BYTES="20000")
 
     assert seen["error"] == "cancelled"
     assert servers.wait_until(lambda: files.cut_off == [NAME])
     size = setting.part.stat().st_size
-    assert 20_000 < size < 60_000
+    assert 20_000 < size <= 22_000
     setting.succeed()
     assert files.ranges[1] == f"{size}-99999"
 
 
-@pytest.mark.parametrize("seconds", [0, 0.2], ids=["before", "in a pause"])
-def test_a_download_can_be_cancelled_while_nothing_comes(setting: Setting, seconds: float) -> None:
-    setting.server.files.faults.extend([servers.status(503)] * 9)
+def test_a_download_can_be_cancelled_before_it_begins(setting: Setting) -> None:
+    assert setting.run(CANCEL_SECONDS="0")["error"] == "cancelled"
+    assert setting.server.files.requests == []
 
-    seen = setting.run(CANCEL_SECONDS=str(seconds), FIRST_PAUSE="20")
 
-    assert (seen["error"], seen["seconds"] < 10) == ("cancelled", True)
-    assert len(setting.server.files.requests) == (1 if seconds else 0)
+def test_a_download_can_be_cancelled_in_a_pause(setting: Setting) -> None:
+    """How long it takes until there is one, nobody knows."""
+    files = setting.server.files
+    for seconds in (0.2, 1, 5, 25):
+        files.faults.extend([servers.status(503)] * 9)
+        assert setting.run(CANCEL_SECONDS=str(seconds), FIRST_PAUSE="1000")["error"] == "cancelled"
+        if files.requests:
+            break
+    assert len(files.requests) == 1
 
 
 def test_a_download_can_be_cancelled_while_the_server_is_silent(setting: Setting) -> None:
     setting.server.files.faults.append(servers.stall)
 
-    seen = setting.run(CANCEL_SECONDS="0.5", STALL="25")
-
-    assert (seen["error"], seen["seconds"] < 10) == ("cancelled", True)
+    assert setting.run(CANCEL_SECONDS="0.5", STALL="1000")["error"] == "cancelled"
 
 
 def test_a_full_disk_says_so_and_the_download_goes_on_when_there_is_room(setting: Setting) -> None:
@@ -369,8 +376,6 @@ def test_a_full_disk_says_so_and_the_download_goes_on_when_there_is_room(setting
 
 
 def test_two_loads_download_a_file_once(setting: Setting) -> None:
-    setting.server.files.faults.append(servers.slow(0.02))
-
     seen = setting.run_all("twice")
 
     assert [each["error"] for each in seen] == ["", ""]
@@ -412,12 +417,13 @@ def test_who_waits_takes_over_when_the_other_leaves(setting: Setting) -> None:
 
 
 def test_a_wait_for_another_download_can_be_cancelled(setting: Setting) -> None:
-    setting.server.files.faults.append(servers.slow(0.1))
+    gate = Event()
+    setting.server.files.faults.append(servers.gated(gate))
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(setting.run)
         assert servers.wait_until(lambda: bool(setting.server.files.requests))
-        seen = setting.run(CANCEL_SECONDS="0.3")
-        assert (seen["error"], seen["seconds"] < 3) == ("cancelled", True)
+        assert setting.run(CANCEL_SECONDS="0.3")["error"] == "cancelled"
+        gate.set()
         assert first.result()["error"] == ""
     assert len(setting.server.files.requests) == 1

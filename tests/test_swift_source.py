@@ -129,7 +129,7 @@ def test_a_download_that_was_damaged_later_is_fetched_again(
 def test_cancelling_a_load_ends_the_download_and_keeps_what_has_come(
     app: App, server: Address, etc: Path, tmp_path: Path
 ) -> None:
-    server.files.faults.extend([servers.slow(0.3)] * 9)
+    server.files.faults.extend([servers.held(2000)] * 9)
     seen = run(app, tmp_path / "run", "cancel", "url", f"{server.url}models/", etc=etc)
 
     assert seen[-1] == {"error": "cancelled"}

@@ -70,6 +70,7 @@ def test_a_range_that_is_not_finite_is_refused(end: float) -> None:
         range_parameters(-1.0, end, "int8", is_symmetric=False)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-8, 7)))
 def test_packed_integers_come_back(numbers: list[int]) -> None:
     for element, shift in (("int4", 0), ("uint4", 8)):

@@ -22,7 +22,7 @@ def test_results_come_in_the_order_of_their_pieces(threads: int) -> None:
 
 
 def test_pieces_are_worked_on_at_the_same_time_and_each_thread_has_its_own_memory() -> None:
-    scratch, met = Scratch(), threading.Barrier(2, timeout=5)
+    scratch, met = Scratch(), threading.Barrier(2, timeout=60)
 
     def work(_: int) -> "numpy.typing.NDArray[numpy.float32]":
         numbers = scratch.floats(10)

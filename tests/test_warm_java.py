@@ -34,7 +34,7 @@ def processes(tmp_path: Path, kotlin_compiler: None, monkeypatch: pytest.MonkeyP
 
 
 def until(is_so: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not is_so() and time.monotonic() < end:
         time.sleep(0.05)
     return is_so()

@@ -22,7 +22,7 @@ from tests.toolchain.web.site import files_of
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native]
 
-SECONDS = 400.0
+SECONDS = 1800.0
 """Time for all tests that share a browser."""
 
 
@@ -145,8 +145,10 @@ def development_server(folder: Path) -> Iterator[str]:
     with (folder / "log.txt").open("w+", encoding="utf-8") as log:
         server = subprocess.Popen([*program, *options], cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            while "ready in" not in (folder / "log.txt").read_text(encoding="utf-8"):
-                assert server.poll() is None, (folder / "log.txt").read_text(encoding="utf-8")
+            end = time.monotonic() + 120
+            while "ready in" not in (said := (folder / "log.txt").read_text(encoding="utf-8")):
+                assert server.poll() is None, said
+                assert time.monotonic() < end, said
                 time.sleep(0.05)
             yield f"http://127.0.0.1:{port}/"
         finally:

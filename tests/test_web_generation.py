@@ -27,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Made]:
 
 @pytest.fixture(scope="module")
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("chromium"), seconds=200.0) as opened:
+    with browser(tmp_path_factory.mktemp("chromium"), seconds=1800.0) as opened:
         yield opened
 
 

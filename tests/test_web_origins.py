@@ -15,7 +15,7 @@ from tests.toolchain.web.site import files_of
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native, pytest.mark.browser]
 
-SECONDS = 200.0
+SECONDS = 1800.0
 """Time for all tests that share the browser."""
 ALLOWED = {"Access-Control-Allow-Origin": "*"}
 ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from packager.channel import document
 from packager.channel.document import Conditions, Rollout
 from tests.delivery_drivers.web import driver
+from tests.delivery_server import Forever
 from tests.toolchain import updated_web
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.react_native.download.server import Handler, serving, slow, status
+from tests.toolchain.react_native.download.server import LONG_S, Handler, serving, slow, status
 from tests.toolchain.updated_web import NOW, POINTER, Blobs, Site, channel, digest, ort_file, path_of, release, samples
 from tests.trust_vectors import NEXT, STRANGER
 
@@ -36,7 +38,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("chromium"), seconds=200.0) as opened:
+    with browser(tmp_path_factory.mktemp("chromium"), seconds=1800.0) as opened:
         yield opened
 
 
@@ -227,16 +229,26 @@ def test_a_model_that_ends_the_page_twice_while_it_is_tried_is_banned(site: Site
     assert site.load() == (OWN, "bundled")
 
 
-def cut_late(handler: Handler) -> None:
-    """The connection breaks after 9,000 bytes, once the browser has handed them over."""
-    handler.answer(sent=9000, pause_s=0.05)
-
-
 def test_downloads_go_on_where_they_were_cut_off(site: Site) -> None:
+    """A browser may drop what it has not handed over when a connection breaks: this one does so when the page says that
+    it has all bytes."""
     content = ort_file(2)
     path = path_of(digest(content))
+    has_come = Event()
+
+    def cut(handler: Handler) -> None:
+        handler.answer(sent=9000)
+        handler.wfile.flush()
+        has_come.wait(LONG_S)
+
+    def told(handler: Handler) -> None:
+        has_come.set()
+        handler.refuse(204)
+
     site.publish(channel(1, release(2, site.blobs)))
-    site.page.server.files.faults_by_path[path] = deque([cut_late])
+    site.page.server.files.faults_by_path |= {path: deque([cut]), "/told": Forever([told])}
+    tell = "scorer.loadedBytes >= 9000 && void fetch('/told')"
+    site.page.value(f"void app.updater.subscribe(({{ scorer }}) => {tell})")
     assert site.update() == ("ready", SECOND, "")
     _, again = (each.range for each in site.page.server.files.requests if each.path == path)
     assert again == f"bytes=9000-{len(content) - 1}"

@@ -15,7 +15,7 @@ from tests.toolchain.web.sounds import HEAR, heard
 
 pytestmark = [pytest.mark.by_content(of=[projects.WEBGPU]), pytest.mark.react_native, pytest.mark.browser]
 
-SECONDS = 400.0
+SECONDS = 1800.0
 """Time for all tests that share a browser."""
 HINT = "a newer one may, on a page with https"
 NO_WEBNN = {"provider": "webnn", "reason": f"this browser has no WebNN: {HINT}"}

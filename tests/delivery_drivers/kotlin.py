@@ -27,7 +27,7 @@ KILLED = 137
 """exit code of a process that a command has ended"""
 PASSWORD = "changeit"
 """of the store with the certificates that the program trusts"""
-SECONDS = 60
+SECONDS = 180
 NOTHING: Mapping[str, str] = {}
 
 

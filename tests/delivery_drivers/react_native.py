@@ -22,7 +22,7 @@ from tests.toolchain.delivery_packages import BUNDLED, CHANNEL
 from tests.toolchain.react_native import native
 from tests.toolchain.react_native.network import Network
 
-SECONDS = 60
+SECONDS = 180
 
 
 @dataclass(kw_only=True)

@@ -25,7 +25,7 @@ from tests.toolchain.swift_packages import MODULE, NAME
 from tests.toolchain.swift_processes import command
 from tests.toolchain.swift_stand_ins import with_libraries
 
-SECONDS = 60
+SECONDS = 180
 SOURCES = {"main.swift": HOME / "delivery.swift", "dying.c": HOME / "dying.c"}
 NOTHING: Mapping[str, str] = {}
 

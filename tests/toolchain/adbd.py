@@ -43,7 +43,7 @@ NOT_NEEDED = re.compile(r"(debianutils|libc-gconv-modules-extra|openssl-provider
 NOT_UNPACKED = re.compile(r"usr/share/(doc|info|lintian|locale|man)/")
 SYSTEM = Path(__file__).with_name("device_system")
 ADBD = "/usr/lib/android-sdk/platform-tools/adbd"
-START_S = 20
+START_S = 120
 PIXEL = {
     "ro.product.manufacturer": "Google",
     "ro.product.model": "Pixel 8",
@@ -96,6 +96,20 @@ class Phone:
     def write(self, name: str, text: str) -> None:
         """Changes what one of its programs says: `battery`, `thermal`, `power`, `properties`."""
         (self.folder / "answers" / name).write_text(text, encoding="utf-8", newline="\n")
+
+    def hold(self) -> None:
+        """Has Java wait, where it is to start, until `let_go`."""
+        self.write("hold", "")
+        self.write("app_process", "touch /answers/begun\nwhile [ -e /answers/hold ]; do sleep 0.05; done\n")
+
+    @property
+    def is_held(self) -> bool:
+        """Whether Java was to start since `hold`."""
+        return (self.folder / "answers" / "begun").exists()
+
+    def let_go(self) -> None:
+        for name in ("app_process", "begun", "hold"):
+            (self.folder / "answers" / name).unlink(missing_ok=True)
 
     def start(self) -> None:
         """Starts the daemon, or starts it again; what was on its disk is gone."""
@@ -298,14 +312,21 @@ def is_idle(phone: Phone) -> bool:
 
 @contextmanager
 def interruption(*phones: Phone) -> Iterator[None]:
-    """Interrupts what runs in the block in this process, as Ctrl-C does, once it runs Java on all `phones`; the block
-    has to end within 30 s then, and to leave no program and no file of a run on them."""
+    """Interrupts what runs in the block in this process, as Ctrl-C does, once it runs Java on all `phones`, which begin
+    together; the block has to end within two minutes then, and to leave no program and no file of a run on them."""
     for phone in phones:
-        assert wait_until(partial(is_idle, phone), 10)
+        assert wait_until(partial(is_idle, phone))
+        phone.hold()
     interrupted_at: list[float] = []
+    ended = threading.Event()
 
     def interrupt() -> None:
-        wait_until(lambda: not any(map(is_idle, phones)))
+        wait_until(lambda: all(phone.is_held for phone in phones) or ended.is_set())
+        for phone in phones:
+            phone.let_go()
+        wait_until(lambda: not any(map(is_idle, phones)) or ended.is_set())
+        if ended.is_set():
+            return
         interrupted_at.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -315,10 +336,12 @@ def interruption(*phones: Phone) -> Iterator[None]:
     try:
         yield
     finally:
+        ended.set()
         interrupting.join()
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    assert time.monotonic() - interrupted_at[0] < 30
+    assert interrupted_at, "it ended before all devices ran Java"
+    assert time.monotonic() - interrupted_at[0] < 120
     for phone in phones:
         assert is_idle(phone), "mobpack has ended, its program on the device has not"
         left = phone.rack.adb("-s", phone.serial, "shell", f"ls {Adb.HOME}/runs {Adb.HOME}/incoming").stdout.split()

@@ -21,7 +21,7 @@ from tests.toolchain import apple, node
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.require import fetched, require
 
-TIMEOUT_S = 120
+TIMEOUT_S = 600
 JAPI = "japi-compliance-checker"
 JAVAP_MODULES = ("jdk.compiler.jmod", "jdk.internal.opt.jmod", "jdk.jdeps.jmod")
 JMOD_HEADER_BYTES = 4

@@ -21,7 +21,7 @@ from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
 from tests.toolchain.require import require
 
-SECONDS = 60.0
+SECONDS = 1800.0
 """Seconds after which the browser is ended: it can hang."""
 UNPACK = """
 const zlib = require("zlib"), fs = require("fs");

@@ -37,7 +37,7 @@ LANGUAGE = "3.10"
 """version of the language that packages have"""
 PROBLEM = re.compile(r"^(ERROR|WARNING|INFO)\|", re.MULTILINE)
 """beginning of a line of the analyzer that says what is wrong"""
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 
 
 @dataclass(frozen=True)

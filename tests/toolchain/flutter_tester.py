@@ -52,7 +52,7 @@ LANGUAGE_OF = re.compile(r"^\s+sdk:\s*\D*(\d+\.\d+)", re.MULTILINE)
 PASSED = re.compile(r"^\d\d:\d\d \+(\d+): All tests passed!$", re.MULTILINE)
 SOURCE = re.compile(r"[+-](file|package|org-dartlang-sdk):")
 """beginning of a line that names a file that was read"""
-TIMEOUT_S = 90
+TIMEOUT_S = 300
 
 
 @dataclass(frozen=True)

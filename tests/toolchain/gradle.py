@@ -32,7 +32,7 @@ SHARE = Path("/usr/share")
 """The path at which Debian's Gradle looks for its parts, wherever it lies itself."""
 OPTIONS = (*kotlin.JAVA_FLAGS, "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions")
 """Java options for short runs, and for the JDK internals that Gradle 4 opens."""
-TIMEOUT_S = 240
+TIMEOUT_S = 900
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-l:libz.so.1", "-Wl,--allow-shlib-undefined")
 ZLIB = ("zlib.h", "zconf.h")
 """zlib's headers, which the NDK and Apple have: the compiler brings those of Apple, for every system"""
-TIMEOUT_S = 240
+TIMEOUT_S = 600
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
 COROUTINES_RULES = "META-INF/com.android.tools/r8/coroutines.pro"
 COROUTINES = (*kotlin.COROUTINES, "_COROUTINE/", COROUTINES_RULES)
 """kotlinx.coroutines among the compiler's classes; apps are compiled without the last two"""
-RUN_TIMEOUT_S = 180
+RUN_TIMEOUT_S = 600
 FILE_NUMBERS = "--add-opens=java.base/java.io=ALL-UNNAMED"
 """Allows fakes/Os.kt in Java, which asks for the number of an open file."""
 

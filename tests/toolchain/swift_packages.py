@@ -57,7 +57,7 @@ class Compiled:
             cwd=self.folder,
             mounts=mounts,
             environment=variables,
-            timeout_s=180,
+            timeout_s=600,
         )
         return Outcomes(done.output, dict(OUTCOME.findall(done.output)))
 

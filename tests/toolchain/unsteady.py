@@ -22,6 +22,9 @@ class Behaviour:
     """0: never; in turn with status 500, with status 503, and by closing the connection"""
     denies_writing: bool = False
     delay_s: float = 0.0
+    holds_from: int = 0
+    """The first request that is not answered until `gate` is open, like all that follow; 0: none."""
+    gate: threading.Event = field(default_factory=threading.Event)
     delays_writing_s: float = 0.0
     """more, before each request that writes"""
     requests: int = 0
@@ -47,6 +50,9 @@ def before(address: str, behaviour: Behaviour) -> Iterator[str]:
                 fails = behaviour.fails_every and behaviour.requests % behaviour.fails_every == 0
                 behaviour.failures += bool(fails)
                 kind = behaviour.failures % 3
+                is_held = 0 < behaviour.holds_from <= behaviour.requests
+            if is_held:
+                behaviour.gate.wait(60)
             is_writing = self.command in ("PUT", "POST", "DELETE")
             time.sleep(behaviour.delay_s + is_writing * behaviour.delays_writing_s)
             if fails and kind == 0:

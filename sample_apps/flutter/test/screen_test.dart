@@ -73,7 +73,7 @@ Future<void> show(WidgetTester tester, Widget shown) {
 
 /// Lets the model work, then draws, until something is there.
 Future<void> pumpUntil(WidgetTester tester, Finder finder) async {
-  for (var turn = 0; turn < 500 && finder.evaluate().isEmpty; turn++) {
+  for (var turn = 0; turn < 6000 && finder.evaluate().isEmpty; turn++) {
     await tester.runAsync(() => Future<void>.delayed(const Duration(milliseconds: 10)));
     await tester.pump();
   }
@@ -147,7 +147,7 @@ void main() {
     tester.binding.handleMemoryPressure();
     expect(told, ['load', 'run', 'memory']);
     await tester.tap(find.text('Choose a picture'));
-    for (var turn = 0; turn < 500 && told.length < 5; turn++) {
+    for (var turn = 0; turn < 6000 && told.length < 5; turn++) {
       await tester.runAsync(() => Future<void>.delayed(const Duration(milliseconds: 10)));
       await tester.pump();
     }

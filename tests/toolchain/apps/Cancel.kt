@@ -1,8 +1,12 @@
 package apps
 
 import com.example.models.ModelBusyException
+import com.example.models.ModelObserver
 import com.example.models.Orientation
+import com.example.models.RunEvent
 import device.report
+import java.util.Collections
+import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
@@ -17,37 +21,44 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.yield
 
-private const val MANY = 96
+private const val MANY = 24
 
 /** Ends calls before and while they run, fills the queue, and feeds frames faster than the model takes them. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     Orientation.loadBlocking(task.app, task.options.copy(queue = 3)).use { model ->
         runBlocking(Dispatchers.Default) {
-            cancelled(model)
+            cancelled(task)
             full(model)
             frames(model)
         }
     }
 }
 
-/** A batch that takes about a second, and a small one. */
-private suspend fun cancelled(model: Orientation) = runBlocking {
-    val many = Orientation.Input.allocate(dynamicDimension0 = MANY)
-    val one = Orientation.Input.allocate(dynamicDimension0 = 1)
-    model.run(one)
-    val whole = time { model.runAsync(many) }
-    report("whole.ms", whole)
-
-    val running = launch(Dispatchers.Default) { model.runAsync(many) }
-    delay(whole / 8)
-    val dropped = launch(Dispatchers.Default) { model.runAsync(many) }
-    delay(whole / 16)
-    report("dropped.ms", time { dropped.cancelAndJoin() })
-    report("still running", running.isActive)
-    report("ended.ms", time { running.cancelAndJoin() })
-    report("later.ms", time { model.runAsync(one) })
-    report("later", model.runAsync(one).fetchName0.get(0) == model.run(one).fetchName0.get(0))
+/** Cancels a call that waits, then the run that is under way. Nothing tells when that has begun, so this is repeated. */
+private suspend fun cancelled(task: Task) = runBlocking {
+    val ends = Collections.synchronizedList(mutableListOf<String>())
+    val observer = object : ModelObserver {
+        override fun onRun(event: RunEvent) {
+            ends += if (event.error == null) "whole" else "ended early"
+        }
+    }
+    Orientation.loadBlocking(task.app, task.options.copy(observer = observer)).use { model ->
+        val many = Orientation.Input.allocate(dynamicDimension0 = MANY)
+        val isMet = untilMet { wait ->
+            ends.clear()
+            val running = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.runAsync(many) }
+            delay(wait)
+            val dropped = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.runAsync(many) }
+            dropped.cancelAndJoin()
+            val isRunning = running.isActive
+            running.cancelAndJoin()
+            isRunning && ends == listOf("ended early")
+        }
+        report("cancelled", isMet)
+        val one = Orientation.Input.allocate(dynamicDimension0 = 1)
+        report("later", model.runAsync(one).fetchName0.get(0) == model.run(one).fetchName0.get(0))
+    }
 }
 
 /** Calls beyond the queue fail at once, and give no place away that others have. */
@@ -65,16 +76,23 @@ private suspend fun full(model: Orientation) = runBlocking {
     report("a cancelled call gives its place back", runCatching { model.runAsync(input) }.isSuccess)
 }
 
-/** Twenty frames at once, of which the first and the last are certain to be answered. */
+/** Twenty frames, of which all but the first come while that is answered. */
 private suspend fun frames(model: Orientation) {
     val camera = Channel<Int>(Channel.UNLIMITED)
-    var seen = 0
-    val answers = model.frames(flow { repeat(20) { emit(it); seen += 1; delay(2) } }) { frame ->
+    val (begun, given) = List(2) { CompletableDeferred<Unit>() }
+    val source = flow {
+        emit(0)
+        begun.await()
+        for (frame in 1..19) emit(frame)
+        given.complete(Unit)
+    }
+    val answers = model.frames(source) { frame ->
+        begun.complete(Unit)
+        given.await()
         runAsync(Orientation.Input.allocate(dynamicDimension0 = 4))
         frame
     }.toList()
     report("frames", answers.joinToString(","))
-    report("frames given", seen)
 
     repeat(3) { camera.send(it) }
     val first = model.frames(camera.consumeAsFlow()) { it }.take(1).toList()
@@ -82,10 +100,4 @@ private suspend fun frames(model: Orientation) {
     report("the source ended with its reader", camera.trySend(0).isClosed)
     val failure = runCatching { model.frames(flow<Int> { error("no camera") }) { it }.toList() }
     report("the source's failure", failure.exceptionOrNull()?.message)
-}
-
-private inline fun time(work: () -> Unit): Long {
-    val start = System.nanoTime()
-    work()
-    return (System.nanoTime() - start) / 1_000_000
 }

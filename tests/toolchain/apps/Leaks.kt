@@ -15,19 +15,19 @@ fun main(arguments: Array<String>) {
     val task = Task(arguments)
     // A thread of its own tells a session that was not closed.
     val options = Options(listOf(Provider.CPU), threads = 2, spinning = true)
-    Orientation.loadBlocking(task.app, options).close()
-    val before = nativeThreads()
     val open = Orientation.loadBlocking(task.app, options)
-    report("open", nativeThreads() - before)
+    val whileOpen = nativeThreads()
     open.close()
+    val before = nativeThreads(whileOpen - 1)
+    report("open", whileOpen - before)
     reportFailure("unreadable") {
         Orientation.loadBlocking(task.app, options, Source.file(File(task.text("unreadable"))))
     }
-    report("unreadable.left", nativeThreads() - before)
+    report("unreadable.left", nativeThreads(before) - before)
     val refusing = object : InstalledApp(File(task.text("apk")), File(task.text("data"))) {
         override fun registerComponentCallbacks(callback: ComponentCallbacks): Unit = error("no callbacks")
     }
     reportFailure("refused") { Orientation.loadBlocking(refusing, options) }
-    report("refused.left", nativeThreads() - before)
+    report("refused.left", nativeThreads(before) - before)
     reportFailure("missing") { Orientation.loadBlocking(task.app, options, Source.file(File("/nothing"))) }
 }

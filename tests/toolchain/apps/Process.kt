@@ -9,7 +9,6 @@ import com.example.models.Orientation
 import com.example.models.Provider
 import device.report
 import java.io.File
-import java.io.IOException
 import java.net.URLClassLoader
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
@@ -45,21 +44,9 @@ fun main(arguments: Array<String>) {
 
 /** ONNX Runtime's threads have the name of the one that made them, those of Java names of their own. */
 private fun reportThreads(name: String, work: () -> Unit) {
-    val before = threads()
+    val before = nativeThreads()
     work()
-    report("threads $name", threads() - before)
-}
-
-private fun threads(): Int {
-    val own = File("/proc/thread-self/comm").readText()
-    return File("/proc/self/task").listFiles().orEmpty().count { nameOf(it) == own }
-}
-
-/** Null for a thread that has ended since it was listed. */
-private fun nameOf(thread: File): String? = try {
-    File(thread, "comm").readText()
-} catch (ended: IOException) {
-    null
+    report("threads $name", nativeThreads() - before)
 }
 
 private fun atOnce(vararg work: () -> Any) {

@@ -106,9 +106,7 @@ private fun cancel(task: Task) = runBlocking {
         }
     }
     begun.await()
-    val start = System.nanoTime()
     loading.cancelAndJoin()
-    report("cancelled.ms", (System.nanoTime() - start) / 1_000_000)
 }
 
 private fun together(task: Task) = runBlocking {

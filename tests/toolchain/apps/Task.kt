@@ -9,6 +9,7 @@ import com.example.models.Verify
 import device.InstalledApp
 import device.report
 import java.io.File
+import java.io.IOException
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.nio.FloatBuffer
@@ -88,5 +89,28 @@ fun <T> timed(name: String, work: () -> T): T {
 /** This one and those that native code has begun on it, which have its name, unlike Java's own. */
 fun nativeThreads(): Int {
     val name = File("/proc/thread-self/comm").readText()
-    return File("/proc/self/task").listFiles().orEmpty().count { File(it, "comm").readText() == name }
+    return File("/proc/self/task").listFiles().orEmpty().count { nameOf(it) == name }
+}
+
+/** [nativeThreads], once there are no more than [most]: a thread that has ended is there a little longer. */
+fun nativeThreads(most: Int): Int {
+    val end = System.nanoTime() + 60_000_000_000
+    while (nativeThreads() > most && System.nanoTime() < end) Thread.sleep(10)
+    return nativeThreads()
+}
+
+/** Null for a thread that has ended since it was listed. */
+private fun nameOf(thread: File): String? = try {
+    File(thread, "comm").readText()
+} catch (ended: IOException) {
+    null
+}
+
+/**
+ * Repeats [attempt], with waits of 1, 2, 4 and more milliseconds, until it says that it met work under way; whether it
+ * did. Nothing tells when another thread begins its work, and a wait that is right on an idle machine is not on a busy one.
+ */
+suspend fun untilMet(attempt: suspend (Long) -> Boolean): Boolean {
+    repeat(40) { if (attempt(1L shl it % 10)) return true }
+    return false
 }

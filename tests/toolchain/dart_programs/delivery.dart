@@ -11,7 +11,7 @@ import 'package:models/src/runtime/updating/document.dart';
 import 'package:models/src/runtime/updating/updater.dart';
 import 'package:models/src/updates.dart';
 
-const Pace pace = Pace(attempts: 2, firstPause: Duration(milliseconds: 10), stall: Duration(seconds: 5));
+const Pace pace = Pace(attempts: 2, firstPause: Duration(milliseconds: 10), stall: Duration(seconds: 60));
 
 /// The updater with less patience.
 final class Quick extends Updater {

@@ -34,7 +34,7 @@ Future<void> start(WidgetTester tester) async {
 }
 
 Future<void> pumpUntil(WidgetTester tester, Finder finder) async {
-  for (var turn = 0; turn < 1000 && finder.evaluate().isEmpty; turn++) {
+  for (var turn = 0; turn < 6000 && finder.evaluate().isEmpty; turn++) {
     await tester.runAsync(() => Future<void>.delayed(const Duration(milliseconds: 10)));
     await tester.pump(const Duration(milliseconds: 10));
   }

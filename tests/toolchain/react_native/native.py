@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -66,8 +67,9 @@ class App:
         folders = {"scratch": str(self.scratch / case), "cache": str(self.scratch / "caches" / "android")}
         (self.scratch / case).mkdir(parents=True, exist_ok=True)
         path = self.scratch / f"{case}.json"
-        path.write_text(json.dumps({"case": case, "os": os, **folders, **plan}), encoding="utf-8")
-        return path
+        made = path.with_name(f"{get_ident()}.new")  # the same case may run in another thread
+        made.write_text(json.dumps({"case": case, "os": os, **folders, **plan}), encoding="utf-8")
+        return made.replace(path)
 
     def replace(self, file: str, content: bytes) -> None:
         """Replace a file of the package."""

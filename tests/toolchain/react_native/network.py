@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PIECE_BYTES = 1 << 16
-SECONDS = 30
+SECONDS = 120
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ struct Watcher: ModelObserver {
 }
 
 let address = CommandLine.arguments[1]
-let pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 5)
+let pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 60)
 
 func updater(_ folder: String) throws -> ModelUpdater {
     let options = UpdateOptions(storageLimit: setting.inTurn { $0.limit }) { setting.inTurn { $0.conditions } }

@@ -25,7 +25,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Entry entries[MOST]; // sessions that are open, and options for them
 static int open_sessions;
-static _Atomic bool fails, waits, terminated;
+static _Atomic bool fails, waits, waiting, terminated;
 static const OrtApiBase *library;
 static const OrtApi *real;
 static OrtApi changed;
@@ -34,6 +34,9 @@ void mobpack_fail(bool is_failing) { fails = is_failing; }
 
 /// Has the provider's next run wait until it is to end, and fail then.
 void mobpack_wait(void) { waits = true; }
+
+/// Whether that run has begun.
+bool mobpack_is_waiting(void) { return waiting; }
 
 int mobpack_open_sessions(void) { return open_sessions; }
 
@@ -121,6 +124,7 @@ static OrtStatusPtr ORT_API_CALL run(OrtSession *session, const OrtRunOptions *o
     bool is_of_provider = is_providers(session, 1);
     bool is_waiting = is_of_provider && atomic_exchange(&waits, false);
     bool is_failing = is_waiting || (is_of_provider && fails);
+    waiting = is_waiting;
     while (is_waiting && !terminated) usleep(1000);
     OrtStatusPtr status = is_failing ? real->CreateStatus(ORT_FAIL, "the GPU was taken away")
                                      : real->Run(session, options, input_names, inputs, input_count, output_names,

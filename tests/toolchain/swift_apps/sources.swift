@@ -12,6 +12,8 @@ func show(_ values: [String: Any]) {
 
 let words = CommandLine.arguments
 let variables = ProcessInfo.processInfo.environment
+/// How often each of two downloads at once has told how far it is.
+let told = Shared<[Int]>([0, 0])
 
 func number(_ name: String) -> Double? {
     variables[name].flatMap(Double.init)
@@ -23,30 +25,32 @@ func kind(_ error: any Error) -> String {
 }
 
 /// Downloads a file at `ADDRESS` with a SHA-256 and a size to a folder, at a pace for tests, and cancels that where it
-/// is asked to.
-func fetch(_ address: String, _ folder: String, _ sha256: String, _ sizeBytes: Int) {
+/// is asked to. Of two at once, the one that is ahead waits: each has a `turn`, and tells how far it is more than thrice.
+func fetch(_ address: String, _ folder: String, _ sha256: String, _ sizeBytes: Int, turn: Int? = nil) {
     let place = URL(fileURLWithPath: folder, isDirectory: true)
     var downloads = Downloads(address: URL(string: address)!, folder: place)
     downloads.pace = Pace(
-        attempts: 4, leastBytes: 5000, firstPause: number("FIRST_PAUSE") ?? 0.01, stall: number("STALL") ?? 1)
+        attempts: 4, leastBytes: 5000, firstPause: number("FIRST_PAUSE") ?? 0.01, stall: number("STALL") ?? 60)
     let resource = Resource(path: "x", sha256: sha256, endsSha256: sha256, sizeBytes: sizeBytes)
     let progress = Shared<[Int]>([])
     let cancellation = Cancellation()
     let loading = Loading(cancellation: cancellation) { found in
         progress.change { $0.append(found.loadedBytes) }
+        if let turn {
+            told.change { $0[turn] += 1 }
+            while told.inTurn({ $0[turn] > 3 && $0[1 - turn] <= 3 }) { usleep(1000) }
+        }
         if let bytes = number("CANCEL_BYTES"), found.loadedBytes > Int(bytes) { cancellation.cancel() }
     }
     if let seconds = number("CANCEL_SECONDS") {
         if seconds == 0 { cancellation.cancel() }
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { cancellation.cancel() }
     }
-    let start = Date()
     do {
         try downloads.fetch([resource], loading)
         show(["error": "", "progress": progress.inTurn { $0 }])
     } catch {
-        let seconds = Date().timeIntervalSince(start)
-        show(["error": kind(error), "words": "\(error)", "progress": progress.inTurn { $0 }, "seconds": seconds])
+        show(["error": kind(error), "words": "\(error)", "progress": progress.inTurn { $0 }])
     }
 }
 
@@ -102,7 +106,7 @@ func load() async {
 func cancel() async {
     let task = Shared<Task<Void, any Error>?>(nil)
     let started = Task {
-        try await Task.sleep(nanoseconds: 100_000_000)
+        while task.inTurn({ $0 }) == nil { try await Task.sleep(nanoseconds: 1_000_000) }
         _ = try await Linear.load(from: source(), options: options) { progress in
             if progress.loadedBytes > 0 { task.inTurn { $0 }?.cancel() }
         }
@@ -124,7 +128,15 @@ setvbuf(stdout, nil, _IOLBF, 0)
 switch words[1] {
 case "fetch": fetch(words[2], words[3], words[4], Int(words[5])!)
 case "twice":
-    DispatchQueue.concurrentPerform(iterations: 2) { _ in fetch(words[2], words[3], words[4], Int(words[5])!) }
+    let ended = DispatchGroup()
+    for turn in 0..<2 {
+        ended.enter()
+        Thread.detachNewThread {
+            fetch(words[2], words[3], words[4], Int(words[5])!, turn: turn)
+            ended.leave()
+        }
+    }
+    ended.wait()
 case "load": await load()
 case "cancel": await cancel()
 case "remove": try Source.removeDownloads()

@@ -6,6 +6,7 @@ import Foundation
 
 @_silgen_name("mobpack_fail") func fail(_ isFailing: Bool)
 @_silgen_name("mobpack_wait") func wait()
+@_silgen_name("mobpack_is_waiting") func isWaiting() -> Bool
 @_silgen_name("mobpack_allocations") func allocations() -> Int
 @_silgen_name("mobpack_open_sessions") func openSessions() -> Int32
 
@@ -30,6 +31,11 @@ final class Events: ModelObserver {
         }
     }
 
+    /// How many events since the last call of ``since()`` begin with a text.
+    func count(_ beginning: String) -> Int {
+        events.inTurn { events in events.filter { $0.hasPrefix(beginning) }.count }
+    }
+
     private func keep(_ event: String) {
         events.change { $0.append(event) }
     }
@@ -51,8 +57,15 @@ func usual() throws -> [Float] {
     try Chain(options: Options(providers: [.cpu], policies: .none)).answer
 }
 
+/// The threads of the process, once their number has stayed the same for a while: one that has ended is there a little
+/// longer.
 func threads() -> Int {
-    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    var found = [0]
+    while Set(found.suffix(8)).count > 1 || found.count < 8 {
+        usleep(20_000)
+        found.append((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0)
+    }
+    return found[found.count - 1]
 }
 
 func show(_ name: String, failureOf work: () throws -> Void) {
@@ -229,7 +242,7 @@ func running(_ model: Chain) async throws -> Task<Chain.Output, any Error> {
     _ = events.since()
     wait()
     let task = Task { try await model.run(Chain.Input()) }
-    try await Task.sleep(nanoseconds: 100_000_000)
+    while !isWaiting() { try await Task.sleep(nanoseconds: 1_000_000) }
     return task
 }
 
@@ -321,6 +334,7 @@ func everything() throws {
     let model = try Chain(options: failing)
     let isOver = Shared(false)
     let wrong = Shared(0)
+    let made = Shared(0)
     let done = DispatchGroup()
     done.enter()
     Thread.detachNewThread {
@@ -334,18 +348,20 @@ func everything() throws {
         }
         done.leave()
     }
+    let enough = ["release memory": 10, "retry CPU": 2, "load": 10]
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
-        for _ in 0..<100 where (try? model.answer) != usual { wrong.change { $0 += 1 } }
+        for _ in 0..<500 {
+            for _ in 0..<100 where (try? model.answer) != usual { wrong.change { $0 += 1 } }
+            made.change { $0 += 100 }
+            if enough.allSatisfy({ events.count($0) > $1 }) { return }
+        }
     }
     isOver.change { $0 = true }
     done.wait()
     model.close()
-    let seen = events.since()
     show("wrong", wrong.inTurn { $0 })
-    show("runs", seen.components(separatedBy: "run ").count - 1)
-    for kind in ["release memory", "release thermal", "retry CPU", "load"] {
-        show(kind, seen.components(separatedBy: kind).count - 1)
-    }
+    show("made", made.inTurn { $0 })
+    for kind in ["run ", "release memory", "release thermal", "retry CPU", "load"] { show(kind, events.count(kind)) }
     show("sessions", openSessions())
 }
 

@@ -54,10 +54,32 @@ func now<Value>(_ body: () throws -> Value) rethrows -> Value {
     try body()
 }
 
-func seconds(_ body: () throws -> Void) rethrows -> Double {
-    let start = Date()
-    try body()
-    return Date().timeIntervalSince(start)
+/// Repeats an attempt, with waits of 16 ms to half a second, in nanoseconds, until one says that it met work under way.
+/// Nothing tells when a thread begins its work, and a wait that is right on an idle machine is not on a busy one.
+func untilMet(
+    file: StaticString = #filePath, line: UInt = #line, _ attempt: (UInt64) async throws -> Bool
+) async throws {
+    for round in 0..<30 {
+        if try await attempt(16_000_000 << UInt64(round % 6)) { return }
+    }
+    XCTFail("no attempt met work under way", file: file, line: line)
+}
+
+/// Keeps how runs ended.
+final class Ends: ModelObserver {
+    private let ends = Shared<[String]>([])
+
+    func onRun(_ event: RunEvent) {
+        ends.change { $0.append(event.error == nil ? "whole" : "ended early") }
+    }
+
+    /// How those ended that it was told of since the last call.
+    func since() -> [String] {
+        ends.inTurn { ends in
+            defer { ends = [] }
+            return ends
+        }
+    }
 }
 
 /// A counter for all threads.

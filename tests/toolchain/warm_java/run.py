@@ -26,7 +26,7 @@ PROGRAMS = frozenset(
 )
 """Main classes of programs that may run many times in one process: bundletool is none, as it ends its own."""
 PROCESSES = 8
-START_S = 30.0
+START_S = 120.0
 MEMORY = ("-Xmx2g", "-XX:ReservedCodeCacheSize=128m")
 
 

@@ -17,7 +17,7 @@ from tests.toolchain.react_native.download.server import Certificate
 SETTING = Path(__file__).with_name("setting.mjs")
 CERTIFICATE = Path(__file__).with_name("certificate.mjs")
 RUNTIME = templates_folder() / "typescript" / "lib" / "runtime"
-SECONDS = 60
+SECONDS = 180
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,11 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+LONG_S = 60
+"""longer than anything here takes on a busy machine"""
+STALLED_BYTES = 4001
+"""what `stall` sends: no multiple of the pieces in which answers come"""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -139,9 +144,9 @@ def cut(after: int) -> Fault:
 
 def stall(handler: Handler) -> None:
     """Some bytes, then none."""
-    handler.answer(sent=4000)
+    handler.answer(sent=STALLED_BYTES)
     handler.wfile.flush()
-    handler.files.ended.wait(10)
+    handler.files.ended.wait()
 
 
 def endless(handler: Handler) -> None:
@@ -155,6 +160,28 @@ def endless(handler: Handler) -> None:
 
 def slow(pause_s: float) -> Fault:
     return lambda handler: handler.answer(pause_s=pause_s)
+
+
+def held(sent: int) -> Fault:
+    """So many bytes, then none until the client closes the connection, which counts as cut off."""
+
+    def hold(handler: Handler) -> None:
+        handler.answer(sent=sent)
+        handler.wfile.flush()
+        handler.rfile.read(1)
+        raise ConnectionError("closed by the client")
+
+    return hold
+
+
+def gated(gate: threading.Event) -> Fault:
+    """The answer, once the gate is open."""
+
+    def wait(handler: Handler) -> None:
+        gate.wait(LONG_S)
+        handler.answer()
+
+    return wait
 
 
 def status(code: int) -> Fault:
@@ -230,7 +257,7 @@ def serving(pair: Certificate | None = None, *, port: int = 0) -> Iterator[Addre
         thread.join()
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 5) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = LONG_S) -> bool:
     """Whether the condition holds in time."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:

@@ -17,6 +17,32 @@ const { bytesInMemory } = await load('downloadMemory');
 
 /** Small and fast, for tests. */
 const PACE = { largestPieceBytes: 32768, smallestPieceBytes: 4096, stallMs: 400, firstPauseMs: 10, attempts: 4 };
+
+/**
+ * Timers for stalled answers. They have a clock of their own, which goes on when a test says so: on a busy machine, what
+ * is only late would count as stalled.
+ */
+const silence = {
+  now: 0,
+  timers: new Map(),
+  pass(ms) {
+    this.now += ms;
+    for (const [timer, { end, done }] of this.timers) {
+      if (end <= this.now && this.timers.delete(timer)) done();
+    }
+  },
+};
+const { setTimeout: start, clearTimeout: stop } = globalThis;
+globalThis.setTimeout = (done, ms, ...given) => {
+  if (ms !== PACE.stallMs) return start(done, ms, ...given);
+  const timer = {};
+  silence.timers.set(timer, { end: silence.now + ms, done });
+  return timer;
+};
+globalThis.clearTimeout = (timer) => {
+  if (!silence.timers.delete(timer)) stop(timer);
+};
+
 const AsyncFunction = (async () => undefined).constructor;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -43,7 +69,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { code, ...given } = JSON.parse(line);
   const progress = [];
   const watcher = { signal: undefined, onBytes: (loaded) => progress.push(loaded) };
-  const tools = { download, sourceOf, openModel, removeDownloads, bytesInMemory, backendOf, files, sleep, outcome, PACE };
+  const tools = { download, sourceOf, openModel, removeDownloads, bytesInMemory, backendOf, files, sleep, silence, outcome, PACE };
   const names = { ...given, ...tools, progress, watcher };
   const value = await outcome(new AsyncFunction(...Object.keys(names), code)(...Object.values(names)));
   process.stdout.write(`${JSON.stringify({ ...value, progress })}\n`);

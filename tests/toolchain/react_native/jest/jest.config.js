@@ -7,6 +7,6 @@ module.exports = {
   testEnvironment: './environment.js',
   testMatch: ['<rootDir>/*.test.js'],
   transformIgnorePatterns: [`node_modules/(?!(react-native|@react-native|${PACKAGE})/)`],
-  testTimeout: 60_000,
+  testTimeout: 240_000,
   cacheDirectory: '<rootDir>/cache',
 };

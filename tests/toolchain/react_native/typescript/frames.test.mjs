@@ -51,14 +51,19 @@ const settled = () => sleep(1);
 
 test('frames of a model are its results, in order, to the end of the source', async () => {
   const model = await EveryType.load();
+  let answered;
   async function* source() {
     for (const number of [1, 2, 3]) {
+      const answer = new Promise((resolve) => (answered = resolve));
       yield frame(number);
-      await sleep(60);
+      await answer;
     }
   }
   const found = [];
-  for await (const { doubled } of model.frames(source())) found.push(doubled.data[0]);
+  for await (const { doubled } of model.frames(source())) {
+    found.push(doubled.data[0]);
+    answered();
+  }
   assert.deepEqual(found, [2, 4, 6]);
   model.dispose();
 });

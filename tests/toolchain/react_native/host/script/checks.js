@@ -38,3 +38,42 @@ export async function fails(action, code, words = '') {
 }
 
 export const later = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));
+
+/**
+ * Repeats an attempt, with waits of 1, 2, 4 and more ms, until one says that it met work under way. Nothing tells when
+ * another thread begins or ends its work, and a wait that is right on an idle machine is not on a busy one.
+ */
+export async function untilMet(attempt) {
+  for (let round = 0; round < 40; round += 1) {
+    if (await attempt(2 ** (round % 10))) return;
+  }
+  throw new Error('not so: work is met while it is under way');
+}
+
+/** Waits until something is so: for a minute, after which it fails. `again` is done before each look. */
+export async function until(isSo, words, again = () => later(10)) {
+  const end = host.now() + 60000;
+  while (!isSo()) {
+    check(host.now() < end, words());
+    await again();
+  }
+}
+
+/** All that follows from what has happened, without what other threads or timers have to tell. */
+export async function atOnce() {
+  for (let turn = 0; turn < 100; turn += 1) await null;
+}
+
+/**
+ * How many bytes the process has more than `before` once garbage is collected. Memory goes back to the system when the
+ * allocator likes, so this waits for a minute while there are `plan.limitBytes` or more.
+ */
+export async function grownBytes(before) {
+  const end = host.now() + 60000;
+  for (;;) {
+    host.collectGarbage();
+    await later(20);
+    const grown = host.residentBytes() - before;
+    if (grown < plan.limitBytes || host.now() > end) return grown;
+  }
+}

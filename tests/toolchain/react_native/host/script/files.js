@@ -1,6 +1,6 @@
 // Cases on the TurboModule's files and on what it makes of wrong arguments.
 
-import { check, equal, fails, later } from './checks.js';
+import { equal, fails, later, until } from './checks.js';
 import { engine, open, part, request } from './engine.js';
 
 const bytes = (...values) => Uint8Array.from(values).buffer;
@@ -202,11 +202,10 @@ export async function wrongRequests() {
   await bad('an empty file', { file: { ...file, size: 0 } }, null, 'runtime');
   await later(50);
   const before = host.threads();
-  for (let index = 0; index < 20; index += 1) await bad('no file', { file: part('/nowhere') }, null, 'missing');
-  await later(50);
-  await bad('no file', { file: part('/nowhere') }, null, 'missing');
-  await later(50);
-  check(host.threads() <= before + 1, `threads that failed to open end: ${before}, then ${host.threads()}`);
+  const fail = () => bad('no file', { file: part('/nowhere') }, null, 'missing');
+  for (let index = 0; index < 20; index += 1) await fail();
+  const words = () => `threads that failed to open end: ${before}, then ${host.threads()}`;
+  await until(() => host.threads() <= before + 1, words, fail);
 }
 
 /** Opens a file and its weights, `plan.verify` says how they are checked: what is wrong, or nothing. */

@@ -2,7 +2,7 @@
 
 import { EveryType, ModelMetrics, Orientation, SileroVad } from '@example/models';
 
-import { check, equal, fails, later } from './checks.js';
+import { check, equal, fails, later, untilMet } from './checks.js';
 
 const PIXELS = 3 * 224 * 224;
 const [INPUT] = Object.keys(Orientation.descriptor.inputs);
@@ -16,26 +16,49 @@ function recorder() {
   return { events, onLoad: keep('load'), onRun: keep('run'), onFailure: keep('failure'), onRelease: keep('release') };
 }
 
-/** Two runs at once, of which the second waits for the first. Times in seconds, and those of JavaScript's clock. */
+/** The clock that models read, in seconds. */
+const clock = () => (globalThis.performance ?? Date).now() / 1000;
+
+/** Two runs at once, of which the second waits for the first. Times in seconds. */
 export async function observes() {
   const observer = recorder();
-  const before = host.now();
+  const before = clock();
   const model = await Orientation.load({ threads: 1, observer });
-  const loaded = host.now();
-  await Promise.all([model.run(page(8)), model.run(page(8))]);
-  const ended = host.now();
+  const load = clock() - before;
+  const inputs = page(8);
+  const started = host.now();
+  const calls = [model.run(inputs), model.run(inputs)];
+  const asked = (host.now() - started) / 1000;
+  await Promise.all(calls);
+  const runs = (host.now() - started) / 1000;
   model.runSync(page());
-  const controller = new AbortController();
-  const cancelled = fails(() => model.run(page(8), { signal: controller.signal }), 'cancelled');
-  await later(5);
-  controller.abort();
-  await cancelled;
+  const [waited, cancelled] = await cancelledTimes(model, observer.events);
   model.dispose();
   model.dispose();
   await fails(() => model.run(page()), 'disposed');
   await fails(() => Orientation.load({ observer, source: { buffer: new Uint8Array(100) } }), 'runtime');
   const events = observer.events.map(({ error, ...event }) => ({ ...event, error: error?.code ?? null }));
-  return { events, load: (loaded - before) / 1000, runs: (ended - loaded) / 1000, resident: host.residentBytes() };
+  return { events, load, asked, runs, waited, cancelled, resident: host.residentBytes() };
+}
+
+/** Cancels a run: how long after its call that was, and how long until it had ended. Events of runs that end first go. */
+async function cancelledTimes(model, events) {
+  const told = events.length;
+  const times = [];
+  await untilMet(async (wait) => {
+    events.length = told;
+    const controller = new AbortController();
+    const before = clock();
+    const ending = model.run(page(8), { signal: controller.signal }).then(() => 'whole', (error) => error.code);
+    const called = clock();
+    await later(4 + wait);
+    times.splice(0, 2, clock() - called);
+    controller.abort();
+    const code = await ending;
+    times.push(clock() - before);
+    return code === 'cancelled';
+  });
+  return times;
 }
 
 /** Without an observer native code reads no clock, and the model tells nothing. */
@@ -72,17 +95,21 @@ export async function throwingObservers() {
   await fails(() => SileroVad.load({ observer: 'loud' }), 'bad-options', 'observer');
 }
 
-/** Two models under one collector. */
+/** Two models under one collector, and how long it took to ask for two runs of the first, in seconds. */
 export async function counts() {
   const metrics = new ModelMetrics();
   const page1 = await Orientation.load({ threads: 1, observer: metrics });
   const voice = await SileroVad.load({ threads: 1, observer: metrics });
   for (let run = 0; run < 20; run += 1) await voice.run(speech());
-  await Promise.all([page1.run(page()), page1.run(page())]);
+  const inputs = page();
+  const started = host.now();
+  const calls = [page1.run(inputs), page1.run(inputs)];
+  const asked = (host.now() - started) / 1000;
+  await Promise.all(calls);
   await fails(() => Orientation.load({ observer: metrics, source: { buffer: new Uint8Array(100) } }), 'runtime');
   const found = metrics.snapshot().map((each) => ({ ...each, attributes: each.attributes() }));
   for (const each of [page1, voice]) each.dispose();
-  return found;
+  return { found, asked };
 }
 
 /** The paths of traces of a model of the package and of one in memory, which the app has overwritten since. */
