@@ -1,6 +1,7 @@
 """Flutter packages in apps of Apple's systems: SwiftPM takes two of them with one ONNX Runtime, which they find."""
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,19 @@ from packager.xcframework import macho
 from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there
 from tests.toolchain import apple
-from tests.toolchain.swift import Finished, swift
+from tests.toolchain.kept import kept
+from tests.toolchain.swift import swift, toolchain_files
+from tests.toolchain.swift_packages import BUILT
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift, pytest.mark.flutter]
 
 PARTS = Path(__file__).with_name("toolchain") / "flutter_swift"
 PACKAGES = ("apple_alone", "contracts")
+PLUGIN = "plugins/{0}/darwin/{0}"
+PLACE = Path("/flutter")
+"""where SwiftPM sees the app: it knows the manifests that it has read there"""
+OPTIONS = ("-Xlinker", "-export-dynamic")
+FRAMEWORK_NAME = "FlutterFramework"
 MACOS = "arm64-apple-macos14.0"
 FRAMEWORK = """\
 // swift-tools-version: 5.9
@@ -62,31 +70,37 @@ class App:
     folder: Path
 
     def plugin(self, name: str) -> Path:
-        return self.folder / "plugins" / name / "darwin" / name
+        return self.folder / PLUGIN.format(name)
 
-    def build(self) -> Finished:
-        return swift().package(
-            "build",
-            self.folder / "app",
-            "-Xlinker",
-            "-export-dynamic",
-            scratch=self.folder / "scratch",
-            mounts={str(self.folder): self.folder},
-        )
+    def build(self) -> Path:
+        """The folder with the program, with all that is beside it. Nobody may write to it."""
+
+        def make(made: Path) -> None:
+            done = swift().package(
+                "build", PLACE / "app", *OPTIONS, scratch=PLACE / "scratch", mounts={str(PLACE): self.folder}
+            )
+            assert done.returncode == 0, done.output
+            built = self.folder / "scratch" / BUILT
+            shutil.copy(built / "app", made)
+            for resources in built.glob("*.resources"):
+                shutil.copytree(resources, made / resources.name)
+
+        content = [self.folder / name for name in ("app", "plugins", f"packages/{FRAMEWORK_NAME}")]
+        return kept("swift-flutter", make, *content, *OPTIONS, *toolchain_files())
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> App:
     made = App(tmp_path_factory.mktemp("app"))
     links = made.folder / "packages"
-    framework = links / "FlutterFramework" / "Sources" / "Flutter"
+    framework = links / FRAMEWORK_NAME / "Sources" / "Flutter"
     framework.mkdir(parents=True)
     write(framework / "Flutter.swift", (PARTS / "Flutter.swift").read_text(encoding="utf-8"))
-    write(links / "FlutterFramework" / "Package.swift", FRAMEWORK)
+    write(links / FRAMEWORK_NAME / "Package.swift", FRAMEWORK)
     for name in PACKAGES:
         files = made.folder / "files" / name
         write_sources(there(FLUTTER_CASES[name], files).sources(), made.folder / "plugins" / name)
-        (links / name).symlink_to(made.plugin(name))
+        (links / name).symlink_to(Path("..", PLUGIN.format(name)))
     sources = made.folder / "app" / "Sources" / "app"
     sources.mkdir(parents=True)
     write(sources / "main.swift", (PARTS / "main.swift").read_text(encoding="utf-8"))
@@ -99,14 +113,9 @@ def write(path: Path, text: str) -> None:
 
 
 def test_two_plugins_are_built_into_one_app_and_answer_where_onnxruntime_is(app: App) -> None:
-    done = app.build()
-    assert done.returncode == 0, done.output
+    built = app.build()
     library = swift().onnxruntime_library()
-    run = swift().run(
-        [app.folder / "scratch" / "debug" / "app"],
-        cwd=app.folder,
-        environment={"LD_LIBRARY_PATH": str(library)},
-    )
+    run = swift().run([built / "app"], cwd=built, environment={"LD_LIBRARY_PATH": str(library)})
     assert run.output.splitlines() == [
         "mobpack/apple_alone 8 same",
         "mobpack/contracts 8 same",
@@ -126,11 +135,8 @@ def test_flutter_finds_the_product_the_framework_and_the_privacy_manifest(app: A
 
 
 def described(app: App, name: str) -> dict[str, Any]:
-    done = swift().run(
-        ["swift", "package", "--scratch-path", str(app.folder / "described"), "dump-package"],
-        cwd=app.plugin(name),
-        mounts={str(app.folder): app.folder},
-    )
+    command = ["swift", "package", "--scratch-path", str(PLACE / "described"), "dump-package"]
+    done = swift().run(command, cwd=PLACE / PLUGIN.format(name), mounts={str(PLACE): app.folder})
     assert done.returncode == 0, done.output
     found: dict[str, Any] = json.loads(done.output[done.output.index("{") :])
     return found

@@ -1,17 +1,15 @@
 """The golden trees for iOS compile for iPhones, and the functions they need are in ONNX Runtime's library for iOS."""
 
 import os
-import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
 
 from packager.xcframework import macho
 from tests.nights import AT_NIGHT
-from tests.toolchain import apple
+from tests.test_swift_sources import names, public_symbols, undocumented
+from tests.toolchain import apple, apple_runtime
 from tests.toolchain.apple import Compiled
-from tests.toolchain.require import fetched
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_golden import golden_package
 
@@ -48,16 +46,9 @@ def code(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> macho.Code:
+def runtime() -> macho.Code:
     """ONNX Runtime's static library for iPhones."""
-    file = tmp_path_factory.mktemp("runtime") / "onnxruntime"
-    with tarfile.open(fetched("onnxruntime-binaries")) as archive:
-        [member] = [each for each in archive.getmembers() if each.name.endswith(LIBRARY)]
-        source = archive.extractfile(member)
-        assert source
-        with file.open("wb") as target:
-            shutil.copyfileobj(source, target)
-    [found] = macho.read(file)
+    [found] = macho.read(apple_runtime.published() / LIBRARY)
     return found
 
 
@@ -97,6 +88,13 @@ def compile_module(
 
 def test_it_is_compiled_for_iphones(code: Compiled) -> None:
     assert compiled(code).builds == {macho.Build("ios", "", "15.0")}
+
+
+def test_everything_public_is_documented(package: Path, code: Compiled) -> None:
+    [file] = code.objects
+    symbols = public_symbols(apple.symbols_of(module_of(package), file.parent))
+    assert {"ModelError.closed(model:)", "Options"} <= names(symbols)
+    assert undocumented(symbols) == set()
 
 
 def test_what_it_needs_of_onnx_runtime_is_in_its_library(code: Compiled, runtime: macho.Code) -> None:

@@ -16,6 +16,7 @@ from packager.processes import downloads
 from tests.archives import read_zip
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
+from tests.toolchain import command
 from tests.toolchain.swift import swift
 
 pytestmark = pytest.mark.swift
@@ -33,21 +34,23 @@ path = "linear.onnx"
 """
 
 
-def build(folder: Path, **environment: str) -> Path:
-    """Build a project with one small model, in a folder of that name."""
+BUILD = ("build", "--target", "ios")
+
+
+def project(folder: Path) -> Path:
+    """Writes a project with one small model, in a folder of that name."""
     folder.mkdir()
     saved(folder / "linear.onnx", linear())
     (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
-    command = [sys.executable, "-m", "packager.cli", "build", "--target", "ios"]
-    variables = {**os.environ, **environment}
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder / "dist" / "swift"
+    return folder
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("built") / "one")
+    folder = project(tmp_path_factory.mktemp("built") / "one")
+    done = command.run(*BUILD, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "dist" / "swift"
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +84,14 @@ def test_the_folder_and_the_archive_are_one_package(built: Path, content: dict[P
 
 def test_a_build_in_another_folder_makes_the_same_bytes(built: Path, tmp_path: Path) -> None:
     cache = empty_cache(tmp_path / "cache")  # or it would be the same file
-    again = build(tmp_path / "other é", XDG_CACHE_HOME=str(cache), PYTHONHASHSEED="7", TZ="Pacific/Auckland")
+    folder = project(tmp_path / "other é")
+    variables = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONHASHSEED": "7", "TZ": "Pacific/Auckland"}
+    again = [sys.executable, "-m", "packager.cli", *BUILD]
+    done = subprocess.run(again, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
     for name in (f"{STEM}.zip", f"{STEM}.json"):
-        assert (again / name).read_bytes() == (built / name).read_bytes()
+        assert (folder / "dist" / "swift" / name).read_bytes() == (built / name).read_bytes()
 
 
 def test_entries_of_the_archive_are_sorted_and_bear_one_date(built: Path) -> None:

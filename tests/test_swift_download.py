@@ -17,9 +17,9 @@ from tests.disks import tiny_disk
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, Certificate, serving
-from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import App, trusting
-from tests.toolchain.swift_sources import objects, small_nets
+from tests.toolchain.swift_nets import AUTO
+from tests.toolchain.swift_sources import objects
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
@@ -88,9 +88,8 @@ class Setting:
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> App:
-    swift()
-    return small_nets(tmp_path_factory.mktemp("download"))
+def app() -> App:
+    return AUTO.program("Sources")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """In Swift: packages with encrypted models open them with the app's key, and say of everything else why they do not."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from packager.files.user_cache import cache_folder
 from packager.render import write_sources
 from packager.targets.ios import Ios
 from tests.encryption_cases import CHANGES, KEY_ID, contents
+from tests.nights import AT_NIGHT
 from tests.test_swift_apple import compile_module
 from tests.toolchain import apple, encrypted_swift, trusted
 from tests.toolchain.swift import swift
@@ -72,7 +74,9 @@ def test_it_compiles_for_apples_systems(triple: str, tmp_path: Path) -> None:
     made, _ = contents(tmp_path, store, "ios")
     view = target.view(made.package, made.plans, made.report)
     write_sources(target.render(view), tmp_path / "package")
-    done = compile_module(tmp_path / "package", tmp_path, triple=triple)
+    is_night = AT_NIGHT in os.environ
+    package = tmp_path / "package"
+    done = compile_module(package, tmp_path, triple=triple, is_optimized=is_night, is_checked_alone=not is_night)
     assert done.returncode == 0, done.output
 
 

@@ -4,53 +4,60 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from tests.onnx_text import onnx_model, saved, weight
-from tests.toolchain.swift import swift
-from tests.toolchain.swift_app import HOME, App
-from tests.toolchain.swift_projects import build
+from tests.toolchain.swift_app import App
+from tests.toolchain.swift_nets import LAYERS, ONNX, VERSION
 from tests.toolchain.swift_sources import objects
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
-PROJECT = """\
-[package]
-name = "small-nets"
-version = "2.3.4"
-
-[model.chain]
-path = "chain.onnx"
-
-[model.picker]
-path = "picker.onnx"
-
-[target.ios]
-providers = ["xnnpack"]
-format = "onnx"
-"""
-LAYERS = 8
+RANDOM = {f"{count} {seed}": (count, seed) for count in (1, 2, 99, 100, 1000) for seed in range(3)}
+ENDS: Mapping[str, Sequence[float]] = {
+    "nothing": [0.0, 0.0],
+    "more than it has buckets for": [5e4, 6e4],
+    "ends of buckets": [1e-6 * math.pow(1.1, number) for number in range(200)],
+}
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> App:
+def app() -> App:
     """An app with a model that takes a while, and one that fails for some inputs."""
-    swift()
-    folder = tmp_path_factory.mktemp("observer")
-    names = ["x", *(f"h{layer}" for layer in range(1, LAYERS)), "y"]
-    nodes = " ".join(f"{new} = MatMul ({old}, w)" for old, new in pairwise(names))
-    chain = f"(float[512, 512] x) => (float[512, 512] y) {{ {nodes} }}"
-    saved(folder / "chain.onnx", onnx_model(chain, weights={"w": weight(512, 512)}))
-    picker = "(int64[1] ids) => (float[1, 4] row) { row = Gather (table, ids) }"
-    saved(folder / "picker.onnx", onnx_model(picker, weights={"table": weight(4, 4)}))
-    (folder / "mobpack.toml").write_text(PROJECT)
-    sources = {"main.swift": HOME / "observing.swift", "clock.c": HOME / "clock.c"}
-    return build(folder, "SmallNetsKit", sources, lambda package: None)
+    return ONNX.program("Observing")
+
+
+@pytest.fixture(scope="module")
+def durations() -> Mapping[str, NDArray[np.float64]]:
+    """Durations of runs, by a name for them."""
+    return {
+        **{
+            name: np.random.default_rng(seed).lognormal(-6, 2, count).clip(2e-6, 3000)
+            for name, (count, seed) in RANDOM.items()
+        },
+        **{name: np.array(each) for name, each in ENDS.items()},
+    }
+
+
+@pytest.fixture(scope="module")
+def measured(
+    app: App, durations: Mapping[str, NDArray[np.float64]], tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, Mapping[str, dict[str, Any]]]:
+    """What metrics say of durations, by their name and that of a model: of `one`, and of `other` that fails."""
+    folder = tmp_path_factory.mktemp("durations")
+    for name, each in durations.items():
+        (folder / name).write_bytes(each.tobytes())
+    files = [str(folder / name) for name in durations]
+    done = app.run("percentiles", *files, scratch=folder / "run", mounts=(folder,))
+    assert done.returncode == 0, done.output
+    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in durations}
+    for said in objects(done.output):
+        found[Path(said["file"]).name][said["mobpack.model.name"]] = said
+    return found
 
 
 def output(app: App, scenario: str, scratch: Path, *words: str) -> str:
@@ -66,7 +73,7 @@ def by_name(output: str) -> Mapping[str, dict[str, Any]]:
 def test_an_observer_sees_loads_failures_and_releases(app: App, tmp_path: Path) -> None:
     load, closed, again, dropped, failure, thrown = objects(output(app, "loads", tmp_path / "run"))
 
-    assert (load["event"], load["model"], load["version"], load["source"]) == ("load", "chain", "2.3.4", "bundled")
+    assert (load["event"], load["model"], load["version"], load["source"]) == ("load", "chain", VERSION, "bundled")
     assert load["provider"] == "CPU"
     [fallback] = load["fallbacks"]
     assert fallback.startswith("XNNPACK: ")
@@ -99,18 +106,13 @@ def test_an_observer_sees_runs_with_the_time_in_the_queue_and_their_errors(app: 
     assert closed["error"] == "Chain is closed"
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("count", [1, 2, 99, 100, 1000])
+@pytest.mark.parametrize("name", RANDOM)
 def test_percentiles_are_at_most_a_tenth_too_high_and_never_too_low(
-    app: App, tmp_path: Path, count: int, seed: int
+    measured: Mapping[str, Mapping[str, dict[str, Any]]], durations: Mapping[str, NDArray[np.float64]], name: str
 ) -> None:
-    durations = np.random.default_rng(seed).lognormal(-6, 2, count).clip(2e-6, 3000)
-    (tmp_path / "durations").write_bytes(durations.tobytes())
-    scratch = tmp_path / "run"
-    done = app.run("percentiles", str(tmp_path / "durations"), scratch=scratch, mounts=(tmp_path,))
-    found = by_name(done.output)["one"]
+    found, (count, _) = measured[name]["one"], RANDOM[name]
 
-    for kind, values in (("run", durations), ("queue", durations * 10)):
+    for kind, values in (("run", durations[name]), ("queue", durations[name] * 10)):
         for percent in (50, 90, 99):
             exact = np.sort(values)[math.ceil(count * percent / 100) - 1]
             assert exact <= found[f"mobpack.{kind}.duration.p{percent}"] <= exact * 1.1 * (1 + 1e-9)
@@ -119,20 +121,20 @@ def test_percentiles_are_at_most_a_tenth_too_high_and_never_too_low(
     assert (found["mobpack.run.count"], found["mobpack.run.errors"]) == (count, 0)
 
 
-def test_durations_at_the_ends_of_the_histogram_are_right(app: App, tmp_path: Path) -> None:
-    """Of nothing, and of more than it has buckets for; and of the very ends of buckets."""
-    for durations in ([0.0, 0.0], [5e4, 6e4], [1e-6 * math.pow(1.1, number) for number in range(200)]):
-        (tmp_path / "durations").write_bytes(np.array(durations).tobytes())
-        done = app.run("percentiles", str(tmp_path / "durations"), scratch=tmp_path / "run", mounts=(tmp_path,))
-        found = by_name(done.output)["one"]
-        exact = sorted(durations)[math.ceil(len(durations) * 0.99) - 1]
-        assert exact <= found["mobpack.run.duration.p99"] <= exact * 1.1 * (1 + 1e-9)
+@pytest.mark.parametrize("name", ENDS)
+def test_durations_at_the_ends_of_the_histogram_are_right(
+    measured: Mapping[str, Mapping[str, dict[str, Any]]], name: str
+) -> None:
+    found = measured[name]["one"]
+    exact = sorted(ENDS[name])[math.ceil(len(ENDS[name]) * 0.99) - 1]
+    assert exact <= found["mobpack.run.duration.p99"] <= exact * 1.1 * (1 + 1e-9)
 
 
-def test_failures_and_retries_are_counted_and_take_no_part_in_durations(app: App, tmp_path: Path) -> None:
-    (tmp_path / "durations").write_bytes(np.ones(4).tobytes())
-    done = app.run("percentiles", str(tmp_path / "durations"), scratch=tmp_path / "run", mounts=(tmp_path,))
-    other = by_name(done.output)["other"]
+@pytest.mark.parametrize("name", [*RANDOM, *ENDS])
+def test_failures_and_retries_are_counted_and_take_no_part_in_durations(
+    measured: Mapping[str, Mapping[str, dict[str, Any]]], name: str
+) -> None:
+    other = measured[name]["other"]
 
     counted = [other[f"mobpack.run.{each}"] for each in ("count", "errors", "retries")]
     assert counted == [1, 1, 1]
@@ -144,7 +146,7 @@ def test_metrics_of_models_that_ran(app: App, tmp_path: Path) -> None:
     found = by_name(output(app, "metrics", tmp_path / "run"))
     chain, picker = found["chain"], found["picker"]
 
-    assert (chain["mobpack.model.version"], chain["mobpack.provider"]) == ("2.3.4", "CPU")
+    assert (chain["mobpack.model.version"], chain["mobpack.provider"]) == (VERSION, "CPU")
     assert chain["mobpack.run.count"] == 4
     assert 0 < chain["mobpack.run.duration.p50"] <= chain["mobpack.run.duration.p99"] < 30
     assert 0 < chain["mobpack.run.throughput"] <= 1.01 / chain["run"][0]

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from packager.files.user_cache import cache_folder
 from tests.onnx_text import linear, onnx_model, saved
+from tests.toolchain import command
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, swift
 
@@ -48,6 +48,12 @@ final class ReaderTests: XCTestCase {
 """
 MADE = "mobpack build for Reader"
 """SwiftPM's name of the step."""
+SCRIPT = f"""\
+#!/bin/sh
+echo "{MADE}: called"
+[ ! -e "$0.ends" ] || exit 1
+exec chroot /host {MOBPACK} "$@"
+"""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +70,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "Sources/Reader/mobpack.toml": CONFIG,
         "Sources/Reader/Check.swift": CODE,
         "Tests/ReaderTests/ReaderTests.swift": TESTS,
-        ".venv/bin/mobpack": f'#!/bin/sh\necho "{MADE}: called"\nexec chroot /host {MOBPACK} "$@"\n',
+        ".venv/bin/mobpack": SCRIPT,
     }
     for path, text in texts.items():
         (top / path).parent.mkdir(parents=True, exist_ok=True)
@@ -72,8 +78,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (top / ".venv/bin/mobpack").chmod(0o755)
     config = home / "mobpack.toml"
     for words in ("build --target ios --out dist", "xcode --dist dist --plugin mobpack-plugin"):
-        command = [str(MOBPACK), *words.split(), "--config", str(config)]
-        subprocess.run(command, check=True, capture_output=True, cwd=top)
+        done = command.run(*words.split(), "--config", config, folder=top)
+        assert done.returncode == 0, done.stderr
     shutil.rmtree(top / "dist")
     yield top
     shutil.rmtree(top)
@@ -89,11 +95,13 @@ def manifest() -> str:
 
 
 def run(package: Path, action: str = "build", scratch: str = ".build") -> Finished:
-    """`swift build` or `swift test`; what mobpack needs to check models with is the machine's."""
+    """`swift build` or `swift test`, which compile in the same way; what mobpack needs to check models with is the
+    machine's."""
     cache = cache_folder()
     return swift().package(
         action,
         package,
+        *(["--build-tests"] if action == "build" else []),
         scratch=package / scratch,
         mounts={str(cache): cache},
         environment={"XDG_CACHE_HOME": str(cache.parent)},
@@ -110,38 +118,38 @@ def test_the_plugin_builds_models_that_run_in_the_users_target(package: Path) ->
     assert {path.name for path in (bundle / "Models").iterdir()} == {"orientation", "language"}
 
 
-def test_mobpack_runs_again_when_a_model_has_changed_and_not_before(package: Path) -> None:
+def test_a_model_that_cannot_ship_fails_the_build_with_mobpacks_words_until_it_is_another(package: Path) -> None:
     assert run(package).returncode == 0
-    assert MADE not in run(package).output
     [shipped] = (package / ".build").glob("*/debug/Reader_Reader.resources/Models/language/model.ort")
     before = shipped.read_bytes()
-    saved(package / "Sources/Reader/language.onnx", linear(columns=8, seed=9))
+    model = package / "Sources/Reader/language.onnx"
+    unknown = "(float[2] x) => (float[2] y) { y = com.example.Unknown (x) }"
+    saved(model, onnx_model(unknown, opsets={"": 17, "com.example": 1}))
+    done = run(package)
+    assert done.returncode != 0
+    assert "mobpack: error: " in done.output
+    assert "Unknown" in done.output
+    assert "hint: " in done.output
+    saved(model, linear(columns=8, seed=9))
     done = run(package)
     assert done.returncode == 0, done.output
     assert f"{MADE}: called" in done.output
     assert shipped.read_bytes() != before
-    os.utime(package / "Sources/Reader/mobpack.toml")
-    assert f"{MADE}: called" in run(package).output
 
 
-def test_a_model_that_cannot_ship_fails_the_build_with_mobpacks_words(package: Path) -> None:
-    model = package / "Sources/Reader/language.onnx"
-    good = model.read_bytes()
+def test_mobpack_runs_again_when_the_project_file_has_changed_and_not_before(package: Path) -> None:
+    """It ends at once then, or all would be compiled again."""
+    assert run(package).returncode == 0
+    ends = package / ".venv/bin/mobpack.ends"
+    ends.touch()
     try:
-        saved(
-            model,
-            onnx_model(
-                "(float[2] x) => (float[2] y) { y = com.example.Unknown (x) }", opsets={"": 17, "com.example": 1}
-            ),
-        )
+        assert MADE not in run(package).output
+        os.utime(package / "Sources/Reader/mobpack.toml")
         done = run(package)
         assert done.returncode != 0
-        assert "mobpack: error: " in done.output
-        assert "Unknown" in done.output
-        assert "hint: " in done.output
+        assert f"{MADE}: called" in done.output
     finally:
-        model.write_bytes(good)
-    assert run(package).returncode == 0
+        ends.unlink()
 
 
 def test_without_mobpack_the_plugin_says_so(package: Path) -> None:

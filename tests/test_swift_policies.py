@@ -5,68 +5,37 @@ Linux tells neither heat nor short memory: the app says in its place what Apple'
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from packager.release.extract import extract
-from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
-from tests.toolchain.swift import swift
-from tests.toolchain.swift_app import HOME, App, trusting
-from tests.toolchain.swift_projects import build
+from tests.toolchain.swift_app import App, trusting
+from tests.toolchain.swift_nets import AUTO
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
-PROJECT = """\
-[package]
-name = "small-nets"
-
-[model.chain]
-path = "chain.onnx"
-
-[model.picker]
-path = "picker.onnx"
-
-[model.counter]
-path = "counter.onnx"
-
-[model.counter.inputs.state]
-kind = "state"
-output = "next"
-
-[target.ios]
-providers = ["xnnpack"]
-"""
-CHAIN = "(float[64, 64] x) => (float[64, 64] y) { h = MatMul (x, w) r = Relu (h) y = MatMul (r, w) }"
+Seen = Callable[[str], Mapping[str, str]]
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a model that computes, one that fails for some inputs, and one with a state."""
-    folder = tmp_path_factory.mktemp("policies")
-    saved(folder / "chain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64)}))
-    picker = "(int64[1] ids) => (float[1, 4] row) { row = Gather (table, ids) }"
-    saved(folder / "picker.onnx", onnx_model(picker, weights={"table": weight(4, 4)}))
-    counter = "(float[1] state) => (float[1] count, float[1] next) { next = Add (state, one) count = Add (next, zero) }"
-    numbers = {"one": weight(1) * 0 + 1, "zero": weight(1) * 0}
-    saved(folder / "counter.onnx", onnx_model(counter, weights=numbers))
-    (folder / "mobpack.toml").write_text(PROJECT)
-    return folder
+def app() -> App:
+    return AUTO.program("Trouble")
 
 
 @pytest.fixture(scope="module")
-def app(project: Path) -> App:
-    swift()
-    c_files = {f"{name}.c": HOME / f"{name}.c" for name in ("failing_runtime", "allocations")}
-    return build(project, "SmallNetsKit", {"main.swift": HOME / "trouble.swift", **c_files}, lambda package: None)
+def seen(app: App, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """Gives the facts of a scenario that several tests are about, from one run."""
+    return cache(lambda scenario: facts(app, tmp_path_factory.mktemp("scenario"), scenario))
 
 
 @pytest.fixture(scope="module")
-def failing(app: App, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    return facts(app, tmp_path_factory.mktemp("failing"), "provider")
+def failing(seen: Seen) -> Mapping[str, str]:
+    return seen("provider")
 
 
 def facts(
@@ -116,19 +85,19 @@ def test_a_self_test_is_of_the_provider_itself(app: App, tmp_path: Path) -> None
     assert seen["events"] == "run XNNPACK failed"
 
 
-def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(app: App, tmp_path: Path) -> None:
-    seen = facts(app, tmp_path / "run", "input")
+def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(seen: Seen) -> None:
+    found = seen("input")
 
-    assert all("indices element out of data bounds" in seen[f"wrong.{number}"] for number in range(4))
-    assert seen["events"] == ",".join(["run XNNPACK failed", "retry CPU failed"] * 4)
-    assert seen["provider"] == "XNNPACK"
+    assert all("indices element out of data bounds" in found[f"wrong.{number}"] for number in range(4))
+    assert found["events"] == ",".join(["run XNNPACK failed", "retry CPU failed"] * 4)
+    assert found["provider"] == "XNNPACK"
 
 
-def test_an_input_that_has_another_shape_is_not_tried_again(app: App, tmp_path: Path) -> None:
-    seen = facts(app, tmp_path / "run", "input")
+def test_an_input_that_has_another_shape_is_not_tried_again(seen: Seen) -> None:
+    found = seen("input")
 
-    assert seen["shape"].startswith("`ids` holds 2 values")
-    assert seen["events of the shape"] == "run XNNPACK failed"
+    assert found["shape"].startswith("`ids` holds 2 values")
+    assert found["events of the shape"] == "run XNNPACK failed"
 
 
 def test_a_run_that_is_cancelled_is_not_tried_again(app: App, tmp_path: Path) -> None:
@@ -139,22 +108,22 @@ def test_a_run_that_is_cancelled_is_not_tried_again(app: App, tmp_path: Path) ->
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
-def test_on_a_hot_device_runs_have_half_the_threads_until_it_is_cool(app: App, tmp_path: Path) -> None:
-    seen = facts(app, tmp_path / "run", "heat")
+def test_on_a_hot_device_runs_have_half_the_threads_until_it_is_cool(seen: Seen) -> None:
+    found = seen("heat")
 
-    assert seen["cool.right"] == seen["hot.right"] == seen["cool again.right"] == "true"
-    assert seen["cool.events"] == "run CPU,run CPU"
-    assert seen["hot.before the run"] == "", "the next run opens it"
-    assert seen["hot.events"] == seen["cool again.events"] == "release thermal,load CPU,run CPU,run CPU"
-    assert int(seen["hot.threads"]) < int(seen["cool.threads"]) == int(seen["cool again.threads"])
+    assert found["cool.right"] == found["hot.right"] == found["cool again.right"] == "true"
+    assert found["cool.events"] == "run CPU,run CPU"
+    assert found["hot.before the run"] == "", "the next run opens it"
+    assert found["hot.events"] == found["cool again.events"] == "release thermal,load CPU,run CPU,run CPU"
+    assert int(found["hot.threads"]) < int(found["cool.threads"]) == int(found["cool again.threads"])
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
-def test_a_model_that_is_loaded_on_a_hot_device_has_half_the_threads_at_once(app: App, tmp_path: Path) -> None:
-    seen = facts(app, tmp_path / "run", "heat")
+def test_a_model_that_is_loaded_on_a_hot_device_has_half_the_threads_at_once(seen: Seen) -> None:
+    found = seen("heat")
 
-    assert seen["loaded hot.events"] == "load CPU,run CPU"
-    assert int(seen["loaded hot.threads"]) < int(seen["cool.threads"])
+    assert found["loaded hot.events"] == "load CPU,run CPU"
+    assert int(found["loaded hot.threads"]) < int(found["cool.threads"])
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
@@ -163,29 +132,29 @@ def test_a_run_beside_others_waits_for_no_other_threads(app: App, tmp_path: Path
     assert (seen["beside"], seen["afterwards"]) == ("run XNNPACK", "release thermal,load XNNPACK,run XNNPACK")
 
 
-def test_threads_of_the_apps_own_and_models_without_the_policy_stay_as_they_are(app: App, tmp_path: Path) -> None:
-    seen = facts(app, tmp_path / "run", "heat")
+def test_threads_of_the_apps_own_and_models_without_the_policy_stay_as_they_are(seen: Seen) -> None:
+    found = seen("heat")
 
-    assert seen["own.events"] == seen["off.events"] == "run CPU"
-    assert seen["own.threads"] == "1", "beside the caller's"
-    assert seen["off.threads"] == seen["cool.threads"]
+    assert found["own.events"] == found["off.events"] == "run CPU"
+    assert found["own.threads"] == "1", "beside the caller's"
+    assert found["off.threads"] == found["cool.threads"]
 
 
 def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_the_next_run(
-    app: App, tmp_path: Path
+    seen: Seen,
 ) -> None:
-    seen = facts(app, tmp_path / "run", "memory")
+    found = seen("memory")
 
-    assert (seen["released"], seen["sessions"]) == ("release memory", "0"), "once, though it was told twice"
-    assert seen["known"] == "cpu chain 0 true"
-    assert (seen["opened"], seen["right"]) == ("load CPU,run CPU", "true")
-    assert (seen["profile"], seen["profiled"]) == ("json", "release memory,load CPU")
-    assert seen["without the policy"] == ""
+    assert (found["released"], found["sessions"]) == ("release memory", "0"), "once, though it was told twice"
+    assert found["known"] == "cpu chain 0 true"
+    assert (found["opened"], found["right"]) == ("load CPU,run CPU", "true")
+    assert (found["profile"], found["profiled"]) == ("json", "release memory,load CPU")
+    assert found["without the policy"] == ""
 
 
-def test_a_run_keeps_its_session(app: App, tmp_path: Path) -> None:
-    seen = facts(app, tmp_path / "run", "memory")
-    assert (seen["while it runs"], seen["afterwards"]) == ("", "run XNNPACK failed,release memory")
+def test_a_run_keeps_its_session(seen: Seen) -> None:
+    found = seen("memory")
+    assert (found["while it runs"], found["afterwards"]) == ("", "run XNNPACK failed,release memory")
 
 
 def test_a_model_that_is_closed_waits_for_its_run(app: App, tmp_path: Path) -> None:
@@ -193,11 +162,11 @@ def test_a_model_that_is_closed_waits_for_its_run(app: App, tmp_path: Path) -> N
     assert (seen["while it runs"], seen["thrown"], seen["sessions"]) == ("1", "CancellationError()", "0")
 
 
-def test_a_model_that_is_closed_or_let_go_of_is_told_of_no_memory(app: App, tmp_path: Path) -> None:
-    seen = facts(app, tmp_path / "run", "memory")
+def test_a_model_that_is_closed_or_let_go_of_is_told_of_no_memory(seen: Seen) -> None:
+    found = seen("memory")
 
-    assert (seen["closed"], seen["after close"]) == ("release memory,release close", "Chain is closed")
-    assert (seen["dropped"], seen["listeners"]) == ("release close", "0")
+    assert (found["closed"], found["after close"]) == ("release memory,release close", "Chain is closed")
+    assert (found["dropped"], found["listeners"]) == ("release close", "0")
 
 
 def test_a_model_keeps_its_state(app: App, tmp_path: Path) -> None:
@@ -207,13 +176,14 @@ def test_a_model_keeps_its_state(app: App, tmp_path: Path) -> None:
     assert seen["events"] == ",".join(["load CPU", "run CPU", "release memory"] * 3)
 
 
-def test_a_model_from_memory_is_opened_again(app: App, project: Path, tmp_path: Path) -> None:
+def test_a_model_from_memory_is_opened_again(app: App, tmp_path: Path) -> None:
+    project = AUTO.project()
     seen = facts(app, tmp_path / "run", "bytes", str(project / "chain.onnx"), mounts=(project,))
     assert (seen["right"], seen["events"]) == ("true", "load CPU,run CPU,release memory,load CPU,run CPU")
 
 
-def test_files_are_checked_when_a_model_is_opened_again(app: App, project: Path, tmp_path: Path) -> None:
-    extract(project / "dist", tmp_path / "models")
+def test_files_are_checked_when_a_model_is_opened_again(app: App, tmp_path: Path) -> None:
+    extract(AUTO.project() / "dist", tmp_path / "models")
     seen = facts(app, tmp_path / "run", "changed", str(tmp_path / "models"), mounts=(tmp_path,))
 
     assert "the package was built with" in seen["changed"]
@@ -221,8 +191,8 @@ def test_files_are_checked_when_a_model_is_opened_again(app: App, project: Path,
     assert seen["back"] == "nothing"
 
 
-def test_files_of_a_server_are_fetched_when_a_session_needs_them(app: App, project: Path, tmp_path: Path) -> None:
-    extract(project / "dist", tmp_path / "models")
+def test_files_of_a_server_are_fetched_when_a_session_needs_them(app: App, tmp_path: Path) -> None:
+    extract(AUTO.project() / "dist", tmp_path / "models")
     pair = certificate(tmp_path)
     with serving(pair) as address:
         address.files.by_path |= {f"/{path.name}": path.read_bytes() for path in (tmp_path / "models").iterdir()}

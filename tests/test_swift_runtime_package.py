@@ -16,9 +16,11 @@ from packager.targets import swift_runtime
 from packager.targets.ios import Ios
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
-from tests.toolchain.swift import PROGRAMS, QUICK, Finished, swift
+from tests.toolchain.kept import kept
+from tests.toolchain.swift import PROGRAMS, QUICK, Finished, swift, toolchain_files
+from tests.toolchain.swift_app import App
 from tests.toolchain.swift_golden import golden_package
-from tests.toolchain.swift_packages import runtimes
+from tests.toolchain.swift_packages import BUILT, place_of, runtimes
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
@@ -80,25 +82,33 @@ def write_xcframework(folder: Path) -> None:
     (folder / "Info.plist").write_bytes(plistlib.dumps({"AvailableLibraries": []}))
 
 
-def write_unzip(folder: Path) -> None:
-    """The program that SwiftPM unpacks archives with: `unzip ARCHIVE -d FOLDER`, which the toolchain's root lacks."""
-    folder.mkdir()
-    script = f'#!/bin/sh\nexec chroot /host {sys.executable} -m zipfile -e "$1" "$3"\n'
-    (folder / "unzip").write_text(script)
-    (folder / "unzip").chmod(0o755)
+def write_unzip(both: Path) -> None:
+    """The program that SwiftPM unpacks archives with: `unzip ARCHIVE -d FOLDER`, which the toolchain's root lacks.
+
+    The machine's Python takes its place, which sees `both` where it is.
+    """
+    archive, folder = (f'"{both}${{{number}#{place_of(both / "cpu_alone")}}}"' for number in (1, 3))
+    (both / "bin").mkdir()
+    script = f"#!/bin/sh\nexec chroot /host {sys.executable} -m zipfile -e {archive} {folder}\n"
+    (both / "bin" / "unzip").write_text(script)
+    (both / "bin" / "unzip").chmod(0o755)
 
 
 def run(folder: Path, *command: str) -> Finished:
-    """A command of Swift's in the app of `folder`, which sees all packages in there."""
+    """A command of Swift's in the app of `folder`, which sees all packages in there.
+
+    It finds them in the same place for all tests, and knows the manifests that it has read there.
+    """
     library = swift().onnxruntime_library()
+    place = place_of(folder / "cpu_alone")
     return swift().run(
         ["swift", *command],
-        cwd=folder / "app",
-        mounts={str(folder): folder},
+        cwd=place / "app",
+        mounts={str(place): folder, str(folder): folder},
         environment={
             "LD_LIBRARY_PATH": str(library),
             "LIBRARY_PATH": str(library),
-            "PATH": f"{PROGRAMS}:{folder / 'bin'}",
+            "PATH": f"{PROGRAMS}:{place / 'bin'}",
         },
     )
 
@@ -135,7 +145,9 @@ def print_with(both: Path, name: str, target: Ios, own: PackagedFramework | None
         write_sources(swift_runtime.sources(view.own), both / view.dependency.identity)
 
 
-def test_an_app_with_two_packages_and_microsofts_builds_and_runs(both: Path) -> None:
+def test_an_app_with_two_packages_and_microsofts_builds_and_runs(
+    both: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Then with packages that name Microsoft's, which bring no other runtime; their modules are not compiled again."""
     write_stand_in(both / MICROSOFTS)
     write_app(both, "../cpu_alone", "../image_classifier", f"../{MICROSOFTS}")
@@ -145,7 +157,7 @@ def test_an_app_with_two_packages_and_microsofts_builds_and_runs(both: Path) -> 
     [runtime] = runtimes(both)
 
     assert packages_of(both) == {"app", "cpu_alone", "image_classifier", runtime.name, MICROSOFTS}
-    runs(both)
+    runs(both, tmp_path_factory.mktemp("first"))
 
     for name, module in (("cpu_alone", "CpuAloneKit"), ("image_classifier", "VisionModels")):
         target = Ios(runtime_package=f"../{MICROSOFTS}", runtime_product="onnxruntime", module=module)
@@ -153,13 +165,25 @@ def test_an_app_with_two_packages_and_microsofts_builds_and_runs(both: Path) -> 
     write_app(both, "../cpu_alone", "../image_classifier")
 
     assert packages_of(both) == {"app", "cpu_alone", "image_classifier", MICROSOFTS}
-    (both / "app/.build/debug/App").unlink()
-    runs(both)
+    runs(both, tmp_path_factory.mktemp("second"))
 
 
-def runs(both: Path) -> None:
+def runs(both: Path, folder: Path) -> None:
     """Builds the app and runs it: both packages look for their models."""
-    done = run(both, "run", "-j", "2", "--disable-index-store", *QUICK)
+
+    def make(made: Path) -> None:
+        built = both / "app/.build" / BUILT
+        (built / "App").unlink(missing_ok=True)
+        options = ("-j", "2", "--disable-index-store", "-Xswiftc", "-warnings-as-errors")
+        done = run(both, "build", *options, *QUICK)
+        assert done.returncode == 0, done.output
+        shutil.copy(built / "App", made)
+        for resources in built.glob("*.resources"):
+            shutil.copytree(resources, made / resources.name)
+
+    packages = [path for path in sorted(both.iterdir()) if path.name != "app"]
+    content = [*packages, both / "app/Package.swift", both / "app/Sources", *toolchain_files()]
+    done = App(kept("swift-both", make, *content, Path(__file__))).run(scratch=folder / "run")
     assert done.returncode == 0, done.output
     for name in ("vision", "alone"):
         assert re.search(rf"{name}: \S+/classifier/model.ort is missing", done.output), done.output
@@ -232,7 +256,7 @@ def test_the_name_of_the_binary_target_need_not_be_that_of_the_xcframework(both:
             (manifest.parent / "onnxruntime.xcframework").rename(packed / "onnxruntime.xcframework")
         (packed / "LICENSE").write_text("MIT")
         shutil.make_archive(str(manifest.parent / "archive"), "zip", packed)
-        write_unzip(both / "bin")
+        write_unzip(both)
         text = text.replace('"onnxruntime.xcframework"', '"archive.zip"')
     manifest.write_text(text)
     write_package(both / "app", packages=['.package(path: "../cpu_alone")'], targets="")

@@ -13,9 +13,9 @@ from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, Certificate, serving
-from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import App, trusting
-from tests.toolchain.swift_sources import objects, small_nets
+from tests.toolchain.swift_nets import AUTO
+from tests.toolchain.swift_sources import objects
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
@@ -23,14 +23,8 @@ MODEL = "(float[1, 64] x) => (float[1, 64] y) { y = MatMul (x, w) }"
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("sources")
-
-
-@pytest.fixture(scope="module")
-def app(project: Path) -> App:
-    swift()
-    return small_nets(project)
+def app() -> App:
+    return AUTO.program("Sources")
 
 
 @pytest.fixture(scope="module")
@@ -177,8 +171,8 @@ def test_a_folder_has_files_under_their_sha256(app: App, answer: list[float], tm
     assert (found["answer"], found["passed"], found["progress"]) == (answer, True, [])
 
 
-def test_a_folder_that_extract_makes_is_one(app: App, project: Path, answer: list[float], tmp_path: Path) -> None:
-    extract(project / "dist", tmp_path / "folder")
+def test_a_folder_that_extract_makes_is_one(app: App, answer: list[float], tmp_path: Path) -> None:
+    extract(AUTO.project() / "dist", tmp_path / "folder")
     [_, found] = run(app, tmp_path / "run", "load", "folder", str(tmp_path / "folder"), mounts=(tmp_path,))
 
     assert (found["answer"], found["passed"]) == (answer, True)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from packager.xcframework import macho
 from tests.toolchain import apple
 from tests.toolchain.debian_root import Locked, Suite, check, make_alone, read_lock
 from tests.toolchain.require import require
-from tests.toolchain.swift import LOCK, swift
+from tests.toolchain.swift import LOCK, Finished, swift
 
 pytestmark = pytest.mark.by_content
 
@@ -127,8 +128,10 @@ def package(folder: Path, *, swift: str = SWIFT, tests: str = TESTS) -> Path:
         "Tests/HelloTests/HelloTests.swift": tests,
     }
     for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:  # an older file is not compiled again
+            path.write_text(text, encoding="utf-8")
     return folder
 
 
@@ -195,18 +198,30 @@ def test_a_version_that_the_mirror_has_no_more_is_named(tmp_path: Path, monkeypa
     assert "lock them anew" in caught.value.hint
 
 
+@pytest.fixture(scope="module")
+def hello(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Finished]:
+    """`swift build` or `swift test` of a package with other files: what stays the same is compiled once."""
+    folder = tmp_path_factory.mktemp("hello")
+
+    def run(action: str, **texts: str) -> Finished:
+        options = ["--build-tests"] if action == "build" else []  # or the same would be compiled in another way
+        done = swift().package(action, package(folder / "hello", **texts), *options, scratch=folder / "build")
+        assert sorted(path.name for path in (folder / "hello").iterdir()) == ["Package.swift", "Sources", "Tests"]
+        return done
+
+    return run
+
+
 @pytest.mark.swift
-def test_a_package_builds_and_its_tests_run_with_onnxruntime(tmp_path: Path) -> None:
-    done = swift().package("test", package(tmp_path / "hello"), scratch=tmp_path / "build")
+def test_a_package_builds_and_its_tests_run_with_onnxruntime(hello: Callable[..., Finished]) -> None:
+    done = hello("test")
     assert done.returncode == 0, done.output
     assert "Executed 2 tests, with 0 failures" in done.output
-    assert sorted(path.name for path in (tmp_path / "hello").iterdir()) == ["Package.swift", "Sources", "Tests"]
 
 
 @pytest.mark.swift
-def test_a_test_that_fails_fails(tmp_path: Path) -> None:
-    folder = package(tmp_path / "hello", tests=TESTS.replace("four(), 4", "four(), 5"))
-    done = swift().package("test", folder, scratch=tmp_path / "build")
+def test_a_test_that_fails_fails(hello: Callable[..., Finished]) -> None:
+    done = hello("test", tests=TESTS.replace("four(), 4", "four(), 5"))
     assert done.returncode != 0
     assert 'XCTAssertEqual failed: ("4") is not equal to ("5")' in done.output
 
@@ -220,9 +235,8 @@ def test_a_test_that_fails_fails(tmp_path: Path) -> None:
     ],
     ids=["warning", "error"],
 )
-def test_a_warning_or_error_ends_the_build(tmp_path: Path, line: str, complaint: str) -> None:
-    folder = package(tmp_path / "hello", swift=f"{SWIFT}{line}\n")
-    done = swift().package("build", folder, scratch=tmp_path / "build")
+def test_a_warning_or_error_ends_the_build(hello: Callable[..., Finished], line: str, complaint: str) -> None:
+    done = hello("build", swift=f"{SWIFT}{line}\n")
     assert done.returncode != 0
     assert complaint in done.output
 
@@ -290,7 +304,8 @@ def test_sources_compile_for_ios(tmp_path: Path) -> None:
 
 
 @pytest.mark.swift
-def test_mistakes_do_not_compile_for_ios(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_checked_alone", [False, True])
+def test_mistakes_do_not_compile_for_ios(tmp_path: Path, is_checked_alone: bool) -> None:
     """All at once, but for data races: the compiler looks for these where it has found no other mistake."""
     others = {mistake: found for mistake, found in MISTAKES.items() if mistake != RACE}
     for number, group in enumerate(({RACE: MISTAKES[RACE]}, others)):
@@ -298,7 +313,9 @@ def test_mistakes_do_not_compile_for_ios(tmp_path: Path) -> None:
         folder.mkdir()
         files = {words: source(folder / f"Bad{at}.swift", text) for at, (text, words) in enumerate(group.values())}
 
-        compiled = apple.compile_swift("Bad", [*files.values()], folder)
+        compiled = apple.compile_swift(
+            "Bad", [*files.values()], folder, is_optimized=False, is_checked_alone=is_checked_alone
+        )
 
         assert compiled.returncode != 0
         assert compiled.objects == ()

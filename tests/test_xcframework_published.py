@@ -1,5 +1,6 @@
 """The linter's findings in published .xcframeworks, and its measurements of ONNX Runtime's own."""
 
+import shutil
 import tarfile
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,8 @@ from packager.targets.ios import Ios
 from packager.xcframework.lint import lint
 from packager.xcframework.manifest import accesses
 from packager.xcframework.privacy import Access
+from tests.toolchain import apple_runtime
+from tests.toolchain.kept import linked
 from tests.toolchain.require import fetched
 
 pytestmark = [pytest.mark.by_content, pytest.mark.tool]
@@ -34,7 +37,9 @@ def unpacked(pin: str, name: str, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def onnxruntime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpacked("onnxruntime-binaries", "onnxruntime.xcframework", tmp_path_factory.mktemp("onnxruntime"))
+    folder = tmp_path_factory.mktemp("onnxruntime") / apple_runtime.NAME
+    shutil.copytree(apple_runtime.published(), folder, copy_function=linked)
+    return folder
 
 
 @pytest.fixture(scope="module")

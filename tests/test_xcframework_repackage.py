@@ -3,7 +3,6 @@
 import json
 import os
 import plistlib
-import tarfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +18,7 @@ from packager.xcframework.macho import read
 from packager.xcframework.repackage import library_format
 from tests import xcframework_cases as cases
 from tests.disks import tiny_disk
-from tests.toolchain.require import fetched
+from tests.toolchain import apple_runtime
 from tests.xcframework_cases import NAME, OBJECT, PHONES, SIMULATOR, SIMULATORS, archive, code, fat
 
 pytestmark = pytest.mark.by_content
@@ -337,23 +336,9 @@ def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     assert "no such file" in refusal(run(tmp_path / "none.zip", "--out", tmp_path / "a.xcframework")).message
 
 
-@pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """ONNX Runtime's own .xcframework, unpacked."""
-    folder = tmp_path_factory.mktemp("published")
-    with tarfile.open(fetched("onnxruntime-binaries")) as file:
-        inside = [each for each in file.getmembers() if "/iOS~/onnxruntime.xcframework/" in each.name]
-        for each in inside:
-            each.name = each.name.split("/iOS~/")[1]
-        file.extraction_filter = getattr(tarfile, "data_filter", None)  # the argument is missing in 3.11.3 and older
-        file.extractall(folder, inside)
-    return folder / "onnxruntime.xcframework"
-
-
 @pytest.mark.tool
-def test_the_published_runtime_keeps_its_code_and_loses_what_the_app_store_refuses(
-    published: Path, tmp_path: Path
-) -> None:
+def test_the_published_runtime_keeps_its_code_and_loses_what_the_app_store_refuses(tmp_path: Path) -> None:
+    published = apple_runtime.published()
     result = library_format(published, tmp_path / "onnxruntime.xcframework")
     before, after = lint(published), lint(result.root)
     assert "static-framework" in {each.code for each in before.findings}

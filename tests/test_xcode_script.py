@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
+from packager.files.user_cache import cache_folder
 from packager.workflows.xcode import Layout, find_package, integration, write
-from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
+from tests.toolchain import command
 from tests.toolchain.require import require
 from tests.xcode_cases import release
 
@@ -37,7 +38,7 @@ class App(NamedTuple):
 
     def run(self, environment: Mapping[str, str] = XCODE) -> Ran:
         bare = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LANG": "en_US.US-ASCII"}
-        known = {**bare, "XDG_CACHE_HOME": str(self.folder / ".cache"), **environment}
+        known = {**bare, "XDG_CACHE_HOME": str(cache_folder().parent), **environment}
         done = subprocess.run(
             [self.script], env=known, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
@@ -54,7 +55,6 @@ def app(tmp_path: Path) -> App:
     saved(folder / "orientation.onnx", linear())
     (folder / "mobpack.toml").write_text(CONFIG)
     release(folder / "dist")
-    empty_cache(folder / ".cache")
     layout = Layout(
         config=folder / "mobpack.toml", dist=folder / "dist", out=folder / "Build $upport", source_root=folder
     )
@@ -170,9 +170,9 @@ def built(app: App) -> App:
     """The same with the real mobpack's output in place of the release."""
     require(MOBPACK.is_file(), "mobpack is not installed: pip install -e .")
     shutil.rmtree(app.folder / "dist")
-    cache = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(app.folder / ".cache")}
-    for words in (["build", "-t", "ios", "-o", "dist"], ["xcode", "-o", app.script.parent.name, "--source-root", "."]):
-        subprocess.run([str(MOBPACK), *words], env=cache, check=True, capture_output=True, cwd=app.folder)
+    for words in (("build", "-t", "ios", "-o", "dist"), ("xcode", "-o", app.script.parent.name, "--source-root", ".")):
+        done = command.run(*words, folder=app.folder)
+        assert done.returncode == 0, done.stderr
     return app
 
 

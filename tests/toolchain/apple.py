@@ -19,6 +19,7 @@ from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes import commands
 from tests.toolchain.debian_root import make_alone
+from tests.toolchain.kept import kept
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, swift
 
@@ -37,6 +38,7 @@ SEEN = "/apple"
 """The compiler's path of its modules, the same on every machine: its caches name paths."""
 STANDARD_SEEN = f"{SEEN}/standard"
 IOS = "arm64-apple-ios15.0"
+ERROR, ERRORS = ": error: ", "errors.txt"
 STRICT = ("-swift-version", "6", "-strict-concurrency=complete", "-warnings-as-errors", "-parse-as-library")
 
 
@@ -64,39 +66,56 @@ def compile_swift(
 
     `c_modules` are folders that hold a module.modulemap, `modules` those where others were compiled that it imports.
     As SwiftPM compiles it, the module has `Bundle.module`. Without optimizing, the same is checked in half the time;
-    with `is_checked_alone` the compiler ends after its last check and makes no object.
-    What compiles is kept by content.
+    with `is_checked_alone` the compiler ends after its last check and makes no object. It lists public symbols in
+    `symbols_of(module, folder)`. What compiles is kept by content, and so are the errors of what does not; these name
+    the folders that sources were in before.
     """
     paths = [*sources, INTERFACES / "BundleModule.swift"] if "SWIFT_PACKAGE" in defines else sources
-    product = folder / f"{module}.{'sil' if is_checked_alone else 'o'}"
-    command = [
-        "swift-frontend",
-        "-emit-sil" if is_checked_alone else "-c",
-        "-O" if is_optimized else "-Onone",
-        *_options(triple),
-        *STRICT,
-        "-module-name",
-        module,
-    ]
-    command += [f"-D{name}" for name in defines]
-    command += ["-emit-module-path", str(folder / f"{module}.swiftmodule")]
+    listed, product = folder / f"{module}.swiftmodule", folder / f"{module}.o"
+    command = ["swift-frontend", "-emit-module" if is_checked_alone else "-c", "-O" if is_optimized else "-Onone"]
+    command += [*_options(triple), *STRICT, "-module-name", module, *(f"-D{name}" for name in defines)]
+    command += ["-emit-module-path", str(listed), "-emit-module-doc-path", str(listed.with_suffix(".swiftdoc"))]
+    command += ["-emit-symbol-graph", "-emit-symbol-graph-dir", str(folder)]
+    command += ["-symbol-graph-minimum-access-level", "public"]
     imported = [*(c_modules or {}).values(), *modules]
     command += [word for each in imported for word in ("-I", str(each))]
-    command += [*map(str, paths), "-o", str(product)]
-    made = cache_folder() / "swift" / "compiled" / _key(command, folder, triple, [*paths, *imported])
-    if not made.is_dir():
+    command += [*map(str, paths), *(() if is_checked_alone else ("-o", str(product)))]
+    products = () if is_checked_alone else (product,)
+
+    def make(made: Path) -> None:
         done = _run(command, folder, triple, [*paths, *imported])
-        if done.returncode != 0 or done.output:
-            return Compiled(done.returncode, done.output, (product,) if done.returncode == 0 else ())
-        make_alone(made, lambda kept: _copy(folder, kept, module))
+        has_errors = done.returncode == 1 and ERROR in done.output
+        if not has_errors and (done.returncode != 0 or done.output):
+            raise _OddError(Compiled(done.returncode, done.output, () if done.returncode else products))
+        _copy(folder, made, module)
+        (made / ERRORS).write_text(done.output, encoding="utf-8")
+
+    try:
+        made = kept("swift-apple", make, _key(command, folder, triple, [*paths, *imported]))
+    except _OddError as error:
+        return error.compiled
+    if errors := (made / ERRORS).read_text(encoding="utf-8"):
+        return Compiled(1, errors, ())
     _copy(made, folder, module)
-    return Compiled(0, "", () if is_checked_alone else (product,))
+    return Compiled(0, "", products)
+
+
+class _OddError(Exception):
+    """The compiler has ended in a way that may be another one next time."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+
+
+def symbols_of(module: str, folder: Path) -> Path:
+    """The compiler's list of the public symbols of a module that was compiled into a folder."""
+    return folder / f"{module}.symbols.json"
 
 
 def _copy(source: Path, target: Path, module: str) -> None:
-    for name in (f"{module}.o", f"{module}.swiftmodule"):
-        if (source / name).exists():
-            shutil.copy(source / name, target / name)
+    for path in (source / f"{module}.o", source / f"{module}.swiftmodule", symbols_of(module, source)):
+        if path.exists():
+            shutil.copy(path, target / path.name)
 
 
 def _key(command: Sequence[str], folder: Path, triple: str, paths: Sequence[Path]) -> str:

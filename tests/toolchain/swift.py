@@ -39,6 +39,8 @@ PROGRAMS = "/usr/libexec/swift/bin:/usr/bin:/usr/sbin"
 QUICK = ("-Xswiftc", "-gnone", "-Xswiftc", "-driver-batch-count", "-Xswiftc", "1")
 """Nothing for a debugger, and one compiler that reads all files of a module, where each of two would read most."""
 TIMEOUT_S = 600
+LINES = r"%s\n"
+"""Has `printf` print its words as lines."""
 DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom"))
 """Mounted one by one: a compiler that fails removes its output, which could be /dev/null."""
 
@@ -79,14 +81,16 @@ class Swift:
     ) -> Finished:
         """Runs a program of the toolchain in `cwd`, which is the one folder of the machine that it sees.
 
-        `mounts` are others: what is seen -> what is on the machine, all of them absolute. `/host` is the whole machine:
-        `chroot /host PROGRAM` runs one of its own programs. What was started and mounted is gone afterwards.
+        `mounts` are others: what is seen -> what is on the machine, all of them absolute; `cwd` may lie in one that is
+        seen. `/host` is the whole machine: `chroot /host PROGRAM` runs one of its own programs. What was started and
+        mounted is gone afterwards.
         """
-        assert all(Path(place).is_absolute() for place in (str(cwd), *(mounts or {})))
+        others = mounts or {}
+        assert all(Path(place).is_absolute() for place in (str(cwd), *others))
         seen = {
-            str(cwd): cwd,
+            **({} if _is_in(cwd, others) else {str(cwd): cwd}),
             str(self.shared): self.shared,
-            **(mounts or {}),
+            **others,
             "/host": Path("/"),
             **{str(device): device for device in DEVICES},
         }
@@ -109,7 +113,8 @@ class Swift:
     ) -> Finished:
         """`swift build` or `swift test` of the package in a folder; what is built goes to `scratch`.
 
-        Warnings are errors, and ONNX Runtime is there to link with and to run.
+        Both may lie in what `mounts` has the toolchain see. Warnings are errors, and ONNX Runtime is there to link with
+        and to run.
         """
         library = self.onnxruntime_library()
         command = ["swift", action, "-j", "2", "--scratch-path", str(scratch)]
@@ -119,11 +124,14 @@ class Swift:
         command += [*QUICK, *options]
         if action == "build" and "--build-tests" not in options:  # SwiftPM finds tests in the index
             command.append("--disable-index-store")
-        scratch.mkdir(parents=True, exist_ok=True)
+        others = mounts or {}
+        if not _is_in(scratch, others):
+            scratch.mkdir(parents=True, exist_ok=True)
+            others = {str(scratch): scratch, **others}
         return self.run(
             command,
             cwd=package,
-            mounts={str(scratch): scratch, **(mounts or {})},
+            mounts=others,
             environment={"LD_LIBRARY_PATH": str(library), **(environment or {})},
             timeout_s=timeout_s,
         )
@@ -175,23 +183,67 @@ def install(lock: Path) -> Path:
     return folder
 
 
+def _is_in(place: Path, mounts: Mapping[str, Path]) -> bool:
+    """Whether a program finds a place in what is mounted for it."""
+    return any(place.is_relative_to(each) for each in mounts)
+
+
 def _mount_all(root: Path, seen: Mapping[str, Path], top: Path) -> list[str]:
-    """Shell lines that lay out what a program sees in the folder `top`, for the process that runs them alone."""
-    lines = ["set -e", _shell("mount", "-t", "tmpfs", "none", str(top))]
-    lines.append(_shell("mkdir", *(str(top / name) for name in ("tmp", "proc"))))
-    lines.append(_shell("mount", "-t", "proc", "proc", str(top / "proc")))
-    for entry in sorted(root.iterdir()):
-        if entry.is_symlink():
-            lines.append(_shell("ln", "-s", str(entry.readlink()), str(top / entry.name)))
-    entries = {f"/{entry.name}": entry for entry in sorted(root.iterdir()) if not entry.is_symlink()}
-    for place, source in {**entries, **seen}.items():
-        target = f"{top}{place}"
-        make = ["mkdir", "-p"] if source.is_dir() else ["install", "-D", "/dev/null"]
-        # What is there already lies in a folder of the machine that was mounted before: it must stay as it is.
-        lines.append(f"[ -e {_shell(target)} ] || {_shell(*make, target)}")
-        options = ["--bind", "-o", "ro"] if place in entries else ["--rbind"]
-        lines.append(_shell("mount", *options, source, target))
-    return [*lines, "set +e"]
+    """Shell lines that lay out what a program sees in the folder `top`, for the process that runs them alone.
+
+    Each program that they start takes a millisecond of a processor: one `mount` reads all mounts from a list, which is
+    where /proc hides it.
+    """
+    own = {f"/{entry.name}": entry for entry in sorted(root.iterdir()) if not entry.is_symlink()}
+    links = [entry for entry in sorted(root.iterdir()) if entry.is_symlink()]
+    places = {**own, **seen}
+    missing = _missing(places, own)
+    folders = [place if places[place].is_dir() else str(Path(place).parent) for place in missing]
+    files = [place for place in missing if not places[place].is_dir()]
+    mounts = [
+        _listed(source, f"{top}{place}", "none", "bind,ro" if place in own else "rbind")
+        for place, source in places.items()
+    ]
+    mounts.append(_listed("none", f"{top}/proc", "proc", "defaults"))
+    return [
+        "set -e",
+        _shell("mount", "-t", "tmpfs", "none", str(top)),
+        _shell("mkdir", "-p", *(f"{top}{folder}" for folder in dict.fromkeys(("/tmp", "/proc", *folders)))),
+        *(_shell("ln", "-s", str(link.readlink()), str(top / link.name)) for link in links),
+        *(f": > {_shell(top.as_posix() + file)}" for file in files),
+        f"{_shell('printf', LINES, *mounts)} > {_shell(top / 'proc/mounts')}",
+        _shell("mount", "--all", "--fstab", top / "proc/mounts"),
+        "set +e",
+    ]
+
+
+def _missing(places: Mapping[str, Path], own: Mapping[str, Path]) -> list[str]:
+    """Places that an empty folder lacks. Those within one that is mounted before are made there if need be."""
+    before: list[str] = []
+    missing = []
+    for place, source in places.items():
+        around = [each for each in before if place.startswith(f"{each}/")]
+        before.append(place)
+        if not around:
+            missing.append(place)
+            continue
+        outer = max(around, key=len)
+        there = places[outer] / Path(place).relative_to(outer)
+        if there.exists():  # a folder of the machine: it must stay as it is
+            continue
+        assert outer not in own, f"{place} would be made in the toolchain"
+        if source.is_dir():
+            there.mkdir(parents=True)
+        else:
+            there.parent.mkdir(parents=True, exist_ok=True)
+            there.touch()
+    return missing
+
+
+def _listed(source: str | Path, target: str, kind: str, options: str) -> str:
+    """A line of a list of mounts, as in /etc/fstab."""
+    places = [re.sub(r"[\s\\]", lambda found: f"\\{ord(found[0]):03o}", str(each)) for each in (source, target)]
+    return " ".join((*places, kind, options))
 
 
 def _shell(*words: str | Path) -> str:

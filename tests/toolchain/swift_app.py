@@ -10,12 +10,11 @@ from pathlib import Path
 
 from tests.toolchain.kept import kept
 from tests.toolchain.swift import Finished, swift, toolchain_files
-from tests.toolchain.swift_packages import runtimes
+from tests.toolchain.swift_packages import build, runtimes
 
 HOME = Path(__file__).with_name("swift_apps")
 TRUSTED = "ssl/certs/ca-certificates.crt"
 """The certificates that Swift's own URLSession trusts on Linux, below /etc."""
-DEBUG = "x86_64-pc-linux-gnu/debug"
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,7 @@ class App:
     """A program that was built, with the package's resources beside it."""
 
     folder: Path
+    name: str = "App"
 
     def run(
         self,
@@ -37,7 +37,7 @@ class App:
         library = swift().onnxruntime_library()
         own = dict.fromkeys(("TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME"), str(scratch))
         return swift().run(
-            [self.folder / "App", *words],
+            [self.folder / self.name, *words],
             cwd=self.folder,
             mounts={**{str(path): path for path in (scratch, *mounts)}, **({"/etc": etc} if etc else {})},
             environment={"LD_LIBRARY_PATH": str(library), **own, **(environment or {})},
@@ -65,14 +65,17 @@ def build_in(package: Path, module: str, sources: Mapping[str, Path], change: Ca
     for name, source in sources.items():
         shutil.copy(source, package / "Sources" / (f"C{module}" if name.endswith(".c") else "App") / name)
     change(package)
-    beside = {str(path): path for path in runtimes(package.parent)}
+    return App(compiled(package, "App"))
+
+
+def compiled(package: Path, *programs: str) -> Path:
+    """The folder with programs of a package, and its resources. Nobody may write to it."""
 
     def make(made: Path) -> None:
-        scratch = package.parent / "scratch"
-        done = swift().package("build", package, "--product", "App", scratch=scratch, mounts=beside)
-        assert done.returncode == 0, done.output
-        shutil.copy(scratch / DEBUG / "App", made)
-        for resources in (scratch / DEBUG).glob("*.resources"):
+        built = build(package, package.parent / "scratch", *(("--product", *programs) if len(programs) == 1 else ()))
+        for name in programs:
+            shutil.copy(built / name, made)
+        for resources in built.glob("*.resources"):
             shutil.copytree(resources, made / resources.name)
 
-    return App(kept("swift-app", make, package, *beside.values(), *toolchain_files()))
+    return kept("swift-app", make, package, *runtimes(package.parent), *toolchain_files())

@@ -1,5 +1,6 @@
 """Swift packages that `mobpack build` makes of models for tests, compiled with the tests of `swift_tests/`, and run."""
 
+import os
 import re
 import shutil
 import zipfile
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packager.targets import swift_runtime
-from tests.toolchain.kept import kept, linked
+from tests.toolchain.kept import digest, kept, linked
 from tests.toolchain.swift import swift, toolchain_files
 
 TESTS = Path(__file__).with_name("swift_tests")
@@ -20,6 +21,10 @@ NAME, MODULE = "models", "ModelsKit"
 BUNDLE = f"{NAME}_{MODULE}.resources"
 OUTCOME = re.compile(r"Test Case '(\w+\.\w+)' (passed|failed|skipped)")
 CASE = re.compile(r"^    func (test\w+)\(", re.MULTILINE)
+BUILT = "x86_64-pc-linux-gnu/debug"
+"""in SwiftPM's folder"""
+WRITTEN_S = 1e9
+"""when all C headers were written, as the toolchain sees it"""
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,30 @@ def runtimes(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"{swift_runtime.NAME}-*") if path.is_dir())
 
 
+def place_of(package: Path) -> Path:
+    """Where the toolchain sees the folder that a package and that of ONNX Runtime lie in.
+
+    It is the same for all packages with the same C headers, whose manifests SwiftPM then reads once, and whose headers
+    are compiled once. A folder for each would have both done again; one for all would have compilers that run at
+    the same time replace each other's headers.
+    """
+    headers = sorted(package.glob("Sources/C*/include"))
+    for path in (each for folder in headers for each in folder.iterdir()):
+        os.utime(path, (WRITTEN_S, WRITTEN_S))
+    return Path("/packages", digest(*headers))
+
+
+def build(package: Path, scratch: Path, *options: str) -> Path:
+    """Has SwiftPM build a package, beside that of ONNX Runtime; warnings are errors. The folder with what it made."""
+    place = place_of(package)
+    built = Path("/built", place.name)
+    scratch.mkdir(parents=True, exist_ok=True)
+    mounts = {str(place): package.parent, str(built): scratch}
+    done = swift().package("build", place / package.name, *options, scratch=built, mounts=mounts)
+    assert done.returncode == 0, done.output
+    return scratch / BUILT
+
+
 def with_tests(package: Path) -> Path:
     """The package, with the tests of `swift_tests/` beside its own."""
     for source in sorted(TESTS.glob("*.swift")):
@@ -117,10 +146,7 @@ def compiled(package: Path, scratch: Path) -> Compiled:
     """A package with its tests, compiled; warnings are errors. Nobody may write to it."""
 
     def make(folder: Path) -> None:
-        beside = {str(path): path for path in runtimes(package.parent)}
-        done = swift().package("build", package, "--build-tests", scratch=scratch, mounts=beside)
-        assert done.returncode == 0, done.output
-        made = scratch / "x86_64-pc-linux-gnu" / "debug"
+        made = build(package, scratch, "--build-tests")
         [program] = made.glob("*PackageTests.xctest")
         shutil.copy(program, folder)
         for bundle in made.glob("*.resources"):

@@ -94,7 +94,7 @@ func percentiles(_ file: String) throws {
         }
     }
     metrics.onRun(run(of: "other", 2, error: ModelError.closed(model: "Other"), isRetry: true))
-    for (_, snapshot) in metrics.snapshot() { show(shown(snapshot)) }
+    for (_, snapshot) in metrics.snapshot() { show(shown(snapshot).merging(["file": file]) { own, _ in own }) }
 }
 
 func run(
@@ -148,7 +148,7 @@ setvbuf(stdout, nil, _IOLBF, 0)
 switch CommandLine.arguments[1] {
 case "loads": try loads()
 case "runs": try await runs()
-case "percentiles": try percentiles(CommandLine.arguments[2])
+case "percentiles": for file in CommandLine.arguments.dropFirst(2) { try percentiles(file) }
 case "metrics": try metrics()
 case "clock": try clocks()
 default: try profile()

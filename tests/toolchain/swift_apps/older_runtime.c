@@ -1,28 +1,40 @@
-// ONNX Runtime as a minimal build, or as a version before 1.24: the program's own OrtGetApiBase, over the library's.
+// ONNX Runtime as a minimal build, as a version before 1.24, or with Azure's provider where XNNPACK is asked for: the
+// program's own OrtGetApiBase, over the library's.
 
 #define _GNU_SOURCE
 #include "onnxruntime_c_api.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const OrtApiBase *library;
-static OrtApi minimal;
+static const OrtApi *real;
+static OrtApi changed;
 
 static OrtStatusPtr ORT_API_CALL not_implemented(const OrtSession *session, const OrtEpAssignedSubgraph *const **list,
                                                  size_t *count) {
-    return minimal.CreateStatus(ORT_NOT_IMPLEMENTED, "not in this build");
+    return real->CreateStatus(ORT_NOT_IMPLEMENTED, "not in this build");
+}
+
+static OrtStatusPtr ORT_API_CALL append(OrtSessionOptions *options, const char *name, const char *const *keys,
+                                        const char *const *values, size_t count) {
+    const char *other = strcmp(name, "XNNPACK") ? name : "AZURE";
+    return real->SessionOptionsAppendExecutionProvider(options, other, keys, values, count);
 }
 
 static const OrtApi *ORT_API_CALL get_api(uint32_t version) {
     const char *kind = getenv("STAND_IN");
     const OrtApi *api = library->GetApi(version);
-    if (!kind || version < 24) return api;
+    bool is_other = kind && !strcmp(kind, "Azure's provider");
+    if (!kind || (version < 24 && !is_other)) return api;
     if (!strcmp(kind, "before 1.24")) return NULL;
-    memcpy(&minimal, api, sizeof minimal);
-    minimal.Session_GetEpGraphAssignmentInfo = not_implemented;
-    return &minimal;
+    real = library->GetApi(24);
+    memcpy(&changed, real, sizeof changed);
+    if (is_other) changed.SessionOptionsAppendExecutionProvider = append;
+    else changed.Session_GetEpGraphAssignmentInfo = not_implemented;
+    return &changed;
 }
 
 static const char *ORT_API_CALL get_version(void) { return library->GetVersionString(); }
