@@ -84,7 +84,7 @@ def run(
     given = [str(each) for each in arguments]
     request: dict[str, object] = {"arguments": given, "folder": str(folder or Path.cwd()), "environment": variables}
     request["program"] = str(program or "")
-    request["python"] = channel.python()
+    request["python"] = vars(channel)["python"]()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints, Path(os.devnull).open() as nothing:
         code = _server().run(request, [nothing.fileno(), output.fileno(), complaints.fileno()])
         return subprocess.CompletedProcess(["mobpack", *given], code, _text(output), _text(complaints))
