@@ -56,7 +56,7 @@ class Process:
         return self.started.wait(), "".join(lines), self._errors(start)
 
     def _errors(self, start: int) -> str:
-        """What was written to standard error from a place on."""
+        """The part of standard error from a place on."""
         return self.log.read_bytes()[start:].decode(errors="replace")
 
     def end(self) -> None:
