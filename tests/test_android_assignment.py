@@ -17,11 +17,15 @@ from packager.environments.environment import ensure
 from packager.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import jvm
+from tests.toolchain import jvm, weights_apart
 from tests.toolchain.device import Device, Library, device, library
+from tests.toolchain.forks import forked
+from tests.toolchain.warm_apps import warm
 
+__all__ = ["forked", "warm"]
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 CONVOLUTIONS = """(float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) {
@@ -44,7 +48,7 @@ def built(
 ) -> Library:
     """An app with four models; each has one file for all providers."""
     folder = tmp_path_factory.mktemp("models")
-    store, target = Store(folder / "store"), Android(providers=("nnapi", "xnnpack"))
+    store, target = Store(cache_folder() / "store"), Android(providers=weights_apart.PROVIDERS)
     plans = (
         planned("eraser", CONVOLUTIONS, target, store, folder),
         planned("uncounted", CONVOLUTIONS, target, store, folder, has_macs=False),
@@ -97,13 +101,13 @@ def counted(compiled: Compiled, path: Path, *, has_macs: bool) -> Compiled:
 
 
 def test_xnnpack_and_the_cpu_share_a_model_as_onnx_runtime_says(phone: Device) -> None:
-    facts = phone.run("Eraser", model="eraser", providers="XNNPACK").facts
+    facts = phone.run_warm("Eraser", model="eraser", providers="XNNPACK").facts
     assert (facts["provider"], facts["fallbacks"]) == ("XNNPACK", "")
     assert facts["assignment"] == f"XNNPACK 2 {2 * MACS},CPU 5 0", "and two transpositions"
 
 
 def test_a_provider_that_takes_no_node_gives_way_to_the_next(phone: Device) -> None:
-    run = phone.run("Eraser", model="plain", providers="XNNPACK")
+    run = phone.run_warm("Eraser", model="plain", providers="XNNPACK")
     assert (run.facts["provider"], run.facts["assignment"]) == ("CPU", f"CPU 2 {MACS}")
     assert run.facts["reasons"] == "XNNPACK: took no node of the model"
     assert "XNNPACK did not start with mobpack/models/plain.onnx.tflite: took no node of the model" in run.log
@@ -111,12 +115,12 @@ def test_a_provider_that_takes_no_node_gives_way_to_the_next(phone: Device) -> N
 
 
 def test_of_nodes_that_onnx_runtime_hides_nothing_is_said_without_the_list_of_the_build(phone: Device) -> None:
-    facts = phone.run("Eraser", model="uncounted", providers="XNNPACK").facts
+    facts = phone.run_warm("Eraser", model="uncounted", providers="XNNPACK").facts
     assert (facts["provider"], facts["assignment"]) == ("XNNPACK", "null")
 
 
 def test_nnapi_without_an_accelerator_takes_no_node(phone: Device) -> None:
-    facts = phone.run("Eraser", model="uncounted", providers="NNAPI,XNNPACK").facts
+    facts = phone.run_warm("Eraser", model="uncounted", providers="NNAPI,XNNPACK").facts
     assert facts["reasons"] == "NNAPI: took no node of the model"
     assert facts["provider"] == "XNNPACK"
 
@@ -130,15 +134,15 @@ def test_nnapi_with_an_accelerator_takes_what_the_accelerator_supports(phone: De
 
 
 def test_on_the_cpu_all_nodes_are_the_cpus(phone: Device) -> None:
-    assert phone.run("Eraser", model="eraser", providers="CPU").facts["assignment"] == f"CPU 5 {2 * MACS}"
+    assert phone.run_warm("Eraser", model="eraser", providers="CPU").facts["assignment"] == f"CPU 5 {2 * MACS}"
 
 
 def test_onnx_runtime_does_not_tell_of_files_in_ort_format_and_is_believed(phone: Device) -> None:
-    facts = phone.run("Eraser", model="unfused", providers="NNAPI").facts
+    facts = phone.run_warm("Eraser", model="unfused", providers="NNAPI").facts
     assert (facts["provider"], facts["assignment"]) == ("NNAPI", "null")
 
 
 def test_without_its_part_in_c_the_library_believes_what_it_asked_for(phone: Device) -> None:
-    run = phone.run("Eraser", model="plain", providers="XNNPACK", properties={"java.library.path": phone.folder})
+    run = phone.run_warm("Eraser", model="plain", providers="XNNPACK", properties={"java.library.path": phone.folder})
     assert (run.facts["provider"], run.facts["assignment"]) == ("XNNPACK", "null")
     assert "W/OnnxRuntime: which nodes a provider takes is not known: no mobpack_com_example_models in" in run.log

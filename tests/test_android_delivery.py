@@ -23,12 +23,14 @@ from tests.toolchain import delivered_android as delivered
 from tests.toolchain import jvm
 from tests.toolchain.delivered_android import Shelf, bundle, sum_of
 from tests.toolchain.device import Library, write_apk
+from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.trusted_android import with_list
 from tests.trust_vectors import NEXT, NUMBER, STRANGER
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 

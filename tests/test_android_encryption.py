@@ -17,7 +17,9 @@ from tests.archives import read_zip
 from tests.encryption_cases import CHANGES, KEY, KEY_ID, PACKAGE, contents, write_changed
 from tests.toolchain import jvm, trusted
 from tests.toolchain.device import library, write_apk
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 

@@ -14,7 +14,9 @@ from packager.targets.ends import BLOCK_BYTES
 from tests.disks import tiny_disk
 from tests.toolchain import jvm, weights_apart
 from tests.toolchain.device import Device, Library, device, library, write_apk
+from tests.toolchain.warm_apps import warm
 
+__all__ = ["warm"]
 pytestmark = [pytest.mark.by_content(of=[weights_apart.LIBRARY]), pytest.mark.kotlin, pytest.mark.android]
 
 Installer = Callable[..., Device]
@@ -46,7 +48,7 @@ def install(shipped: Library, tmp_path: Path) -> Installer:
 
 def thrown(phone: Device, *, verify: str = "ONCE", provider: str = "CPU") -> str:
     """The exception that loading throws, or `null`."""
-    return phone.run("LoadOnly", providers=provider, verify=verify).facts["load.thrown"]
+    return phone.run_warm("LoadOnly", providers=provider, verify=verify).facts["load.thrown"]
 
 
 def place(phone: Device, name: str) -> tuple[Path, int, int]:
@@ -216,7 +218,7 @@ def test_an_app_that_can_write_nothing_reads_the_file_whole_each_time(install: I
     phone.kept.parent.parent.mkdir(parents=True)
     phone.kept.parent.write_text("a file where a folder should be")
 
-    run = phone.run("LoadOnly", providers="CPU")
+    run = phone.run_warm("LoadOnly", providers="CPU")
 
     assert run.facts["load.thrown"] == "null"
     assert f"mobpack/models/{MODEL} is read whole at every load" in run.log

@@ -23,9 +23,12 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
-from tests.toolchain import jvm, models
+from tests.toolchain import jvm, models, weights_apart
 from tests.toolchain.device import Device, Library, device, library, write_apk
+from tests.toolchain.forks import forked
+from tests.toolchain.warm_apps import warm
 
+__all__ = ["forked", "warm"]
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 Installer = Callable[..., Device]
@@ -73,7 +76,7 @@ def shipped(
             Choice(provider="cpu", compiled=fixed, reason=""),
         ),
     )
-    target = Android(providers=("nnapi", "webgpu", "xnnpack"))
+    target = Android(providers=weights_apart.PROVIDERS)
     view = target.view(Package(name="models", version="1.0.0", license=""), (plan,), Report(parities=()))
     aar = target.assemble(view, target.render(view), store)[0].path
     built = library(aar, tmp_path_factory.mktemp("library"), apps="PageOrientation")
@@ -137,8 +140,8 @@ class Use:
 
 @pytest.fixture
 def use(pages: NDArray[np.float32]) -> Callable[..., Use]:
-    def use(phone: Device, *, providers: str, chip: str = "unknown", sdk: int = 34) -> Use:
-        run = phone.run(
+    def use(phone: Device, *, providers: str, chip: str = "unknown", sdk: int = 34, is_alone: bool = False) -> Use:
+        run = (phone.run if is_alone else phone.run_warm)(
             "PageOrientation",
             {"x": pages},
             providers=providers,
@@ -228,7 +231,7 @@ def test_a_file_that_providers_share_is_mapped_once(phone: Device, use: Callable
 
 
 def test_a_device_without_a_graphics_processor_falls_back_and_says_so(phone: Device, use: Callable[..., Use]) -> None:
-    cpu = use(phone, providers="WEBGPU", chip=BROKEN_CHIP)
+    cpu = use(phone, providers="WEBGPU", chip=BROKEN_CHIP, is_alone=True)
 
     assert (cpu.facts["provider"], cpu.facts["fallbacks"]) == ("CPU", "WEBGPU")
     assert "No supported adapters" in cpu.log

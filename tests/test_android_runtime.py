@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from packager.files.hashes import sha256_of
 from tests.toolchain import models, projects
 from tests.toolchain.device import Device, Library, device, write_apk
+from tests.toolchain.warm_apps import warm
 
+__all__ = ["warm"]
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -125,7 +127,7 @@ def test_on_the_cpu_a_real_model_equals_the_original(
 ) -> None:
     case, phone = make(), install(is_stored=is_stored)
 
-    facts = phone.run(case.app, case.inputs, providers="CPU", **case.sizes).facts
+    facts = phone.run_warm(case.app, case.inputs, providers="CPU", **case.sizes).facts
 
     errors = case.errors(phone)
     print(f"{case.app} on CPU: {errors}, load {facts['load.ms']} ms, run {facts['run.ms']} ms")
@@ -137,7 +139,7 @@ def test_on_the_cpu_a_real_model_equals_the_original(
 def test_on_xnnpack_a_real_model_is_close_to_the_original(make: Callable[[], Case], phone: Device) -> None:
     case = make()
 
-    facts = phone.run(case.app, case.inputs, providers="XNNPACK", **case.sizes).facts
+    facts = phone.run_warm(case.app, case.inputs, providers="XNNPACK", **case.sizes).facts
 
     errors = case.errors(phone)
     print(f"{case.app} on XNNPACK: {errors}, load {facts['load.ms']} ms, run {facts['run.ms']} ms")
@@ -149,7 +151,7 @@ def test_xnnpack_really_takes_the_convolutions_of_the_vision_model(phone: Device
     case = page_orientation()
     scores = {}
     for provider in ("CPU", "XNNPACK"):
-        phone.run(case.app, case.inputs, providers=provider, **case.sizes)
+        phone.run_warm(case.app, case.inputs, providers=provider, **case.sizes)
         scores[provider] = phone.output("fetch_name_0", np.float32, 2, 4)
 
     assert not np.array_equal(scores["CPU"], scores["XNNPACK"]), "same bits: the same kernels computed both"
@@ -172,7 +174,7 @@ def test_a_stored_asset_is_mapped_where_it_lies_and_a_deflated_one_is_copied_onc
 def test_info_says_which_model_and_which_runtime_this_is(phone: Device) -> None:
     case = page_orientation()
 
-    facts = phone.run(case.app, case.inputs, providers="CPU", **case.sizes).facts
+    facts = phone.run_warm(case.app, case.inputs, providers="CPU", **case.sizes).facts
 
     with zipfile.ZipFile(phone.library.aar) as archive:
         asset = archive.read(ORIENTATION_ASSET)
@@ -200,7 +202,7 @@ def test_every_element_type_that_the_java_api_carries_goes_in_and_comes_out(phon
         "rows": numbers.normal(size=(4, 3)).astype(np.float32),
     }
 
-    facts = phone.run("EveryElementType", inputs, providers="CPU").facts
+    facts = phone.run_warm("EveryElementType", inputs, providers="CPU").facts
 
     for name in ("f32", "f64", "f16", "i8", "i16", "i32", "i64", "u8", "flag"):
         array = inputs[name]
@@ -258,7 +260,7 @@ def test_a_provider_that_is_not_in_the_runtime_falls_back_to_the_next_and_says_s
 def test_without_options_the_providers_of_the_package_are_tried_in_its_order(phone: Device) -> None:
     case = page_orientation()
 
-    run = phone.run(case.app, case.inputs, **case.sizes)
+    run = phone.run_warm(case.app, case.inputs, **case.sizes)
 
     # NNAPI starts on a device that has no accelerator, and leaves every node to the CPU.
     assert (run.facts["fallbacks"], run.facts["provider"]) == ("QNN", "NNAPI"), run.log
@@ -268,7 +270,7 @@ def test_without_options_the_providers_of_the_package_are_tried_in_its_order(pho
 def test_a_device_older_than_nnapi_falls_back_and_says_so(phone: Device) -> None:
     case = page_orientation()
 
-    run = phone.run(case.app, case.inputs, properties={"android.sdk": 26}, **case.sizes)
+    run = phone.run_warm(case.app, case.inputs, properties={"android.sdk": 26}, **case.sizes)
 
     assert (run.facts["fallbacks"], run.facts["provider"]) == ("QNN,NNAPI", "XNNPACK"), run.log
     assert ": NNAPI needs API level 27, this device has 26" in run.log
@@ -347,7 +349,7 @@ def test_an_asset_that_was_tampered_with_is_refused(install: Installer, is_store
     phone = install(is_stored=is_stored)
     write_apk(flipped(phone.library.aar, phone.folder / "tampered.aar"), phone.apk, is_stored=is_stored)
 
-    facts = phone.run("LoadOnly", providers="CPU").facts
+    facts = phone.run_warm("LoadOnly", providers="CPU").facts
 
     assert facts["load.thrown"] == "com.example.models.ModelCorruptedException"
     assert facts["load.message"].startswith("mobpack/models/orientation.ort.tflite has sha256 ")
@@ -358,7 +360,7 @@ def test_an_asset_that_is_missing_is_a_model_exception_that_names_it(phone: Devi
     with zipfile.ZipFile(phone.apk, "w") as package:
         package.writestr("assets/other.txt", "")
 
-    facts = phone.run("LoadOnly", providers="CPU").facts
+    facts = phone.run_warm("LoadOnly", providers="CPU").facts
 
     assert facts["load.thrown"] == "com.example.models.ModelException"
     assert facts["load.message"] == "Orientation cannot read its model: mobpack/models/orientation.ort.tflite"
@@ -366,7 +368,7 @@ def test_an_asset_that_is_missing_is_a_model_exception_that_names_it(phone: Devi
 
 def test_an_update_of_the_app_makes_a_new_copy_that_is_checked_again(install: Installer) -> None:
     phone, case = install(is_stored=False), page_orientation()
-    phone.run("LoadOnly", providers="CPU")
+    phone.run_warm("LoadOnly", providers="CPU")
     (copy,) = phone.kept.rglob("*.ort.tflite")
     flip_a_weight(copy)
     leftover = copy.with_name("reoriented.ort.tflite")
@@ -375,7 +377,7 @@ def test_an_update_of_the_app_makes_a_new_copy_that_is_checked_again(install: In
     later = phone.apk.stat().st_mtime + 10
     os.utime(phone.apk, (later, later))
 
-    phone.run(case.app, case.inputs, providers="CPU", **case.sizes)
+    phone.run_warm(case.app, case.inputs, providers="CPU", **case.sizes)
 
     assert max(case.errors(phone).values()) <= TOLERANCE
     assert not leftover.exists()
@@ -387,7 +389,7 @@ def test_a_copy_that_was_interrupted_is_never_used(install: Installer) -> None:
     assert not list(phone.kept.rglob("*.ort.tflite"))
     (unfinished,) = (path for path in phone.kept.rglob("*") if path.is_file() and path.stat().st_size > 2_000_000)
 
-    phone.run(case.app, case.inputs, providers="CPU", **case.sizes)
+    phone.run_warm(case.app, case.inputs, providers="CPU", **case.sizes)
 
     assert max(case.errors(phone).values()) <= TOLERANCE
     assert not unfinished.exists()

@@ -36,9 +36,12 @@ from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings, Subject
 from tests.archives import read_zip
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import jvm, models
+from tests.toolchain import jvm, models, warm_apps
 from tests.toolchain.device import Device, Library, device
+from tests.toolchain.forks import forked
+from tests.toolchain.warm_apps import warm
 
+__all__ = ["forked", "warm"]
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 Run = Callable[..., Mapping[str, str]]
@@ -46,7 +49,9 @@ Edit = tuple[str, int, bytes]
 """tensor, index and another value"""
 
 PACKAGE = Package(name="models", version="1.0.0", license="")
-ANDROID = Android(group="com.example", providers=("nnapi", "xnnpack"))
+ANDROID = Android(group="com.example", providers=("qnn", "nnapi", "xnnpack"))
+"""With the providers of `projects.ANDROID`: the Kotlin that all models share is the same then, and compiled once."""
+PLANNED = replace(ANDROID, providers=("nnapi", "xnnpack"))
 TOLERANCE = 1e-5
 FOLDER = "assets/mobpack/models"
 MAIN_CLASSES = {"generated": "apps.GeneratedKt"}
@@ -99,13 +104,13 @@ def described(path: Path, name: str, **sizes: int) -> Model:
 
 
 def planned(model: Model, store: Store) -> Plan:
-    return plan.make(baseline(model, "source"), ANDROID, store, lambda text: None)
+    return plan.make(baseline(model, "source"), PLANNED, store, lambda text: None)
 
 
 def unchanged(model: Model, store: Store) -> Plan:
     """A plan of the file as it is. Others with floats of 16 bits are compiled and run on an emulated processor."""
     compiled = compile_plain(baseline(model, "source"), store)
-    choices = tuple(Choice(provider=each, compiled=compiled, reason="") for each in (*ANDROID.providers, "cpu"))
+    choices = tuple(Choice(provider=each, compiled=compiled, reason="") for each in (*PLANNED.providers, "cpu"))
     return Plan(model=model, target="android", environment=Runtime.NAME, choices=choices)
 
 
@@ -179,7 +184,7 @@ def run(built: Library, tmp_path: Path) -> Run:
 def start(phone: Device, model: str, **values: object) -> Mapping[str, str]:
     exchange = phone.folder / "files"
     exchange.mkdir(parents=True, exist_ok=True)
-    return jvm.run(
+    return warm_apps.run(
         MAIN_CLASSES.get(model, "apps.SelfTestKt"),
         {"apk": phone.apk, "data": phone.folder / "data", "files": exchange, "model": model, **values},
         classpath=[phone.library.apps, phone.library.classes],

@@ -24,7 +24,9 @@ from tests.toolchain.device import Device, Library, device
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, Certificate, serving
+from tests.toolchain.warm_apps import warm
 
+__all__ = ["warm"]
 pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
 ORT = "mobpack/models/orientation.ort.tflite"
@@ -39,11 +41,14 @@ class Setting:
     server: Address
     trusted: Path
 
-    def run(self, do: str = "load", *, source: str = "url", at: object = None, **values: Any) -> Mapping[str, str]:
+    def run(
+        self, do: str = "load", *, source: str = "url", at: object = None, is_alone: bool = False, **values: Any
+    ) -> Mapping[str, str]:
         """Runs a part of the app; it loads from the server unless a `source` and its place are named."""
         trust = {"javax.net.ssl.trustStore": self.trusted, "javax.net.ssl.trustStorePassword": PASSWORD}
         given: dict[str, Any] = {"providers": "CPU", "do": do, "source": source, "at": at or self.server.url}
-        return self.phone.run("Sources", properties=trust, **(given | values)).facts
+        run = self.phone.run if is_alone else self.phone.run_warm
+        return run("Sources", properties=trust, **(given | values)).facts
 
     @property
     def kept(self) -> Path:
@@ -106,12 +111,18 @@ def trusted(pair: Certificate, kotlin_compiler: None, tmp_path_factory: pytest.T
     return store
 
 
+@pytest.fixture(scope="module")
+def files(served: Path) -> Mapping[str, bytes]:
+    """By the paths at which a server has them."""
+    return {f"/{path.name}": path.read_bytes() for path in served.iterdir()}
+
+
 @pytest.fixture
 def setting(
-    models_library: Library, served: Path, pair: Certificate, trusted: Path, tmp_path: Path
+    models_library: Library, files: Mapping[str, bytes], pair: Certificate, trusted: Path, tmp_path: Path
 ) -> Iterator[Setting]:
     with serving(pair) as server:
-        server.files.by_path.update({f"/{path.name}": path.read_bytes() for path in served.iterdir()})
+        server.files.by_path.update(files)
         yield Setting(device(models_library, tmp_path), server, trusted)
 
 
@@ -257,7 +268,7 @@ def test_a_server_that_is_not_there_is_a_download_exception(setting: Setting) ->
 def test_a_certificate_that_nobody_vouches_for_is_refused(setting: Setting, tmp_path: Path) -> None:
     strangers = Setting(setting.phone, setting.server, tmp_path / "nothing.p12")
 
-    assert strangers.run()["load.thrown"] == "com.example.models.ModelDownloadException"
+    assert strangers.run(is_alone=True)["load.thrown"] == "com.example.models.ModelDownloadException"
     assert setting.server.files.requests == []
 
 
@@ -278,7 +289,7 @@ def test_a_kept_file_that_was_damaged_is_fetched_anew(setting: Setting, bundled:
 def test_a_disk_without_room_is_told_before_anything_is_asked(setting: Setting, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     with tiny_disk(tmp_path / "data"):
-        seen = setting.run()
+        seen = setting.run(is_alone=True)
 
     assert seen["load.thrown"] == "com.example.models.ModelStorageException"
     assert f"needs {len(setting.content)} bytes of storage" in seen["load.message"]

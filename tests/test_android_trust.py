@@ -5,8 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from tests.toolchain import jvm, trusted_android
+from tests.toolchain.forks import forked
 from tests.trust_vectors import OPENED, SWAPPED, VECTORS
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
 from packager.processes import downloads
 from packager.targets.android import native
@@ -153,6 +154,14 @@ def shrunk(folder: Path, aar: Path, app_classes: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def ran(shrunk: Path, aar: Path, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """The shrunk app, after it has run."""
+    done = run_shrunk(shrunk, aar, tmp_path_factory.mktemp("ran"))
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
 def bundled(folder: Path, assets: Path, aar: Path, app_classes: Path) -> Path:
     linked = apptools.link(folder / "app.xml", assets=assets, apk=folder / "linked.apk")
     dexed = apptools.dex([aar], app_classes, main_class=APP_MAIN, archive=folder / "dex.zip")
@@ -246,21 +255,17 @@ def test_shrunk_app_keeps_nothing_of_the_library_by_name_but_what_is_in_c(shrunk
 
 
 def test_shrunk_app_finds_its_part_in_c_and_the_session_of_onnx_runtime(
-    shrunk: Path, aar: Path, tmp_path: Path
+    shrunk: Path, ran: subprocess.CompletedProcess[str]
 ) -> None:
-    done = run_shrunk(shrunk, aar, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "is not known" not in done.stderr
+    assert "is not known" not in ran.stderr
     session = read_zip(shrunk)[PurePosixPath("ai/onnxruntime/OrtSession.class")]
     assert b"\x00\x0cnativeHandle" in session
 
 
-def test_shrunk_app_computes_what_python_computes(shrunk: Path, aar: Path, tmp_path: Path) -> None:
-    done = run_shrunk(shrunk, aar, tmp_path)
-    assert done.returncode == 0, done.stderr
+def test_shrunk_app_computes_what_python_computes(ran: subprocess.CompletedProcess[str]) -> None:
     image = numpy.zeros((1, 3, 224, 224), numpy.float32)
     [expected] = onnxruntime.InferenceSession(models.orientation()).run(None, {"x": image})
-    answers = [[float(value) for value in line.split(",")] for line in done.stdout.splitlines()]
+    answers = [[float(value) for value in line.split(",")] for line in ran.stdout.splitlines()]
     assert len(answers) == 4, "of the library, and of the app as a file, bytes and a descriptor"
     for answer in answers:
         numpy.testing.assert_allclose(answer, expected[0], atol=1e-4)
@@ -323,7 +328,7 @@ def classes_in_native_code() -> set[PurePosixPath]:
 def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     installed = write_apk(aar, folder / "app.apk", is_stored=True)
     # The package has its part in C for phones with QNN alone; this is the same for the processor here.
-    store = Store(folder / "store")
+    store = Store(cache_folder() / "store")
     [in_c] = native.libraries("com.example.models", "ai.onnxruntime", (jvm.ABI,), store).values()
     arguments = [installed, folder, models.orientation()]
     return apptools.run_shrunk(jar, APP_MAIN, arguments, folder=folder, libraries=in_c.parent)

@@ -6,8 +6,10 @@ from tests.contract_table import page
 from tests.contract_table.__main__ import measured
 from tests.contract_table.page import Row
 from tests.contract_table.sides import Answer
+from tests.toolchain.forks import forked
 from tests.toolchain.sample_package import NOTES, VISION
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.by_content("docs", "sample_apps", of=[NOTES, VISION], tools=True)
 
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,11 +19,14 @@ from packager.devices.farms.app import APP, BUNDLE, TEST, Program, compiled
 from packager.devices.farms.carrier import lines_of
 from packager.devices.farms.collecting import FILE
 from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.workflows.device import farming
 from tests.onnx_text import onnx_model, saved, weight
-from tests.toolchain import device_java, jvm
+from tests.toolchain import command, device_java, jvm
 from tests.toolchain.device import library
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
@@ -60,12 +62,9 @@ def made(
     folder = tmp_path_factory.mktemp("farm")
     saved(folder / "chain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64)}))
     (folder / "mobpack.toml").write_text(PROJECT)
-    command = (sys.executable, "-m", "packager.cli")
-    subprocess.run([*command, "build"], cwd=folder, check=True, capture_output=True)
+    command.run("build", folder=folder).check_returncode()
     options = ["--out", "farm", "--abi", "x86_64", "--rounds", str(ROUNDS), "--seconds", "0.05"]
-    done = subprocess.run(
-        [*command, "device", "app", *options], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = command.run("device", "app", *options, folder=folder)
     assert done.returncode == 0, done.stderr
     assert "it runs chain" in done.stderr + done.stdout
     [aar] = (folder / "dist/android").glob("*.aar")
@@ -73,7 +72,7 @@ def made(
 
 
 def _jars(aar: Path, folder: Path) -> tuple[Path, ...]:
-    store = Store(folder / "store")
+    store = Store(cache_folder() / "store")
     (folder / "apart").mkdir()
     package = packages.read(aar, None, folder / "apart")
     runtime = package.runtime.classes
@@ -94,13 +93,13 @@ def printed(made: Made, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, 
     folder = tmp_path_factory.mktemp("phone")
     built = library(made.aar, folder / "library", apps="farm/*", has_task=False)
     fakes = jvm.compile_kotlin([device_java.FAKES / "ContextWrapper.kt"], classpath=[jvm.fakes()])
-    command = jvm.command(
+    program = jvm.command(
         "apps.FarmKt",
         {"apk": made.folder / APP, "data": folder / "data"},
         [built.apps, built.classes, *made.jars, fakes],
         {"java.library.path": built.native, "android.soc": "SM8650"},
     )
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=jvm.environment(), cwd=folder)
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=jvm.environment(), cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout, folder / "data/external"
 

@@ -15,8 +15,10 @@ from packager.workflows.importing import starting, steps
 from tests.test_android_selftest import described, packaged, planned, settings_of
 from tests.toolchain import jvm
 from tests.toolchain.device import Library, device
+from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing", "tests/toolchain"),
     pytest.mark.environments,

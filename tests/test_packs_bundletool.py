@@ -13,7 +13,7 @@ from packager.packs.packing import Request, pack
 from tests.pack_cases import CHIP, CPU, GOLDEN, GRAPH, WEIGHTS, released, sha256
 from tests.toolchain import apptools
 
-pytestmark = [pytest.mark.apptools, pytest.mark.kotlin]
+pytestmark = [pytest.mark.by_content, pytest.mark.apptools, pytest.mark.kotlin]
 
 APP = "com.example.app"
 DIST = "{http://schemas.android.com/apk/distribution}"

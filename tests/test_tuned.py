@@ -1,7 +1,5 @@
 """Settings by chip: packages follow those that were measured for theirs, unless the app sets its own."""
 
-import subprocess
-import sys
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +11,12 @@ import pytest
 from packager.config import loading
 from packager.core.errors import ConfigError
 from tests.onnx_text import onnx_model, saved, weight
-from tests.toolchain import jvm
+from tests.toolchain import command, jvm
 from tests.toolchain.device import Device, device, library
+from tests.toolchain.forks import forked
+from tests.toolchain.warm_apps import warm
 
+__all__ = ["forked", "warm"]
 pytestmark = pytest.mark.by_content
 
 CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
@@ -79,13 +80,14 @@ def phone(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Device:
     folder = project(tmp_path_factory.mktemp("tuned"), ANDROID)
-    subprocess.run([sys.executable, "-m", "packager.cli", "build"], cwd=folder, check=True, capture_output=True)
+    done = command.run("build", folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
     [aar] = (folder / "dist/android").glob("*.aar")
     return device(library(aar, folder / "library", apps="tuned/*", has_task=False), folder)
 
 
 def told(phone: Device, chip: str, *, sdk: int = 34) -> Mapping[str, str]:
-    return phone.run("Tuned", properties={"android.soc": chip, "android.sdk": sdk}).facts
+    return phone.run_warm("Tuned", properties={"android.soc": chip, "android.sdk": sdk}).facts
 
 
 @pytest.mark.kotlin
@@ -128,7 +130,7 @@ def test_kotlin_takes_the_cpu_alone_where_that_is_the_fastest(phone: Device) -> 
 
 
 def varied(phone: Device, chip: str, *, wrong: str = "no") -> Mapping[str, str]:
-    return phone.run("Varied", properties={"android.soc": chip, "android.sdk": 34}, wrong=wrong).facts
+    return phone.run_warm("Varied", properties={"android.soc": chip, "android.sdk": 34}, wrong=wrong).facts
 
 
 @pytest.mark.kotlin

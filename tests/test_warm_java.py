@@ -58,6 +58,12 @@ def d8(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([*program, *arguments], capture_output=True, text=True, check=False)
 
 
+def bundletool(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    main_class = "com.android.tools.build.bundletool.BundleToolMain"
+    program = kotlin.find_compiler().run([android_tools().bundletool], main_class, flags=JAVA_FLAGS)
+    return subprocess.run([*program, *arguments], capture_output=True, text=True, check=False)
+
+
 def compiling(folder: Path) -> Sequence[str]:
     """A run of Kotlin's compiler in a folder, in which it finds an error."""
     (folder / "Sum.kt").write_text(WRONG, encoding="utf-8")
@@ -89,6 +95,17 @@ def test_runs_share_a_process_until_one_ends_it(processes: Path) -> None:
     assert until(lambda: process not in running(processes)), "D8 ends it after an error"
     assert d8("--version").stdout == printed[0]
     assert len(running(processes)) == 1
+
+
+def test_bundletool_ends_a_run_and_not_the_process(processes: Path) -> None:
+    done = [bundletool("version") for _ in range(2)]
+    [process] = running(processes)
+    wrong = bundletool("validate", "--bundle=nothing.aab")
+
+    assert {(each.returncode, each.stdout, each.stderr) for each in done} == {(0, "1.17.2\n", "")}
+    assert wrong.returncode == 1
+    assert "Error: File 'nothing.aab' was not found." in wrong.stderr
+    assert until(lambda: process not in running(processes)), "an error ends it"
 
 
 def test_a_run_that_nobody_waits_for_ends(processes: Path, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import onnxruntime
 
 from packager.release import layouts
 from tests.contract_table import cases
-from tests.toolchain import dart, jsc, jvm, node, swift_packages
+from tests.toolchain import command, dart, jsc, jvm, node, swift_packages
 from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
@@ -71,8 +70,7 @@ def prepared(folder: Path) -> Asked:
 
 
 def _mobpack(*arguments: str | Path, folder: Path) -> str:
-    command: list[str | Path] = [sys.executable, "-P", "-m", "packager.cli", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = command.run(*arguments, folder=folder)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
 
@@ -194,9 +192,9 @@ def web_package(asked: Asked, folder: Path) -> Answers:
     packages.unpack(archive, folder)
     shutil.copy(PROGRAMS / "asking.js", folder / "asking.mjs")
     plan = {"cases": str(asked.cases), "programs": str(folder), "window": cases.WINDOW, "rate": cases.RATE}
-    command: list[str | Path] = [node.node().program, "--no-warnings", PROGRAMS / "contract_table.mjs"]
-    command += [folder / "package", json.dumps(plan)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    program: list[str | Path] = [node.node().program, "--no-warnings", PROGRAMS / "contract_table.mjs"]
+    program += [folder / "package", json.dumps(plan)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return _answers(json.loads(done.stdout))
 

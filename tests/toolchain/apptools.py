@@ -290,26 +290,19 @@ def compile_with_older_kotlin(source: Path, *, classpath: Sequence[Path], jar: P
     The library is on its class path as classes.jar, ONNX Runtime is not: an app need not compile against it.
     """
     compiler = _unpacked("kotlin-two-versions-older", OLDER_KOTLIN_JARS, _tar_files)
-    stdlib = compiler[1]
-    java(
-        compiler,
-        "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-        [
-            "-no-stdlib",
-            "-no-reflect",
-            "-Werror",
-            "-jdk-home",
-            kotlin.find_compiler().java_home,
-            "-jvm-target",
-            "11",
-            "-cp",
-            os.pathsep.join(map(str, [stdlib, jvm.coroutines(), *classpath])),
-            "-d",
-            jar,
-            source,
-        ],
-        what=f"compiling {source.name} with an older Kotlin",
-    )
+    libraries = [compiler[1], jvm.coroutines(), *classpath]
+    options = ["-no-stdlib", "-no-reflect", "-Werror", "-jvm-target", "11"]
+
+    def make(folder: Path) -> None:
+        places: list[str | Path] = ["-jdk-home", kotlin.find_compiler().java_home, "-cp", jvm.path_of(libraries)]
+        java(
+            compiler,
+            "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+            [*options, *places, "-d", folder / "app.jar", source],
+            what=f"compiling {source.name} with an older Kotlin",
+        )
+
+    shutil.copyfile(kept("older-kotlin", make, *options, *compiler, *libraries, source) / "app.jar", jar)
     return jar
 
 

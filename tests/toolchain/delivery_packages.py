@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy
 import onnx
+import pytest
 
+from packager.processes import channel
 from tests.keys import Tree, asked
 from tests.onnx_text import linear, saved
 from tests.signing_cases import Key, write_key
+from tests.toolchain import command, forks, without_classes
 from tests.toolchain.kept import digest, kept
-from tests.toolchain.one_process import mobpack
 from tests.trust_vectors import IN_USE
 
 MAKER = Path(__file__)
@@ -109,12 +111,26 @@ class Releases:
     def _make(self, folder: Path) -> None:
         with tempfile.TemporaryDirectory() as scratch:
             projects = {version: _project(Path(scratch, version), version, self.target) for version in VERSIONS}
-            mobpack(*((project, ("build", "--target", self.target)) for project in projects.values()))
+            for version, project in projects.items():
+                _build(project, self.target, has_classes=self.target == "android" and version == BUNDLED)
             content = "".join(f"{version} {_content(project / 'dist')}\n" for version, project in projects.items())
-            mobpack(*((project, ("sign", "dist", "--key", "release.pem")) for project in projects.values()))
+            for project in projects.values():
+                _run(project, "sign", "dist", "--key", "release.pem")
             for version, project in projects.items():
                 shutil.copytree(project / "dist", folder / version)
         (folder / CONTENT).write_text(content, encoding="utf-8", newline="\n")
+
+
+def _build(project: Path, target: str, *, has_classes: bool) -> None:
+    """Builds a release. Only the code of the one that an app has is run, and only that of Android's is in the .aar."""
+    _run(project, "build", "--target", target, program=None if has_classes else Path(without_classes.__file__))
+
+
+def _run(project: Path, *arguments: str, program: Path | None = None) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(channel, "python", forks.shared)
+        done = command.run(*arguments, folder=project, program=program)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 RELEASES: Mapping[str, Releases] = {target: Releases(target) for target in TARGETS}

@@ -5,12 +5,13 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tests.toolchain import jvm
+from tests.toolchain import jvm, warm_apps
 
 ALIGNMENT = 4  # zipalign's
 STORED = (".tflite", ".jpg", ".mp3", ".ogg", ".png", ".wav", ".webp")
@@ -54,20 +55,42 @@ class Device:
         timeout_s: float = jvm.RUN_TIMEOUT_S,
         **values: object,
     ) -> jvm.Run:
-        """Run a file of `apps/`, after writing its inputs as raw little-endian numbers."""
-        exchange = self.folder / "files"
-        exchange.mkdir(parents=True, exist_ok=True)
-        for name, array in (files or {}).items():
-            (exchange / name).write_bytes(np.ascontiguousarray(array).tobytes())
+        """Run a file of `apps/` in a process of its own, after writing its inputs as raw little-endian numbers."""
         return jvm.run(
             f"apps.{app}Kt",
-            {"apk": self.apk, "data": self.folder / "data", "files": exchange, **values},
+            self._arguments(files or {}, values),
             classpath=[self.library.apps, self.library.classes],
             properties={"java.library.path": self.library.native, **(properties or {})},
             variables=variables,
             exit_code=exit_code,
             timeout_s=timeout_s,
         )
+
+    def run_warm(
+        self,
+        app: str,
+        files: Mapping[str, NDArray[Any]] | None = None,
+        *,
+        properties: Mapping[str, object] | None = None,
+        **values: object,
+    ) -> jvm.Run:
+        """As `run`, in a process that has run other apps: tests/toolchain/warm_apps says for which tests."""
+        return warm_apps.run(
+            f"apps.{app}Kt",
+            self._arguments(files or {}, values),
+            classpath=[self.library.apps, self.library.classes],
+            properties={"java.library.path": self.library.native, **(properties or {})},
+        )
+
+    def _arguments(self, files: Mapping[str, NDArray[Any]], values: Mapping[str, object]) -> Mapping[str, object]:
+        """Arguments of an app, whose inputs are written."""
+        exchange = self.folder / "files"
+        exchange.mkdir(parents=True, exist_ok=True)
+        for name, array in files.items():
+            whole = exchange / f"{name}.{get_ident()}"  # the same app may start in another thread, and read it
+            whole.write_bytes(np.ascontiguousarray(array).tobytes())
+            whole.replace(exchange / name)
+        return {"apk": self.apk, "data": self.folder / "data", "files": exchange, **values}
 
     def output(self, name: str, element: DTypeLike, *shape: int) -> NDArray[Any]:
         """An array that the app wrote."""
@@ -89,7 +112,10 @@ def library(aar: Path, folder: Path, *, apps: str = "*", has_task: bool = True) 
 
 def device(library: Library, folder: Path, *, is_stored: bool = True) -> Device:
     """A device on which the app was installed and never started."""
-    return Device(library=library, folder=folder, apk=write_apk(library.aar, folder / "base.apk", is_stored=is_stored))
+    package = library.classes.with_name(f"{library.aar.stem}-{'stored' if is_stored else 'deflated'}.apk")
+    if not package.exists():  # a copy costs a tenth of what making it costs
+        write_apk(library.aar, package, is_stored=is_stored)
+    return Device(library=library, folder=folder, apk=Path(shutil.copyfile(package, folder / "base.apk")))
 
 
 def write_apk(aar: Path, apk: Path, *, is_stored: bool) -> Path:
@@ -99,17 +125,20 @@ def write_apk(aar: Path, apk: Path, *, is_stored: bool) -> Path:
     a multiple of 4 bytes, as zipalign makes them; deflated ones cannot be mapped. A filler entry stands first, so no
     asset starts where the file does.
     """
-    with zipfile.ZipFile(aar) as library, zipfile.ZipFile(apk, "w") as package:
-        package.writestr("AndroidManifest.xml", b"\0" * 61)
+    with (
+        zipfile.ZipFile(aar) as library,
+        zipfile.ZipFile(apk, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package,
+    ):
+        package.writestr("AndroidManifest.xml", b"\0" * 61, zipfile.ZIP_STORED)
         for name in sorted(name for name in library.namelist() if name.startswith("assets/")):
             if name.endswith("/"):
                 continue
-            entry = zipfile.ZipInfo(name)
-            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry: str | zipfile.ZipInfo = name  # as the package compresses
             if is_stored and name.lower().endswith(STORED):
+                entry = zipfile.ZipInfo(name)
                 entry.compress_type = zipfile.ZIP_STORED
                 entry.extra = _padding(package, entry)
-            entry.file_size = library.getinfo(name).file_size
+                entry.file_size = library.getinfo(name).file_size
             with package.open(entry, "w") as target, library.open(name) as source:
                 shutil.copyfileobj(source, target, 1 << 20)
     return apk

@@ -1,8 +1,6 @@
 """A project with a model of every importer, each trained and saved by its framework."""
 
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import onnx
 from packager.core.console import Console
 from packager.files.store import Store
 from packager.workflows.importing import Request, run, starting, steps
+from tests.toolchain import command
 from tests.toolchain.importing import answers_of
 
 NAME = "@example/imported"
@@ -76,8 +75,7 @@ def web_package(folder: Path) -> tuple[Path, list[str]]:
     tables = "".join(f'[model.{name}]\npath = "{name}.onnx"\n' for name in names)
     text = f'[package]\nname = "imported"\n{tables}[target.web]\npackage = "{NAME}"\n'
     (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
-    command = [sys.executable, "-m", "packager.cli", "build", "--target", "web"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = command.run("build", "--target", "web", folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     [archive] = (folder / "dist" / "npm").glob("*.tgz")
     return archive, names

@@ -99,7 +99,7 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
                 "-jdk-home",
                 compiler.java_home,
                 "-cp",
-                _path([compiler.stdlib, coroutines(), *classpath]),
+                path_of([compiler.stdlib, coroutines(), *classpath]),
                 "-d",
                 folder / "classes.jar",
                 *sources,
@@ -147,10 +147,9 @@ def run(
 
     Raises AssertionError with the last of what it printed when it does not end with `exit_code`.
     """
-    words = command(main_class, arguments, classpath, properties or {})
     with tempfile.TemporaryDirectory() as folder:  # a crash leaves hs_err_pid*.log in the working folder
         done = subprocess.run(
-            words,
+            command(main_class, arguments, classpath, properties or {}),
             capture_output=True,
             text=True,
             check=False,
@@ -158,12 +157,17 @@ def run(
             cwd=folder,
             env=environment(variables),
         )
-    if done.returncode != exit_code:
+    return ended(main_class, done.returncode, done.stdout, done.stderr, expected=exit_code)
+
+
+def ended(main_class: str, code: int, output: str, errors: str, *, expected: int = 0) -> Run:
+    """The run of an app that has printed `output` and `errors`. Raises AssertionError for another code."""
+    if code != expected:
         raise AssertionError(
-            f"{main_class} ended with exit code {done.returncode}\n"
-            f"{commands.last_lines(done.stdout, 40)}\n{commands.last_lines(done.stderr, 80)}"
+            f"{main_class} ended with exit code {code}\n"
+            f"{commands.last_lines(output, 40)}\n{commands.last_lines(errors, 80)}"
         )
-    return Run(facts=_facts(done.stdout), log=done.stderr)
+    return Run(facts=_facts(output), log=errors)
 
 
 def start(
@@ -202,23 +206,36 @@ def command(
     main_class: str, arguments: Mapping[str, object], classpath: Sequence[Path], properties: Mapping[str, object]
 ) -> list[str]:
     """The command that runs `main_class` on the desktop, with ONNX Runtime for Android on the class path."""
+    flags = [*SHARED, f"-XX:SharedArchiveFile={_archive()}", *settings(properties)]
+    return [*java(main_class, [*common(), *classpath], flags), *words(arguments)]
+
+
+def java(main_class: str, classpath: Sequence[Path], flags: Sequence[str]) -> list[str]:
+    """The command that runs a program which loads ONNX Runtime's libraries for Android."""
     return [
         # FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.
         str(kotlin.find_compiler().java),
         *FLAGS,
-        *SHARED,
-        f"-XX:SharedArchiveFile={_archive()}",
         f"-Donnxruntime.native.path={android_runtime().libraries}",
-        *(f"-D{name}={value}" for name, value in properties.items()),
+        *flags,
         "-cp",
-        _path([*_common(), *classpath]),
+        path_of(classpath),
         main_class,
-        *(f"{name}={value}" for name, value in arguments.items()),
     ]
 
 
-def _common() -> Sequence[Path]:
-    """The part of the class path that all apps share."""
+def settings(properties: Mapping[str, object]) -> list[str]:
+    """Java's properties, as its command takes them."""
+    return [f"-D{name}={value}" for name, value in properties.items()]
+
+
+def words(arguments: Mapping[str, object]) -> list[str]:
+    """Arguments, as apps take them."""
+    return [f"{name}={value}" for name, value in arguments.items()]
+
+
+def common() -> Sequence[Path]:
+    """The part of the class path that all apps share: what stands for Android is the first."""
     return fakes(), android_runtime().classes, coroutines(), kotlin.find_compiler().stdlib
 
 
@@ -226,7 +243,7 @@ def _common() -> Sequence[Path]:
 def _archive() -> Path:
     """Classes that most apps use, as Java keeps them in memory: a run of an app takes half the CPU."""
     java = (kotlin.find_compiler().java, *FLAGS)
-    path = _path(_common())
+    path = path_of(common())
 
     def make(folder: Path) -> None:
         names, archive = folder / "classes.txt", folder / ARCHIVE
@@ -236,7 +253,7 @@ def _archive() -> Path:
         dump = ("-Xshare:dump", f"-XX:SharedClassListFile={names}", f"-XX:SharedArchiveFile={archive}")
         commands.run([*java, *dump, *SHARED, "-cp", path], what=what)
 
-    known = (f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in _common())  # as Java compares them
+    known = (f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in common())  # as Java compares them
     return kept("java-classes", make, *map(str, java), *known, FAKES / "Preload.kt") / ARCHIVE
 
 
@@ -245,5 +262,5 @@ def _facts(output: str) -> Mapping[str, str]:
     return {name: value.replace("\\t", "\t").replace("\\n", "\n").replace("\\\\", "\\") for name, value in pairs}
 
 
-def _path(entries: Sequence[Path]) -> str:
+def path_of(entries: Sequence[Path]) -> str:
     return os.pathsep.join(map(str, entries))

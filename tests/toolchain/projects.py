@@ -2,26 +2,23 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from onnx import TensorProto, helper
 
+from packager.processes import channel
 from packager.targets import WRAPPERS
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import generation_models, models, typed_texts, wrapped_alone
+from tests.toolchain import command, forks, generation_models, models, typed_texts, wrapped_alone
 from tests.toolchain.made import Package
 from tests.toolchain.require import fetched
 
 MAKER = Path(__file__)
-BUILD = (sys.executable, "-m", "packager.cli", "build", "--target")
-ALONE = (sys.executable, "-P", wrapped_alone.__file__, "build", "--target")
-"""without Android's library"""
 VERSION = "1.2.3"
 TOKENS = """
 [model.tokens]
@@ -262,8 +259,11 @@ def built(folder: Path, target: str) -> Path:
     """Builds a project for a target: the folder with the outputs, at night with the .aar beside a wrapper's."""
     from tests.nights import AT_NIGHT  # not before pytest, which rewrites the plug-in
 
-    command = ALONE if target in WRAPPERS and AT_NIGHT not in os.environ else BUILD
-    done = subprocess.run([*command, target], cwd=folder, capture_output=True, text=True, check=False)
+    is_alone = target in WRAPPERS and AT_NIGHT not in os.environ
+    program = Path(wrapped_alone.__file__) if is_alone else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(channel, "python", forks.shared)
+        done = command.run("build", "--target", target, folder=folder, program=program)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "dist"
 

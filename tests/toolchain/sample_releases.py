@@ -21,8 +21,7 @@ from packager.processes import downloads
 from packager.workflows import signing
 from tests import delivery_releases
 from tests.channel_cases import place_of
-from tests.toolchain import vision
-from tests.toolchain.one_process import mobpack
+from tests.toolchain import command, vision, without_classes
 
 ROOT = Path(__file__).parents[2]
 OURS, NEWER = "1.0.0", "1.1.0"
@@ -31,7 +30,7 @@ OURS, NEWER = "1.0.0", "1.1.0"
 
 def publish(root: Path, target: str) -> None:
     """Builds both in `root`, which then looks like this repository's with the first one built, and has the channel in
-    `channel/`."""
+    `channel/`. No app runs the code of the newer one."""
     models = root / vision.FOLDER
     shutil.copytree(vision.root() / vision.FOLDER / "build" / "models", models / "build" / "models")
     for name in ("mobpack.toml", "coffee.jpg"):
@@ -39,18 +38,22 @@ def publish(root: Path, target: str) -> None:
     key = delivery_releases.key(models)
     text = (models / "mobpack.toml").read_text(encoding="utf-8")
     releases = {"dist": (OURS, "127.0"), "newer": (NEWER, "126.5")}
-    commands: list[tuple[Path, Sequence[str | Path]]] = []
     for dist, (version, mean) in releases.items():
         options = f'version = "{version}"\ntrust = "release.pub"\nchannel = "stable"'
         changed = text.replace(f'version = "{OURS}"', options).replace("mean = [127.0]", f"mean = [{mean}]")
         (models / f"{dist}.toml").write_text(changed, encoding="utf-8", newline="\n")
-        commands.append((models, ("build", "--config", f"{dist}.toml", "--target", target, "--out", dist)))
-        commands.append((models, ("sign", dist, "--key", key.private)))
-    mobpack(*commands)
+        program = Path(without_classes.__file__) if version == NEWER else None
+        _mobpack("build", "--config", f"{dist}.toml", "--target", target, "--out", dist, folder=models, program=program)
+        _mobpack("sign", dist, "--key", key.private, folder=models)
     place = place_of(Folder(root=root / "channel"), key)
     signer = signing.signer(str(key.private), None)
     for dist in releases:
         publishing.publish(place, models / dist, Terms(), Signing(signer=signer, now=datetime.now(UTC), days=90))
+
+
+def _mobpack(*arguments: str | Path, folder: Path, program: Path | None = None) -> None:
+    done = command.run(*arguments, folder=folder, program=program)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def coffee() -> NDArray[numpy.uint8]:

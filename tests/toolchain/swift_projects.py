@@ -1,10 +1,9 @@
 """Programs of tests in Swift in packages that `mobpack build` makes."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.toolchain import command
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import App, build_in
 from tests.toolchain.swift_packages import unpack
@@ -16,7 +15,6 @@ def build(project: Path, module: str, sources: Mapping[str, Path], change: Calla
     `change` may change the package before it is compiled.
     """
     swift()
-    command = [sys.executable, "-m", "packager.cli", "build", "--target", "ios"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    done = command.run("build", "--target", "ios", folder=project)
     assert done.returncode == 0, done.stderr
     return build_in(unpack(project / "dist/swift", project / "package"), module, sources, change)

@@ -9,7 +9,17 @@ import java.io.DataOutputStream
 import java.io.EOFException
 import java.io.InputStream
 import java.io.PrintStream
+import java.lang.classfile.ClassFile
+import java.lang.classfile.ClassFile.ClassHierarchyResolverOption
+import java.lang.classfile.ClassHierarchyResolver
+import java.lang.classfile.ClassTransform
+import java.lang.classfile.CodeTransform
+import java.lang.classfile.instruction.InvokeInstruction
+import java.lang.constant.ClassDesc
+import java.lang.constant.MethodTypeDesc
+import java.lang.reflect.InvocationTargetException
 import java.net.StandardProtocolFamily
+import java.net.URL
 import java.net.URLClassLoader
 import java.net.UnixDomainSocketAddress
 import java.nio.channels.Channels
@@ -24,6 +34,12 @@ import kotlin.concurrent.thread
 const val LONGEST_MS = 300_000L
 const val LOOK_MS = 500L
 const val KOTLIN = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
+
+/** Ends the process after each run, too, by a call of Java's in its main class. */
+const val BUNDLETOOL = "com.android.tools.build.bundletool.BundleToolMain"
+
+/** Parameters and result of [Ended.end]: a process and an exit code, as `exit` has them. */
+const val END = "(Ljava/lang/Runtime;I)V"
 
 val loaders = HashMap<String, ClassLoader>()
 val last = AtomicLong(System.currentTimeMillis())
@@ -90,7 +106,42 @@ fun run(classpath: String, main: String, arguments: Array<String>): Triple<Int, 
 
 fun loader(classpath: String): ClassLoader {
     val files = classpath.split(java.io.File.pathSeparator).map { Path.of(it).toUri().toURL() }
-    return URLClassLoader(files.toTypedArray(), ClassLoader.getPlatformClassLoader())
+    return Programs(files.toTypedArray())
+}
+
+/** Classes of a program. Where bundletool's main class would end the process, it throws [Ended]. */
+class Programs(path: Array<URL>) : URLClassLoader(path, ClassLoader.getPlatformClassLoader()) {
+    override fun findClass(name: String): Class<*> = when (name) {
+        Ended::class.java.name -> Ended::class.java
+        BUNDLETOOL -> changed(name).let { defineClass(name, it, 0, it.size) }
+        else -> super.findClass(name)
+    }
+
+    private fun changed(name: String): ByteArray {
+        val file = ClassFile.of(ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(this)))
+        val content = getResourceAsStream("${name.replace('.', '/')}.class")!!.use { it.readAllBytes() }
+        val throws = CodeTransform { code, element ->
+            if (element is InvokeInstruction && element.isExit()) {
+                code.invokestatic(ClassDesc.of(Ended::class.java.name), "end", MethodTypeDesc.ofDescriptor(END))
+            } else {
+                code.with(element)
+            }
+        }
+        return file.transformClass(file.parse(content), ClassTransform.transformingMethodBodies(throws))
+    }
+}
+
+fun InvokeInstruction.isExit(): Boolean =
+    owner().asInternalName() == "java/lang/Runtime" && name().equalsString("exit")
+
+/** A program that would have ended the process with [code]. */
+class Ended(val code: Int) : Error() {
+    companion object {
+        @JvmStatic
+        fun end(@Suppress("UNUSED_PARAMETER") runtime: Runtime, code: Int) {
+            throw Ended(code)
+        }
+    }
 }
 
 /**
@@ -99,7 +150,11 @@ fun loader(classpath: String): ClassLoader {
  */
 fun call(program: Class<*>, arguments: Array<String>): Int {
     if (program.name != KOTLIN) {
-        program.getMethod("main", Array<String>::class.java).invoke(null, arguments)
+        try {
+            program.getMethod("main", Array<String>::class.java).invoke(null, arguments)
+        } catch (failure: InvocationTargetException) {
+            if ((failure.targetException as? Ended)?.code != 0) throw failure
+        }
         return 0
     }
     val run = program.getMethod("exec", PrintStream::class.java, Array<String>::class.java)

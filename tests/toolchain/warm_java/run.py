@@ -19,12 +19,13 @@ from pathlib import Path
 PROGRAMS = frozenset(
     (
         "ManifestMergeKt",
+        "com.android.tools.build.bundletool.BundleToolMain",
         "com.android.tools.r8.D8",
         "com.android.tools.r8.R8",
         "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
     )
 )
-"""Main classes of programs that may run many times in one process: bundletool is none, as it ends its own."""
+"""Main classes of programs that may run many times in one process."""
 PROCESSES = 8
 START_S = 120.0
 MEMORY = ("-Xmx2g", "-XX:ReservedCodeCacheSize=128m")
