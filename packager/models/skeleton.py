@@ -7,6 +7,7 @@ size in memory.
 
 import mmap
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -137,13 +138,16 @@ def read_varint(content: mmap.mmap, position: int, end: int) -> tuple[int, int]:
 
 def refuse_other_formats(head: bytes, path: Path) -> None:
     """Raises ModelError with advice for files that users confuse with models."""
+    imported = f"make an ONNX model of it: mobpack import {shlex.quote(path.name)}"
     for is_it, what, hint in (
         (head.startswith(b"version https://"), "a Git LFS pointer, not the model itself", "run: git lfs pull"),
+        (head.startswith(b"PK") and path.suffix == ".keras", "a Keras model", imported),
         (head.startswith(b"PK"), "a zip file (PyTorch checkpoint or archive)", "export it: torch.onnx.export(...)"),
+        (head.startswith(b"\x1f\x8b"), "packed with gzip", "unpack it: gunzip"),
         (head[4:8] == b"ORTM", "already in ORT format", "give the .onnx file it was made from"),
-        (head[4:8] == b"TFL3", "a TensorFlow Lite model", "convert it with tf2onnx first"),
+        (head[4:8] == b"TFL3", "a TensorFlow Lite model", imported),
         (head.lstrip()[:1] == b"<", "an HTML or XML page, not a model", "download the file itself, not its web page"),
-        (head.startswith(b"\x89HDF"), "an HDF5 file (Keras)", "export it: tf2onnx or keras.export"),
+        (head.startswith(b"\x89HDF"), "an HDF5 file (Keras)", imported),
     ):
         if is_it:
             raise ModelError(f"{path}: this is {what}", hint=hint)
