@@ -88,7 +88,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
         ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
-        ("old.onnx", {"sample_count": 0}, ConfigError, "at least one is needed"),
+        ("old.onnx", {"sample_count": 0}, ConfigError, "--count 0: at least one is needed"),
     ],
 )
 def test_requests_that_cannot_succeed_are_refused_first(
