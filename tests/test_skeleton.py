@@ -241,8 +241,12 @@ def zipped() -> bytes:
         (zipped(), "a zip file", "torch.onnx.export"),
         (b"\n <!DOCTYPE html><html></html>", "an HTML or XML page", "download the file itself"),
         (b"\x18\0\0\0ORTM\0\0\0\0\0\0\0\0", "already in ORT format", ".onnx file it was made from"),
-        (b"\x18\0\0\0TFL3\0\0\0\0\0\0\0\0", "a TensorFlow Lite model", "mobpack import model.onnx"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(20), "an HDF5 file", "mobpack import model.onnx"),
+        (
+            b"\x18\0\0\0TFL3\0\0\0\0\0\0\0\0",
+            "a TensorFlow Lite model",
+            "name it model.tflite, and import it: mobpack import ",
+        ),
+        (b"\x89HDF\r\n\x1a\n" + bytes(20), "an HDF5 file", "name it model.h5, and import it: mobpack import "),
         (gzip.compress(b"\x08\x08"), "packed with gzip", "gunzip"),
         (b"", "the file is empty", "export the model again"),
         (b"\x08\x08\x12\x04name", "no graph in it", "give an .onnx file"),
@@ -265,7 +269,7 @@ def test_a_keras_model_is_told_from_other_zip_files(tmp_path: Path) -> None:
     path.write_bytes(zipped())
     with pytest.raises(ModelError, match="this is a Keras model") as error:
         models.load(path, "m")
-    assert error.value.hint == "make an ONNX model of it: mobpack import 'my net.keras'"
+    assert error.value.hint == f"import it: mobpack import '{path}'"
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
