@@ -105,6 +105,27 @@ def test_boxes_that_are_in_given_pictures_are(tmp_path: Path) -> None:
     assert [text for text in warnings(config, tmp_path) if "empty" in text] == []
 
 
+@pytest.mark.parametrize(("outputs", "is_said"), [("int64[2,k] y", True), ("int64[2,k] y, float[n,4] z", False)])
+def test_nor_is_a_model_without_a_contract_that_never_gives_a_number(
+    tmp_path: Path, outputs: str, is_said: bool
+) -> None:
+    nodes = "limit = Constant <value_float = 100.0> () over = Greater (x, limit) y = NonZero (over) z = Neg (x)"
+    saved(tmp_path / "net.onnx", onnx_model(f"(float[n,4] x) => ({outputs}) {{ {nodes} }}"))
+    config = from_document(
+        {
+            "package": {"name": "finder"},
+            "model": {"finder": {"path": "net.onnx"}},
+            "check": {"kernels": "skip"},
+            "target": {"android": {"providers": []}},
+        },
+        tmp_path,
+        targets=(),
+        settings=(),
+    )
+    found = [text for text in warnings(config, tmp_path) if "outputs 'y' are empty on every sample" in text]
+    assert len(found) == is_said
+
+
 def test_the_manifest_holds_the_contract_without_folders(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("thing\n", encoding="utf-8")
     config = project(tmp_path, {"d": {"kind": "boxes", "format": "yolo", "labels": "labels.txt"}})

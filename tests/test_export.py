@@ -187,10 +187,16 @@ def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) ->
     assert refusal.message.splitlines() == [
         "m.onnx differs from PyTorch; it was not written",
         "  output 'twice' on sample 1 (n = 5), node by node: 1 of 15 numbers differ (rtol 0.001, atol 1e-05); "
-        "at [4, 2] it is 28, and should be 28.5",
+        "at [4, 2] it is 28, and should be 28.5; at most it is off by 0.5, 0.02 of the largest number",
     ]
     again = comparison.compare(path, ["twice"], samples, tmp_path / "again", rtol=0.1, atol=0)
     assert comparison.refusal(again, path, samples) is None
+
+
+def test_shares_of_the_allowed_error_are_read_without_exponents() -> None:
+    shares = (0.0, 0.00647, 0.41, 0.999, 1.9, 34.07, 1234.5)
+    found = [comparison.OutputResult(name="y", max_share=each).percent for each in shares]
+    assert found == ["0 %", "0.65 %", "41 %", "100 %", "190 %", "3,407 %", "123,450 %"]
 
 
 @pytest.mark.processes

@@ -16,6 +16,7 @@ from packager.environments.framework import Framework
 from packager.files.store import Store
 from packager.importers import IMPORTERS, Arrays, Converted, Input, Source
 from packager.importers.importer import dimensions
+from packager.importers.keras import Keras
 from packager.workflows import doctor
 from packager.workflows.conversion.graph import name_outputs, ports
 from packager.workflows.importing import Request, layout, project, run, sampling, starting, steps
@@ -88,7 +89,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
         ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
-        ("old.onnx", {"sample_count": 0}, ConfigError, "at least one is needed"),
+        ("old.onnx", {"sample_count": 0}, ConfigError, "--count 0: at least one is needed"),
     ],
 )
 def test_requests_that_cannot_succeed_are_refused_first(
@@ -98,6 +99,12 @@ def test_requests_that_cannot_succeed_are_refused_first(
     with pytest.raises(kind, match=words) as error:
         run(request(tmp_path, source, **more), Store(tmp_path / "store"), Console(quiet=True))
     assert error.value.hint
+
+
+def test_keras_is_not_asked_for_a_file_of_another_name(tmp_path: Path) -> None:
+    (tmp_path / "net.bin").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ConfigError, match=r"net\.bin: Keras reads \.keras, \.h5, \.hdf5 alone"):
+        Keras().load(Source(text="net.bin", path=tmp_path / "net.bin"))
 
 
 def test_a_missing_environment_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import click
 import pytest
+
+from packager.cli import commands
 
 ROOT = Path(__file__).parents[1]
 ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
@@ -31,6 +34,9 @@ PROPER_NAMES = (
     "Xcode",
 )
 CAMEL_CASE = re.compile(r"[A-Z]\w*[A-Z]")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z_-]*")
+OPTIONS_OF_OTHERS = {"--build_java", "--force-reinstall", "--global", "--only-binary", "--stacktrace"}
+"""options of ONNX Runtime's build, pip, npm and Gradle"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +122,23 @@ def test_every_message_is_plain() -> None:
         print(message)
     assert len(messages()) > 900
     assert [f"{message} ({fault})" for message in messages() for fault in faults(message)] == []
+
+
+def options_of(command: click.Command) -> set[str]:
+    """The options of `command` and of those below it."""
+    found = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        below = [command.get_command(context, name) for name in command.list_commands(context)]
+        found.update(*(options_of(each) for each in below if each))
+    return found
+
+
+def test_every_option_that_a_message_names_exists() -> None:
+    known = options_of(commands) | OPTIONS_OF_OTHERS
+    named = [(message, option) for message in messages() for option in OPTION.findall(message.text)]
+    assert len(named) > 100
+    assert [f"{message} ({option})" for message, option in named if option not in known] == []
 
 
 @pytest.mark.parametrize(

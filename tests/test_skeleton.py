@@ -1,6 +1,7 @@
 """The graph without its weights: nothing lost, nothing read needlessly, and no file crashes the reader."""
 
 import contextlib
+import gzip
 import io
 import os
 import random
@@ -240,13 +241,18 @@ def zipped() -> bytes:
         (zipped(), "a zip file", "torch.onnx.export"),
         (b"\n <!DOCTYPE html><html></html>", "an HTML or XML page", "download the file itself"),
         (b"\x18\0\0\0ORTM\0\0\0\0\0\0\0\0", "already in ORT format", ".onnx file it was made from"),
-        (b"\x18\0\0\0TFL3\0\0\0\0\0\0\0\0", "a TensorFlow Lite model", "tf2onnx"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(20), "an HDF5 file", "keras"),
+        (
+            b"\x18\0\0\0TFL3\0\0\0\0\0\0\0\0",
+            "a TensorFlow Lite model",
+            "name it model.tflite, and import it: mobpack import ",
+        ),
+        (b"\x89HDF\r\n\x1a\n" + bytes(20), "an HDF5 file", "name it model.h5, and import it: mobpack import "),
+        (gzip.compress(b"\x08\x08"), "packed with gzip", "gunzip"),
         (b"", "the file is empty", "export the model again"),
         (b"\x08\x08\x12\x04name", "no graph in it", "give an .onnx file"),
         (b"hello, this is a text file\n", "not a complete ONNX file", "download or export it again"),
     ],
-    ids=["lfs", "zip", "html", "ort", "tflite", "hdf5", "empty", "no graph", "text"],
+    ids=["lfs", "zip", "html", "ort", "tflite", "hdf5", "gzip", "empty", "no graph", "text"],
 )
 def test_files_given_by_mistake_are_recognised(tmp_path: Path, content: bytes, words: str, hint: str) -> None:
     path = tmp_path / "model.onnx"
@@ -256,6 +262,14 @@ def test_files_given_by_mistake_are_recognised(tmp_path: Path, content: bytes, w
     assert words in error.value.message
     assert hint in error.value.hint
     assert str(path) in error.value.message
+
+
+def test_a_keras_model_is_told_from_other_zip_files(tmp_path: Path) -> None:
+    path = tmp_path / "my net.keras"
+    path.write_bytes(zipped())
+    with pytest.raises(ModelError, match="this is a Keras model") as error:
+        models.load(path, "m")
+    assert error.value.hint == f"import it: mobpack import '{path}'"
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def _show(result: "Result", console: "Console") -> None:
     console.table(
         f"compared with PyTorch {result.torch} on {len(result.sizes)} samples",
         ["output", "largest error", "of the allowed error"],
-        [[each.name, f"{each.max_abs_error:.2g}", f"{100 * each.max_share:.2g} %"] for each in result.errors],
+        [[each.name, f"{each.max_abs_error:.2g}", each.percent] for each in result.errors],
     )
     for file in result.files:
         console.result(str(file))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from packager.core.errors import ModelError
+from packager.core.errors import ConfigError, ModelError
 from packager.environments.framework import Framework
 from packager.importers import tensorflow_graphs
 from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
@@ -46,7 +46,11 @@ class Keras:
 
 
 def refuse_other_content(path: Path) -> None:
-    """Raises ModelError for a file that does not begin as its suffix promises."""
+    """Raises ModelError for a file that does not begin as its suffix promises, ConfigError for another suffix."""
+    if path.suffix not in SUFFIXES:
+        raise ConfigError(
+            f"{path.name}: Keras reads {', '.join(SUFFIXES)} alone", hint="give it the suffix it should have"
+        )
     with path.open("rb") as file:
         start = file.read(4)
     if start not in SIGNATURES[path.suffix] or (path.suffix == ".keras" and not zipfile.is_zipfile(path)):

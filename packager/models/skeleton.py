@@ -7,6 +7,7 @@ size in memory.
 
 import mmap
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -139,11 +140,20 @@ def refuse_other_formats(head: bytes, path: Path) -> None:
     """Raises ModelError with advice for files that users confuse with models."""
     for is_it, what, hint in (
         (head.startswith(b"version https://"), "a Git LFS pointer, not the model itself", "run: git lfs pull"),
+        (head.startswith(b"PK") and path.suffix == ".keras", "a Keras model", import_of(path, ".keras")),
         (head.startswith(b"PK"), "a zip file (PyTorch checkpoint or archive)", "export it: torch.onnx.export(...)"),
+        (head.startswith(b"\x1f\x8b"), "packed with gzip", "unpack it: gunzip"),
         (head[4:8] == b"ORTM", "already in ORT format", "give the .onnx file it was made from"),
-        (head[4:8] == b"TFL3", "a TensorFlow Lite model", "convert it with tf2onnx first"),
+        (head[4:8] == b"TFL3", "a TensorFlow Lite model", import_of(path, ".tflite")),
         (head.lstrip()[:1] == b"<", "an HTML or XML page, not a model", "download the file itself, not its web page"),
-        (head.startswith(b"\x89HDF"), "an HDF5 file (Keras)", "export it: tf2onnx or keras.export"),
+        (head.startswith(b"\x89HDF"), "an HDF5 file (Keras)", import_of(path, ".h5", ".hdf5")),
     ):
         if is_it:
             raise ModelError(f"{path}: this is {what}", hint=hint)
+
+
+def import_of(path: Path, *suffixes: str) -> str:
+    """How to make an ONNX model of another framework's file, which an importer knows by one of `suffixes`."""
+    named = path if path.suffix in suffixes else path.with_suffix(suffixes[0])
+    command = f"mobpack import {shlex.quote(str(named))}"
+    return f"import it: {command}" if named == path else f"name it {named.name}, and import it: {command}"

@@ -309,7 +309,8 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
             f"model '{found.model}': output '{output}' has another shape than it declares; "
             "the package treats it as dynamic"
         )
-    if found.empty_outputs and config.model[found.model].outputs:
+    is_nothing_left = len(found.empty_outputs) == len(found.outputs)
+    if found.empty_outputs and (is_nothing_left or config.model[found.model].outputs):
         names = ", ".join(f"'{name}'" for name in found.empty_outputs)
         yield (
             f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was "

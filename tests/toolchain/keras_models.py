@@ -12,7 +12,8 @@ from tests.toolchain.importing import write_answers
 
 SOURCES = """
 digits.keras digits.h5 digits digits.tflite digits_int8.tflite named.keras recurrent.keras gelu.keras wide.keras
-lambda.keras custom.keras subclass cut.keras cut.h5 text.h5 text.tflite two_signatures no_signature writes
+lambda.keras custom.keras subclass cut.keras cut.h5 text.h5 text.tflite counting.tflite
+two_signatures no_signature writes
 unmovable.keras
 """.split()
 """Files and folders that `save_all` writes."""
@@ -129,11 +130,23 @@ def _modules(folder: Path) -> None:
             tf.io.write_file("elsewhere.txt", "text")
             return x
 
-    doubles, writes = Doubles(), Writes()
+    class Counts(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.sum = tf.Variable(tf.zeros([4]))
+
+        @tf.function(input_signature=[tf.TensorSpec([1, 4], tf.float32)])  # type: ignore[untyped-decorator]
+        def count(self, x: Any) -> Any:
+            return x + self.sum.assign_add(x[0])
+
+    doubles, writes, counts = Doubles(), Writes(), Counts()
     both = {"one": doubles.double, "other": doubles.double}
     tf.saved_model.save(doubles, str(folder / "two_signatures"), signatures=both)
     tf.saved_model.save(writes, str(folder / "writes"), signatures=writes.write)
     tf.saved_model.save(tf.Module(), str(folder / "no_signature"))
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([counts.count.get_concrete_function()], counts)
+    converter.experimental_enable_resource_variables = True
+    (folder / "counting.tflite").write_bytes(converter.convert())
 
 
 def main() -> None:

@@ -43,7 +43,9 @@ def against(plan: Plan, choice: Choice, partition: Partition) -> Iterator[str]:
         yield f"not examined: {partition.skipped}"
     elif partition.refusal:
         yield f"does not start: {partition.refusal}"
-    elif partition.share is None or partition.share < LEAST_MACS:
+    elif partition.share is None:
+        yield "no product or convolution to speed up"
+    elif partition.share < LEAST_MACS:
         yield f"less than {LEAST_MACS:.0%} of the MACs"
     elif partition.taken_count < LEAST_NODES * partition.node_count:
         yield "less than a third of the nodes: values change their layout at every border"

@@ -23,8 +23,15 @@ class OutputResult:
     max_abs_error: float = 0.0
     max_share: float = 0.0
     """largest share of the allowed error; above 1 fails"""
+    share_of_scale: float = 0.0
+    """largest error as a share of the output's largest number"""
     failure: str = ""
     """the first value over tolerance, in words"""
+
+    @property
+    def percent(self) -> str:
+        """The share of the allowed error: two digits below 100 %, all of them above."""
+        return f"{100 * self.max_share:{'.2g' if self.max_share < 0.995 else ',.0f'}} %"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +80,8 @@ def compare(
         runnable = Runnable(path=graph, data_folder=graph.parent, is_optimized=is_optimized)
         with RUNNERS["cpu"]("")[0].open(runnable, place) as session:
             for number in range(len(recorded.words)):
-                for name, excess in _sample(session, outputs, recorded, number, place, (rtol, atol)).items():
-                    found[name] = _worse(found[name], excess, f"{recorded.words[number]}, {how}")
+                for name, result in _sample(session, outputs, recorded, number, place, (rtol, atol)).items():
+                    found[name] = _worse(found[name], result, f"{recorded.words[number]}, {how}")
     return tuple(found.values())
 
 
@@ -84,8 +91,15 @@ def refusal(results: Sequence[OutputResult], output: Path, recorded: Recorded) -
     if not failed:
         return None
     lines = [f"{output.name} differs from {recorded.framework}; it was not written"]
-    lines += [f"  output '{each.name}' on {each.failure}" for each in failed]
+    lines += [f"  output '{each.name}' on {each.failure}{_in_all(each)}" for each in failed]
     return ParityError("\n".join(lines), hint=recorded.hint_different)
+
+
+def _in_all(result: OutputResult) -> str:
+    """The largest error beside the output's largest number: the two tell rounding from a wrong graph."""
+    if not result.share_of_scale:
+        return ""
+    return f"; at most it is off by {result.max_abs_error:.2g}, {result.share_of_scale:.1g} of the largest number"
 
 
 def _sample(
@@ -95,7 +109,8 @@ def _sample(
     number: int,
     place: Path,
     limits: tuple[float, float],
-) -> dict[str, Excess]:
+) -> dict[str, OutputResult]:
+    """The differences on one sample, by the name of the output."""
     import numpy
 
     folder = place / str(number)
@@ -107,18 +122,33 @@ def _sample(
             f"{outcome.error.strip()}",
             hint=recorded.hint_rejected,
         )
-    found: dict[str, Excess] = {}
+    found: dict[str, OutputResult] = {}
     with numpy.load(recorded.outputs(number)) as expected:
         for place_of, name in enumerate(outputs):
             actual: Any = numpy.load(folder / f"{place_of}.npy", mmap_mode="r")
-            found[name] = over(expected[name], actual, *limits)
+            found[name] = _result(name, over(expected[name], actual, *limits), expected[name])
     return found
 
 
-def _worse(known: OutputResult, excess: Excess, where: str) -> OutputResult:
+def _result(name: str, excess: Excess, expected: Any) -> OutputResult:
+    import numpy
+
+    numbers = numpy.abs(expected[numpy.isfinite(expected)]) if expected.dtype.kind == "f" else expected[:0]
+    scale = float(numbers.max(initial=0)) if excess.max_abs_error else 0.0
+    return OutputResult(
+        name=name,
+        max_abs_error=excess.max_abs_error,
+        max_share=excess.max_share,
+        share_of_scale=excess.max_abs_error / scale if scale else 0.0,
+        failure=excess.failure,
+    )
+
+
+def _worse(known: OutputResult, found: OutputResult, where: str) -> OutputResult:
     return replace(
         known,
-        max_abs_error=max(known.max_abs_error, excess.max_abs_error),
-        max_share=max(known.max_share, excess.max_share),
-        failure=known.failure or (f"{where}: {excess.failure}" if excess.failure else ""),
+        max_abs_error=max(known.max_abs_error, found.max_abs_error),
+        max_share=max(known.max_share, found.max_share),
+        share_of_scale=max(known.share_of_scale, found.share_of_scale),
+        failure=known.failure or (f"{where}: {found.failure}" if found.failure else ""),
     )

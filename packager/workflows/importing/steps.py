@@ -95,7 +95,7 @@ def refuse(importer: Importer, source: Source, request: Request) -> None:
     if not source.path.exists():
         raise ConfigError(f"{source.text}: no such file or folder", hint="check the path")
     if request.sample_count < 1:
-        raise ConfigError(f"--samples-count {request.sample_count}: at least one is needed", hint="use 1 or more")
+        raise ConfigError(f"--count {request.sample_count}: at least one is needed", hint="use 1 or more")
     if request.samples and not (request.folder / request.samples).exists():
         raise ConfigError(f"--samples {request.samples}: no such file or folder", hint="check the path")
     if importer.RUNS_CODE and not request.is_code_allowed:
