@@ -1,6 +1,5 @@
 """The sample app for React Native takes a newer model from a local channel, and opens it at the next start."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from tests.delivery_releases import Published
 from tests.toolchain import sample_releases, vision
+from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.react_native import sample_app, sample_updates
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
@@ -69,21 +69,20 @@ def app(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sample_app.make(tmp_path_factory.mktemp("app") / "app", {"react-native-vision": archive})
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"), [("", "", ""), ("updater.update(", "updater.refresh(", "'refresh' does not")]
-)
-def test_its_types_are_right_with_a_channel(app: Path, old: str, new: str, words: str) -> None:
-    source = app / "src" / "model.channel.tsx"
-    text = source.read_text(encoding="utf-8")
-    assert old in text
-    source.write_text(text.replace(old, new) if old else text, encoding="utf-8", newline="\n")
-    options = {"moduleSuffixes": [".channel", ".native", ""]}
-    settings = {"extends": "./tsconfig.json", "compilerOptions": options}
-    (app / "tsconfig.channel.json").write_text(json.dumps(settings), encoding="utf-8", newline="\n")
-    done = sample_app.run(app, "tsc", "--noEmit", "-p", "tsconfig.channel.json")
-    source.write_text(text, encoding="utf-8", newline="\n")
-    assert (done.returncode == 0) == (words == "")
-    assert words in done.output
+def test_its_types_are_right_with_a_channel(app: Path) -> None:
+    text = (app / "src" / "model.channel.tsx").read_text(encoding="utf-8")
+    assert "updater.update(" in text
+    wrong = text.replace("updater.update(", "updater.refresh(")
+    (app / "src" / "model.wrong.tsx").write_text(wrong, encoding="utf-8", newline="\n")
+    without = ("src/*.channel.tsx", "src/*.wrong.tsx")
+    configs = [
+        sample_app.config(app, kind, [f".{kind}", ".channel", ".native", ""], without) for kind in ("channel", "wrong")
+    ]
+    right, refused = compile_all("expo", configs)
+    (app / "src" / "model.wrong.tsx").unlink()
+    assert (right.returncode, right.output) == (0, "")
+    assert "src/model.wrong.tsx(" in refused.output
+    assert "'refresh' does not" in refused.output
 
 
 @pytest.mark.parametrize("channel", ["", ADDRESS])

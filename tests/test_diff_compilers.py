@@ -117,7 +117,7 @@ def test_typescript_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> No
     for name, text in apps.items():
         (place.src / f"{name}.ts").write_text(text, encoding="utf-8")
 
-    done = place.compile("--noEmit")
+    done = place.compile({"noEmit": True})
 
     refused = {each.name for each in CHANGED if says_breaking("TypeScript", each)}
     assert files_with_errors(done.stdout) == refused, done.output

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from packager.core.errors import ToolError
-from tests.toolchain import node
+from tests.toolchain import node, typescript
+from tests.toolchain.npm_checks import compile_all
 
 PROJECTS = sorted(path.name for path in node.PROJECTS.iterdir())
 EXACT = re.compile(r"\d+\.\d+\.\d+(-[\w.]+)?")
@@ -127,3 +128,22 @@ def test_temporary_files_of_a_program_are_removed(tmp_path: Path) -> None:
 
     assert left.name.startswith("left"), done.output
     assert not left.exists()
+
+
+@pytest.mark.react_native
+def test_complaints_of_a_compiler_are_kept_for_the_same_content_alone(tmp_path: Path) -> None:
+    def compiled(name: str, text: str) -> node.Finished:
+        place = typescript.Workplace(tmp_path / name)
+        place.src.mkdir(parents=True)
+        (place.src / "index.ts").write_text(text, encoding="utf-8")
+        place.configure({})
+        [done] = compile_all(typescript.PROJECT, [place.config])
+        assert (place.lib / "index.js").read_text(encoding="utf-8").startswith("export const one")
+        return done
+
+    right, wrong = "export const one: number = 1;\n", "export const one: string = 1;\n"
+    assert compiled("first", right) == compiled("same", right) == node.Finished(0, "", "")
+    for name in ("other", "again"):
+        done = compiled(name, wrong)
+        assert done.returncode == 2
+        assert done.stdout.startswith("src/index.ts(1,14): error TS2322: ")

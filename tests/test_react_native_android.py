@@ -2,7 +2,7 @@
 
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,17 +87,33 @@ class Phone:
         self.install(content, is_stored=False)
         os.utime(self.apk, (later, later))
 
-    def locate(
-        self, asset: str = ASSET, size: int = len(CONTENT), calls: int = 1, **properties: object
-    ) -> Mapping[str, str]:
-        return self.run(asset, size, calls, properties).facts
+    def locate(self, size: int = len(CONTENT), calls: int = 1) -> Mapping[str, str]:
+        """Facts about `calls` at once for the app's asset."""
+        return self.run([(ASSET, size)], {}, calls=calls)[0]
 
-    def run(self, asset: str, size: int, calls: int, properties: Mapping[str, object], exit_code: int = 0) -> jvm.Run:
-        given = {"apk": self.apk, "data": self.folder / "data", "asset": asset, "size": size, "calls": calls}
-        named = {name.replace("_", "."): value for name, value in properties.items()}
-        return jvm.run(
-            "reactnative.LocateKt", given, classpath=self.classes.path, properties=named, exit_code=exit_code
+    def run(
+        self,
+        requests: Sequence[tuple[str, int]],
+        properties: Mapping[str, object],
+        *,
+        exit_code: int = 0,
+        calls: int = 1,
+        **more: object,
+    ) -> list[Mapping[str, str]]:
+        """Facts about each request for an asset of a size, and what else the app tells."""
+        given = {"apk": self.apk, "data": self.folder / "data", "calls": calls, **more}
+        for number, (asset, size) in enumerate(requests):
+            given |= {f"asset.{number}": asset, f"size.{number}": size}
+        done = jvm.run(
+            "reactnative.LocateKt", given, classpath=self.classes.path, properties=properties, exit_code=exit_code
         )
+        return [of_one(done.facts, number) for number, _ in enumerate(requests)]
+
+
+def of_one(facts: Mapping[str, str], number: int) -> Mapping[str, str]:
+    """Facts about one request, and those about none."""
+    own = f"{number}."
+    return {name.removeprefix(own): value for name, value in facts.items() if name.startswith(own) or "." not in name}
 
 
 @pytest.fixture
@@ -150,30 +166,55 @@ def test_a_method_that_react_native_does_not_have_is_told() -> None:
     assert api.abstract == {Member("com/facebook/B", "b", "(I)V")}
 
 
-def test_react_native_makes_the_module_from_its_package_class(phone: Phone) -> None:
+MISSING = ("mobpack/PageOrientation/other.ort", "../../secret", "mobpack//x")
+RIGHT, WRONG, UNKNOWN = len(CONTENT), 4, -1
+"""sizes that JavaScript may expect"""
+
+
+@dataclass(frozen=True)
+class Told:
+    """An app whose asset is stored as it is, and the facts of one run of it."""
+
+    phone: Phone
+    right: Mapping[str, str]
+    unknown: Mapping[str, str]
+    wrong: Mapping[str, str]
+    missing: list[Mapping[str, str]]
+
+
+@pytest.fixture(scope="module")
+def told(classes: Classes, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    phone = Phone(tmp_path_factory.mktemp("stored"), classes)
     phone.install(is_stored=True)
-    facts = phone.locate(android_soc="SM8750")
+    requests = [(ASSET, RIGHT), (ASSET, UNKNOWN), (ASSET, WRONG), *((asset, RIGHT) for asset in MISSING)]
+    right, unknown, wrong, *missing = phone.run(requests, {"android.soc": "SM8750"}, trouble=True)
+    return Told(phone, right, unknown, wrong, missing)
+
+
+def test_react_native_makes_the_module_from_its_package_class(told: Told, phone: Phone) -> None:
+    facts = told.right
     assert facts["name"] == "PageOrientationFilesAndroid"
     assert (facts["isTurboModule"], facts["other"]) == ("true", "null")
-    assert (facts["chip"], facts["apiLevel"], facts["folder"]) == ("SM8750", "34.0", str(phone.kept))
-    assert phone.locate(android_sdk=30)["chip"] == "", "older Android does not name its chip"
-
-
-def test_javascript_hears_of_heat_and_of_memory_that_is_short(phone: Phone) -> None:
+    assert (facts["chip"], facts["apiLevel"], facts["folder"]) == ("SM8750", "34.0", str(told.phone.kept))
     phone.install(is_stored=True)
-    facts = phone.locate()
+    [older] = phone.run([(ASSET, RIGHT)], {"android.sdk": 30})
+    assert older["chip"] == "", "older Android does not name its chip"
+    assert not phone.kept.exists(), "an asset that is stored as it is needs no copy"
+
+
+def test_javascript_hears_of_heat_and_of_memory_that_is_short(told: Told) -> None:
+    facts = told.right
     assert (facts["cool"], facts["at once"], facts["hot"], facts["asked"]) == ("false", "false", "true", "2")
     assert facts["told of little"] == "0"
     assert facts["told"] == ",".join(["PageOrientationMemoryPressure"] * 4)
     assert facts["callbacks"] == "0", "none are left when JavaScript ends"
 
 
-def test_an_asset_that_is_stored_is_used_where_it_lies(phone: Phone) -> None:
-    phone.install(is_stored=True)
-    facts = phone.locate()
-    assert (facts["path"], facts["read"]) == (str(phone.apk.resolve()), "0")
+def test_an_asset_that_is_stored_is_used_where_it_lies(told: Told) -> None:
+    facts = told.right
+    assert (facts["path"], facts["read"]) == (str(told.phone.apk.resolve()), "0")
     assert bytes_at(facts, len(CONTENT)) == CONTENT
-    assert not phone.kept.exists()
+    assert not list(told.phone.kept.glob("orientation*"))
 
 
 @pytest.mark.parametrize(("is_stored", "padding"), [(False, 0), (True, UNALIGNED)], ids=["compressed", "unaligned"])
@@ -192,22 +233,17 @@ def test_calls_at_once_make_one_copy(phone: Phone) -> None:
     assert (facts["same"], facts["read"]) == ("1", "1")
 
 
-def test_another_version_of_the_app_has_its_own_copy(phone: Phone) -> None:
-    phone.install(is_stored=False)
-    phone.locate()
-    phone.update(CONTENT[::-1])
-    facts = phone.locate()
-    assert facts["read"] == "1"
-    assert bytes_at(facts, len(CONTENT) + 1) == CONTENT[::-1]
-
-
-def test_copies_that_no_version_reads_any_more_are_removed(phone: Phone) -> None:
+def test_another_version_of_the_app_has_its_own_copy_and_those_that_no_version_reads_any_more_are_removed(
+    phone: Phone,
+) -> None:
     phone.install(is_stored=False)
     phone.locate()
     for name in ("older.ort", "older.ort.copied", "older.ort.note"):
         (phone.kept / name).write_text("4 /data/app/older.apk 1")
-    phone.update(CONTENT)
-    phone.locate()
+    phone.update(CONTENT[::-1])
+    facts = phone.locate()
+    assert facts["read"] == "1"
+    assert bytes_at(facts, len(CONTENT) + 1) == CONTENT[::-1]
     assert sorted(path.name for path in phone.kept.iterdir()) == [
         "lock",
         "older.ort.note",
@@ -226,34 +262,29 @@ def test_a_copy_of_another_size_is_made_again(phone: Phone) -> None:
 
 def test_a_copy_that_was_interrupted_is_never_used(phone: Phone) -> None:
     phone.install(is_stored=False)
-    phone.run(ASSET, len(CONTENT), 1, {"device.dies-after": 50_000}, exit_code=86)
+    phone.run([(ASSET, RIGHT)], {"device.dies-after": 50_000}, exit_code=86)
     assert not (phone.kept / "orientation.ort.tflite").exists()
     facts = phone.locate()
     assert bytes_at(facts, len(CONTENT) + 1) == CONTENT
     assert not (phone.kept / "orientation.ort.unfinished").exists()
 
 
-@pytest.mark.parametrize("is_stored", [False, True], ids=["compressed", "stored"])
-def test_an_asset_of_another_size_is_refused(phone: Phone, is_stored: bool) -> None:
-    phone.install(is_stored=is_stored)
-    phone.locate()
-    facts = phone.locate(size=4)
-    assert facts["code"] == "corrupted"
-    assert facts["words"] == f"[corrupted] {ASSET} has {len(CONTENT)} bytes, the package was built with 4"
-    assert not list(phone.kept.glob("orientation*"))
+def test_an_asset_of_another_size_is_refused_and_one_whose_size_nobody_knows_is_taken(phone: Phone, told: Told) -> None:
+    phone.install(is_stored=False)
+    unknown = phone.locate(UNKNOWN)
+    assert unknown["read"] == "1"
+    for facts in (unknown, told.unknown):
+        assert bytes_at(facts, len(CONTENT)) == CONTENT
+    for facts, of in ((phone.run([(ASSET, RIGHT), (ASSET, WRONG)], {})[1], phone), (told.wrong, told.phone)):
+        assert facts["code"] == "corrupted"
+        assert facts["words"] == f"[corrupted] {ASSET} has {len(CONTENT)} bytes, the package was built with 4"
+        assert not list(of.kept.glob("orientation*"))
 
 
-@pytest.mark.parametrize("is_stored", [False, True], ids=["compressed", "stored"])
-def test_an_asset_whose_size_nobody_knows_is_taken(phone: Phone, is_stored: bool) -> None:
-    phone.install(is_stored=is_stored)
-    assert bytes_at(phone.locate(size=-1), len(CONTENT)) == CONTENT
-
-
-@pytest.mark.parametrize("asset", ["mobpack/PageOrientation/other.ort", "../../secret", "mobpack//x"])
-def test_an_asset_that_is_not_there_is_told(phone: Phone, asset: str) -> None:
-    phone.install(is_stored=True)
-    facts = phone.locate(asset)
-    assert (facts["code"], facts["words"]) == ("missing", f"[missing] the app has no asset {asset}")
+@pytest.mark.parametrize("number", range(len(MISSING)), ids=MISSING)
+def test_an_asset_that_is_not_there_is_told(told: Told, number: int) -> None:
+    facts = told.missing[number]
+    assert (facts["code"], facts["words"]) == ("missing", f"[missing] the app has no asset {MISSING[number]}")
 
 
 def test_a_full_device_is_told_and_left_as_it_was(phone: Phone) -> None:

@@ -4,11 +4,13 @@ Gradle and CocoaPods have no part in it: the Android SDK, Maven's repositories a
 of others is run instead: autolinking, React Native's own Gradle tasks and CMake files, Groovy, Metro and Hermes.
 """
 
+import copy
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,32 +20,42 @@ from packager.processes import downloads
 from tests.toolchain import projects
 from tests.toolchain.react_native import bare, cmake_project, codegen, gradle_plugin, groovy_build, packages
 from tests.toolchain.react_native.bare import PLATFORMS, BareApp, Bundle, dependency
+from tests.toolchain.react_native.gradle_plugin import Generated
+from tests.toolchain.react_native.groovy_build import BuildFile, Evaluated
 from tests.toolchain.require import fetched
 
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 KOTLIN_PACKAGE = "com.example.pageorientation.reactnative"
+PLACE = "mobpack.PageOrientation.models"
+"""Gradle property: where models come from."""
 MODEL = "models/both/mobpack/PageOrientation/orientation-unfused.ort.tflite"
 WITH_MODEL = """\
-import { AppRegistry } from 'react-native';
+import './index';
 
-AppRegistry.registerComponent('Fixture', () => () => require('./own.ort'));
+globalThis.own = require('./own.ort');
 """
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> BareApp:
-    """An app on which the package of one model is installed. Tests leave it as it was."""
-    return bare.make(packages.page_orientation(tmp_path_factory), tmp_path_factory.mktemp("bare") / "app")
+    """An app on which the package of one model is installed, and which requires a model of its own as an asset.
+
+    Tests leave it as it was.
+    """
+    app = bare.make(packages.page_orientation(tmp_path_factory), tmp_path_factory.mktemp("bare") / "app")
+    shutil.copyfile(app.installed / MODEL, app.folder / "own.ort")
+    (app.folder / "model.js").write_text(WITH_MODEL, encoding="utf-8")
+    return app
 
 
 @pytest.fixture(scope="module")
 def bundle(app: BareApp) -> Callable[[str], Bundle]:
-    """The app's release bundles, made once each."""
+    """The app's release bundles, made once each: with the README's example, and with the model."""
     made: dict[str, Bundle] = {}
 
     def bundle_of(system: str) -> Bundle:
         if system not in made:
-            made[system] = app.bundle(system)
+            made[system] = app.bundle(system, "model.js")
         return made[system]
 
     return bundle_of
@@ -62,14 +74,25 @@ def changed(path: Path, text: str | None) -> Iterator[None]:
         kept.replace(path)
 
 
-def linked(app: BareApp, system: str) -> list[dict[str, object] | None]:
-    """The parts of the package that React Native's command line and Expo's autolinking link."""
-    return [dependency(config, app.package, system) for config in (app.config(), app.expo_config(system))]
+Linked = list[dict[str, object] | None]
+"""The parts of the package that React Native's command line and Expo's autolinking link."""
 
 
-def test_autolinking_for_android_finds_the_kotlin_package_and_the_cpp_module(app: BareApp) -> None:
+@pytest.fixture(scope="module")
+def config(app: BareApp) -> Mapping[str, Any]:
+    """Output of React Native's command line, for both platforms."""
+    return app.config()
+
+
+def linked(app: BareApp, system: str, config: Mapping[str, Any]) -> Linked:
+    return [dependency(each, app.package, system) for each in (config, app.expo_config(system))]
+
+
+def test_autolinking_for_android_finds_the_kotlin_package_and_the_cpp_module(
+    app: BareApp, config: Mapping[str, Any]
+) -> None:
     android = str(app.installed / "android")
-    for found in linked(app, "android"):
+    for found in linked(app, "android", config):
         assert found is not None
         assert found["packageImportPath"] == f"import {KOTLIN_PACKAGE}.PageOrientationPackage;"
         assert found["packageInstance"] == "new PageOrientationPackage()"
@@ -81,60 +104,68 @@ def test_autolinking_for_android_finds_the_kotlin_package_and_the_cpp_module(app
         assert found["isPureCxxDependency"] is False
 
 
-def test_autolinking_for_android_drops_a_package_without_its_kotlin_class(app: BareApp) -> None:
-    folder = app.installed.joinpath("android/src/main/kotlin", *KOTLIN_PACKAGE.split("."))
-    with changed(folder / "PageOrientationPackage.kt", None):
-        assert linked(app, "android") == [None, None]
-
-
-def test_autolinking_without_the_settings_for_cpp_links_no_cpp_module(app: BareApp) -> None:
-    with changed(app.installed / "react-native.config.js", "module.exports = {};\n"):
-        for found in linked(app, "android"):
-            assert found is not None
-            assert found["cxxModuleHeaderName"] is None
-
-
-def test_autolinking_for_ios_finds_the_podspec(app: BareApp) -> None:
-    for found in linked(app, "ios"):
+def test_autolinking_for_ios_finds_the_podspec(app: BareApp, config: Mapping[str, Any]) -> None:
+    for found in linked(app, "ios", config):
         assert found is not None
         assert found["podspecPath"] == str(app.installed / "PageOrientation.podspec")
         assert found["version"] == packages.VERSION
 
 
-def test_autolinking_for_ios_drops_a_package_without_podspec(app: BareApp) -> None:
+def test_autolinking_drops_a_package_without_its_kotlin_class_or_podspec_from_a_platform(app: BareApp) -> None:
+    folder = app.installed.joinpath("android/src/main/kotlin", *KOTLIN_PACKAGE.split("."))
+    with changed(folder / "PageOrientationPackage.kt", None):
+        changed_config = app.config()
+        assert linked(app, "android", changed_config) == [None, None]
+        assert dependency(changed_config, app.package, "ios") is not None
     with changed(app.installed / "PageOrientation.podspec", None):
-        assert linked(app, "ios") == [None, None]
+        changed_config = app.config()
+        assert linked(app, "ios", changed_config) == [None, None]
+        assert dependency(changed_config, app.package, "android") is not None
 
 
-def test_react_natives_gradle_tasks_register_the_package_and_the_module(
-    kotlin_compiler: None, app: BareApp, tmp_path: Path
-) -> None:
-    made = gradle_plugin.generate(app.config(), tmp_path)
-    assert f"new {KOTLIN_PACKAGE}.PageOrientationPackage()" in made.package_list
-    assert "#include <PageOrientationCxx.h>" in made.cpp
-    assert "if (moduleName == PageOrientationCxx::kModuleName)" in made.cpp
-    assert "std::make_shared<PageOrientationCxx>(jsInvoker)" in made.cpp
-    assert "PageOrientationSpec_ModuleProvider(moduleName, params)" in made.cpp
-
-
-def test_react_natives_gradle_tasks_refuse_what_lacks_a_key(
-    kotlin_compiler: None, app: BareApp, tmp_path: Path
-) -> None:
-    config = app.config()
-    del config["dependencies"][app.package]["platforms"]["android"]["packageInstance"]
-    with pytest.raises(ToolError, match="React Native cannot read"):
-        gradle_plugin.generate(config, tmp_path)
+def test_autolinking_without_the_settings_for_cpp_links_no_cpp_module(app: BareApp) -> None:
+    with changed(app.installed / "react-native.config.js", "module.exports = {};\n"):
+        for found in linked(app, "android", app.config()):
+            assert found is not None
+            assert found["cxxModuleHeaderName"] is None
 
 
 @pytest.fixture(scope="module")
-def configure(kotlin_compiler: None, app: BareApp) -> Callable[[], cmake_project.Configured]:
-    """Let CMake configure the app with the package's current sources."""
+def generated(kotlin_compiler: None, app: BareApp, config: Mapping[str, Any]) -> Generated:
+    """Output of React Native's Gradle tasks, in the app's build folder."""
+    return gradle_plugin.generate(config, app.folder / "android" / "app" / "build")
+
+
+def test_react_natives_gradle_tasks_register_the_package_and_the_module(generated: Generated) -> None:
+    assert f"new {KOTLIN_PACKAGE}.PageOrientationPackage()" in generated.package_list
+    assert "#include <PageOrientationCxx.h>" in generated.cpp
+    assert "if (moduleName == PageOrientationCxx::kModuleName)" in generated.cpp
+    assert "std::make_shared<PageOrientationCxx>(jsInvoker)" in generated.cpp
+    assert "PageOrientationSpec_ModuleProvider(moduleName, params)" in generated.cpp
+
+
+def test_react_natives_gradle_tasks_refuse_what_lacks_a_key(
+    kotlin_compiler: None, app: BareApp, config: Mapping[str, Any], tmp_path: Path
+) -> None:
+    lacking = copy.deepcopy(dict(config))
+    del lacking["dependencies"][app.package]["platforms"]["android"]["packageInstance"]
+    with pytest.raises(ToolError, match="React Native cannot read"):
+        gradle_plugin.generate(lacking, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def configure(app: BareApp, generated: Generated) -> Callable[[], cmake_project.Configured]:
+    """Lets CMake configure the app with the package's current sources."""
     for pin in ("cmake", "ninja"):
         fetched(pin)
     codegen.for_android(app.installed, app.installed / "android" / "build" / "generated" / "source" / "codegen")
-    build = app.folder / "android" / "app" / "build"
-    made = gradle_plugin.generate(app.config(), build)
-    return lambda: cmake_project.configure(app, made)
+    return lambda: cmake_project.configure(app, generated)
+
+
+@pytest.fixture(scope="module")
+def configured(configure: Callable[[], cmake_project.Configured]) -> cmake_project.Configured:
+    """With the package as it is."""
+    return configure()
 
 
 def faults(done: cmake_project.Configured, app: BareApp) -> list[str]:
@@ -155,16 +186,14 @@ def include_folders(command: str) -> list[Path]:
 
 
 def test_cmake_takes_the_package_into_the_apps_native_library(
-    app: BareApp, configure: Callable[[], cmake_project.Configured]
+    app: BareApp, configured: cmake_project.Configured
 ) -> None:
-    assert faults(configure(), app) == []
+    assert faults(configured, app) == []
 
 
-def test_the_app_sees_the_headers_of_the_module_alone(
-    app: BareApp, configure: Callable[[], cmake_project.Configured]
-) -> None:
-    done = configure()
-    seen = [path.resolve() for path in include_folders(done.commands[done.source("autolinking.cpp")])]
+def test_the_app_sees_the_headers_of_the_module_alone(app: BareApp, configured: cmake_project.Configured) -> None:
+    command = configured.commands[configured.source("autolinking.cpp")]
+    seen = [path.resolve() for path in include_folders(command)]
     own = [path for path in seen if path.is_relative_to(app.installed.resolve() / "cpp")]
     assert [path.name for folder in own for path in sorted(folder.rglob("*"))] == [
         "PageOrientationCxx.h",
@@ -194,14 +223,9 @@ def test_cmake_does_not_take_a_wrong_path_or_name(
 
 
 @pytest.mark.parametrize("name", ["autolinking.cpp", "PageOrientationCxx.cpp"])
-def test_what_react_native_generates_compiles_with_the_module(
-    app: BareApp, configure: Callable[[], cmake_project.Configured], name: str, tmp_path: Path
-) -> None:
+def test_what_react_native_generates_compiles_with_the_module(configured: cmake_project.Configured, name: str) -> None:
     fetched("android-zig")
-    done = configure()
-    made = tmp_path / "object.o"
-    cmake_project.compile_with_clang(done, done.source(name), made)
-    assert made.stat().st_size > 0
+    assert cmake_project.complaints(configured, configured.source(name)) == ""
 
 
 @pytest.mark.parametrize(
@@ -212,27 +236,43 @@ def test_what_react_native_generates_compiles_with_the_module(
     ],
 )
 def test_what_react_native_generates_does_not_compile_with_another_module(
-    app: BareApp, configure: Callable[[], cmake_project.Configured], right: str, wrong: str, words: str, tmp_path: Path
+    app: BareApp, configured: cmake_project.Configured, right: str, wrong: str, words: str
 ) -> None:
     fetched("android-zig")
     path = app.installed / "cpp" / "include" / "PageOrientationCxx.h"
     text = path.read_text(encoding="utf-8")
     assert right in text
-    done = configure()
-    with changed(path, text.replace(right, wrong)), pytest.raises(ToolError, match=words):
-        cmake_project.compile_with_clang(done, done.source("autolinking.cpp"), tmp_path / "object.o")
+    with changed(path, text.replace(right, wrong)):
+        found = cmake_project.complaints(configured, configured.source("autolinking.cpp"))
+    assert re.search(words, found), found
 
 
 @pytest.fixture(scope="module")
-def build_file(kotlin_compiler: None, app: BareApp) -> Path:
+def evaluated(kotlin_compiler: None, app: BareApp, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Evaluated]:
+    """The package's build file in several projects, and one with a mistake."""
     fetched("groovy")
-    return app.installed / "android" / "build.gradle"
+    path = app.installed / "android" / "build.gradle"
+    broken = tmp_path_factory.mktemp("broken") / "build.gradle"
+    broken.write_text(path.read_text(encoding="utf-8") + "}\n", encoding="utf-8")
+    of_the_app: Mapping[str, Mapping[str, object]] = {
+        "property": {PLACE: "none"},
+        "ext": {"compileSdkVersion": 37, "ndkVersion": "27.1.12297006"},
+        "plugin": {"kotlin": True},
+    }
+    files = {
+        "as it is": BuildFile(path),
+        "with versions of the app": BuildFile(path, of_the_app),
+        "with a place that is not known": BuildFile(path, {"property": {PLACE: "nonsense"}}),
+        "with a wrong brace": BuildFile(broken),
+    }
+    return dict(zip(files, groovy_build.evaluate_all(list(files.values())), strict=True))
 
 
 def test_the_build_file_brings_models_and_lets_other_libraries_choose_a_later_runtime(
-    app: BareApp, build_file: Path
+    app: BareApp, evaluated: Mapping[str, Evaluated]
 ) -> None:
-    asked = groovy_build.evaluate(build_file)
+    assert not evaluated["as it is"].failure
+    asked = evaluated["as it is"].calls
     assert [words for name, words in asked if name == "apply"] == [
         "{plugin=com.android.library}",
         "{plugin=org.jetbrains.kotlin.android}",
@@ -245,33 +285,30 @@ def test_the_build_file_brings_models_and_lets_other_libraries_choose_a_later_ru
     assert ("dependencies.implementation.version.require", f"[{version}, 2)") in asked
     assert ("dependencies.implementation.version.prefer", version) in asked
     folders = [words for name, words in asked if name == "android.sourceSets.main.assets.srcDir"]
-    files = [path for folder in folders for path in (build_file.parent / folder).rglob("*.ort.tflite")]
+    files = [path for folder in folders for path in (app.installed / "android" / folder).rglob("*.ort.tflite")]
     assert app.installed / MODEL in [path.resolve() for path in files]
 
 
-def test_the_build_file_takes_versions_of_the_app_and_leaves_models_out(build_file: Path) -> None:
-    asked = groovy_build.evaluate(
-        build_file,
-        property={"mobpack.PageOrientation.models": "none"},
-        ext={"compileSdkVersion": 37, "ndkVersion": "27.1.12297006"},
-        plugin={"kotlin": True},
-    )
+def test_the_build_file_takes_versions_of_the_app_and_leaves_models_out(evaluated: Mapping[str, Evaluated]) -> None:
+    assert not evaluated["with versions of the app"].failure
+    asked = evaluated["with versions of the app"].calls
     assert ("android.compileSdk", "37") in asked
     assert ("android.ndkVersion", "27.1.12297006") in asked
     assert ("apply", "{plugin=org.jetbrains.kotlin.android}") not in asked
     assert "android.sourceSets.main.assets.srcDir" not in dict(asked)
 
 
-def test_the_build_file_refuses_a_place_for_models_that_it_does_not_know(build_file: Path) -> None:
-    with pytest.raises(ToolError, match="must be package, app or none, not nonsense"):
-        groovy_build.evaluate(build_file, property={"mobpack.PageOrientation.models": "nonsense"})
-
-
-def test_a_build_file_with_a_wrong_brace_does_not_pass(build_file: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "build.gradle"
-    broken.write_text(build_file.read_text(encoding="utf-8") + "}\n", encoding="utf-8")
-    with pytest.raises(ToolError, match="Unexpected input"):
-        groovy_build.evaluate(broken)
+@pytest.mark.parametrize(
+    ("which", "words"),
+    [
+        ("with a place that is not known", "must be package, app or none, not nonsense"),
+        ("with a wrong brace", "Unexpected input"),
+    ],
+)
+def test_the_build_file_refuses_a_place_for_models_that_it_does_not_know_and_groovy_a_wrong_brace(
+    evaluated: Mapping[str, Evaluated], which: str, words: str
+) -> None:
+    assert words in evaluated[which].failure
 
 
 def test_pod_install_generates_the_cpp_specification_and_no_objective_c(app: BareApp, tmp_path: Path) -> None:
@@ -294,7 +331,7 @@ def test_metro_bundles_the_readmes_example(app: BareApp, bundle: Callable[[str],
     assert all(path.startswith("lib/") for path in inside)
     assert not [path for path in inside if "web" in path or "onnxruntime" in path]
     assert made.script.read_text(encoding="utf-8").count(".get('PageOrientationCxx')") == 1
-    assert not made.assets.exists() or not list(made.assets.rglob("*.ort.tflite"))
+    assert [path.name for path in made.assets.rglob("*.ort*")] == [made.asset("own.ort").name]
 
 
 @pytest.mark.parametrize("system", PLATFORMS)
@@ -313,27 +350,18 @@ def test_hermes_refuses_what_is_no_javascript(tmp_path: Path) -> None:
         bare.hermes(script, tmp_path / "main.hbc")
 
 
-@pytest.fixture(scope="module")
-def app_with_model(app: BareApp) -> BareApp:
-    """An app that also requires a model of its own as an asset."""
-    shutil.copyfile(app.installed / MODEL, app.folder / "own.ort")
-    (app.folder / "model.js").write_text(WITH_MODEL, encoding="utf-8")
-    return app
-
-
 @pytest.mark.parametrize("system", PLATFORMS)
-def test_metro_leaves_a_required_model_as_it_is(app_with_model: BareApp, system: str) -> None:
-    asset = app_with_model.bundle(system, "model.js").asset("own.ort")
-    assert sha256_of(asset) == sha256_of(app_with_model.installed / MODEL)
+def test_metro_leaves_a_required_model_as_it_is(app: BareApp, bundle: Callable[[str], Bundle], system: str) -> None:
+    assert sha256_of(bundle(system).asset("own.ort")) == sha256_of(app.installed / MODEL)
 
 
-def test_metro_takes_no_model_without_the_readmes_settings(app_with_model: BareApp) -> None:
+def test_metro_takes_no_model_without_the_readmes_settings(app: BareApp) -> None:
     defaults = "module.exports = require('@react-native/metro-config').getDefaultConfig(__dirname);\n"
     with (
-        changed(app_with_model.folder / "metro.config.js", defaults),
+        changed(app.folder / "metro.config.js", defaults),
         pytest.raises(AssertionError, match=r"own\.ort"),
     ):
-        app_with_model.bundle("android", "model.js")
+        app.bundle("android", "model.js")
 
 
 def test_metro_bundles_no_package_with_a_missing_module(app: BareApp) -> None:

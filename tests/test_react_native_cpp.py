@@ -10,8 +10,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from packager.environments.bionic import builder
+from packager.processes import downloads
 from tests.onnx_text import saved
 from tests.toolchain import jsc, projects
+from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen, packages
 
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
@@ -48,14 +51,19 @@ def specs(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture(scope="module")
-def unit(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Unit:
+def unit(built: packages.Built) -> Unit:
     """Run a command of unit.cpp: its exit code and output."""
-    program = tmp_path_factory.mktemp("unit") / "unit"
     sources = [UNIT, *(built.package / "cpp" / f"{name}.cpp" for name in PARTS)]
-    options: list[str | Path] = ["-I", built.package / "cpp", f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
     flags = [each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")]
-    command: list[str | Path] = ["-target", jsc.TARGET, *flags, *CHECKED, *options, *sources, "-o", program]
-    jsc.compiler(command, what="compiling unit.cpp")
+    options = ["-target", jsc.TARGET, *flags, *CHECKED, f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
+
+    def make(folder: Path) -> None:
+        command: list[str | Path] = [*options, "-I", built.package / "cpp", *sources, "-o", folder / "unit"]
+        jsc.compiler(command, what="compiling unit.cpp")
+
+    headers = sorted((built.package / "cpp").glob("*.h"))
+    compiler = downloads.pin(builder.COMPILER).sha256
+    program = kept("react-native-unit", make, compiler, *options, *sources, *headers) / "unit"
 
     def run(*words: str | Path) -> tuple[int, str]:
         done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=300)

@@ -12,8 +12,9 @@ import numpy
 import pytest
 
 from packager import deltas
-from packager.core.errors import ToolError
+from packager.environments.bionic import builder
 from packager.files.installed import templates_folder
+from packager.processes import downloads
 from packager.render import write_sources
 from packager.targets.android import kotlin
 from packager.targets.react_native import ReactNative
@@ -21,10 +22,10 @@ from tests.delta_vectors import PATH
 from tests.toolchain import delivered, jsc, jvm, node, react_native_api
 from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen
+from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.kotlin]
 
-APPLE = Path(__file__).parent / "toolchain/react_native/apple"
 STUBS = Path(__file__).parent / "toolchain/react_native/android/stubs"
 NAME = "react-native-models"
 NAMESPACE = "modelscxx"
@@ -86,7 +87,7 @@ def patch(package: Path) -> Patch:
         )
 
     headers = sorted((package / "cpp").glob("*.h"))
-    program = kept("react-native-delta", make, *sources, *headers, str(CHECKED)) / "delta"
+    program = kept("react-native-delta", make, *toolchain(), *sources, *headers, str(CHECKED)) / "delta"
 
     def run(*words: str | Path) -> tuple[int, str]:
         libraries = {"LD_LIBRARY_PATH": str(jsc.libraries(jsc.onnxruntime())[1])}
@@ -144,24 +145,32 @@ def specs(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("phone", sorted(PHONES))
-def test_its_sources_compile_for_phones(package: Path, specs: Path, phone: str, tmp_path: Path) -> None:
+def test_its_sources_compile_for_phones(package: Path, specs: Path, phone: str) -> None:
     sources = [package / "cpp" / f"{name}.cpp" for name in (*SYSTEMS, "ModelsDelivery")]
     options = [*jsc.WARNINGS, *jsc.includes(specs), *jsc.own_headers(package)]
     if phone == "ios":  # for Android each source has the headers that it includes, and no other
         options += jsc.with_headers(jsc.NEWEST, PHONES[phone])
-    assert len(jsc.compile_all(sources, tmp_path, options, target=PHONES[phone])) == len(sources)
+
+    def make(folder: Path) -> None:
+        jsc.compile_all(sources, folder, options, target=PHONES[phone])
+
+    headers = [*sorted((package / "cpp").rglob("*.h")), *sorted(specs.rglob("*JSI*"))]
+    made = kept("react-native-delivery-objects", make, phone, *toolchain(), *sources, *headers)
+    assert len(list(made.glob("*.o"))) == len(sources)
+
+
+def toolchain() -> list[str]:
+    """Identity of the compiler, of its options and of the headers that are the same for all packages."""
+    return [downloads.pin(builder.COMPILER).sha256, str(PHONES), *jsc.FLAGS, *jsc.WARNINGS, *jsc.includes()]
 
 
 def test_what_asks_ios_compiles(package: Path, specs: Path, tmp_path: Path) -> None:
-    options = ["-target", "aarch64-macos", "-std=c++20", "-fobjc-arc", "-Wall", "-Wextra", "-Werror"]
-    command = [*options, *jsc.includes(specs, APPLE), *jsc.own_headers(package), "-c"]
     source = package / "ios/Delivery.mm"
-    jsc.compiler([*command, source, "-o", tmp_path / "Delivery.o"], what="compiling Delivery.mm")
+    assert complaints_for_apple(source, package, specs) == ""
     wrong = tmp_path / "Delivery.mm"
     text = source.read_text("utf-8").replace("nw_path_is_constrained", "nw_path_constrained")
     wrong.write_text(text, encoding="utf-8", newline="\n")
-    with pytest.raises(ToolError, match="nw_path_constrained"):
-        jsc.compiler([*command, wrong, "-o", tmp_path / "Wrong.o"], what="compiling Delivery.mm")
+    assert "nw_path_constrained" in complaints_for_apple(wrong, package, specs)
 
 
 FRAMEWORK = """\

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import plistlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,22 +20,40 @@ BUNDLE = "PageOrientationModels.bundle"
 ASSETS = "android/app/src/main/assets/mobpack/PageOrientation"
 PROPERTY = "mobpack.PageOrientation.models"
 PICK_FIRSTS = "android.packagingOptions.pickFirsts"
-PLACES = ("package", "app", "none")
+GRADLE_PROPERTIES = "android/gradle.properties"
+PBXPROJ = f"ios/{expo.NAME}.xcodeproj/project.pbxproj"
+Files = Mapping[str, bytes]
+"""All files of both native projects, by path."""
+RUNS: Mapping[str, tuple[Mapping[str, object] | None, bool]] = {
+    "default": (None, True),
+    "default again": (None, False),
+    "app after default": ({"models": "app"}, False),
+    "package after app": ({"models": "package"}, False),
+    "package again": ({"models": "package"}, False),
+    "app": ({"models": "app"}, True),
+    "app again": ({"models": "app"}, False),
+    "none after app": ({"models": "none"}, False),
+    "none": ({"models": "none"}, True),
+    "none again": ({"models": "none"}, False),
+}
+"""Runs of `expo prebuild`, one after the other: the plugin's options, and whether the projects are made anew."""
+PLACES = {"package": "package after app", "app": "app", "none": "none", "default": "default"}
+"""Run after which models come from a place."""
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> ExpoApp:
-    """An app on which the package of one model is installed; each test makes its native projects anew."""
+    """An app on which the package of one model is installed."""
     return expo.make(packages.page_orientation(tmp_path_factory), tmp_path_factory.mktemp("expo") / "app")
 
 
 @pytest.fixture(scope="module")
-def made(app: ExpoApp) -> Mapping[str, Mapping[str, bytes]]:
-    """The files of both native projects, for each place that models may come from, and without options."""
-    return {place or "default": prebuilt(app, {"models": place} if place else None) for place in (*PLACES, None)}
+def made(app: ExpoApp) -> Mapping[str, Files]:
+    """The files after each of RUNS."""
+    return {name: prebuilt(app, options, is_clean=is_clean) for name, (options, is_clean) in RUNS.items()}
 
 
-def prebuilt(app: ExpoApp, options: Mapping[str, object] | None, *, is_clean: bool = True) -> Mapping[str, bytes]:
+def prebuilt(app: ExpoApp, options: Mapping[str, object] | None, *, is_clean: bool = True) -> Files:
     done = app.prebuild(options, is_clean=is_clean)
     assert done.returncode == 0, done.output
     return app.native_files()
@@ -46,80 +65,75 @@ def models(app: ExpoApp, system: str) -> dict[str, str]:
     return {path.name: sha256_of(path) for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
-def placed(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
+def placed(files: Files, folder: str) -> dict[str, str]:
     """Contents of the files in a folder of the native projects."""
     inside = {name: content for name, content in files.items() if name.startswith(f"{folder}/")}
     return {name.removeprefix(f"{folder}/"): hashlib.sha256(content).hexdigest() for name, content in inside.items()}
 
 
-def properties(files: Mapping[str, bytes]) -> dict[str, str]:
+def properties(files: Files) -> dict[str, str]:
     """android/gradle.properties; each key must appear once."""
-    lines = [line for line in files["android/gradle.properties"].decode().splitlines() if re.match(r"[^#]+=", line)]
+    lines = [line for line in files[GRADLE_PROPERTIES].decode().splitlines() if re.match(r"[^#]+=", line)]
     pairs = [line.split("=", 1) for line in lines]
     assert len({key for key, _ in pairs}) == len(pairs)
     return {pair[0]: pair[1] for pair in pairs}
 
 
-def podfile_properties(files: Mapping[str, bytes]) -> dict[str, Any]:
+def podfile_properties(files: Files) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(files["ios/Podfile.properties.json"])
     return found
 
 
-def test_copies_are_in_both_projects_as_they_are_in_the_package(
-    app: ExpoApp, made: Mapping[str, Mapping[str, bytes]]
-) -> None:
+def test_copies_are_in_both_projects_as_they_are_in_the_package(app: ExpoApp, made: Mapping[str, Files]) -> None:
     files = made["app"]
     assert len(models(app, "android")) > 1
     assert placed(files, ASSETS) == models(app, "android")
-    bundled = placed(files, f"ios/{expo.NAME}/{BUNDLE}")
+    folder = f"ios/{expo.NAME}/{BUNDLE}"
+    bundled = placed(files, folder)
     assert bundled.pop("Info.plist", "")
     assert bundled == models(app, "ios")
+    info = plistlib.loads(files[f"{folder}/Info.plist"])
+    assert (info["CFBundleName"], info["CFBundlePackageType"]) == ("PageOrientationModels", "BNDL")
 
 
 @pytest.mark.parametrize("place", ["package", "none", "default"])
-def test_nothing_is_copied_where_models_come_from_elsewhere(
-    made: Mapping[str, Mapping[str, bytes]], place: str
-) -> None:
-    assert not [name for name in made[place] if "mobpack" in name or BUNDLE in name]
-    assert BUNDLE.encode() not in made[place][f"ios/{expo.NAME}.xcodeproj/project.pbxproj"]
-
-
-def test_without_options_models_come_from_the_package(made: Mapping[str, Mapping[str, bytes]]) -> None:
-    assert comparable(made["default"]) == comparable(made["package"])
-
-
-def comparable(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Files without the identifiers that Expo draws at random: 24 hex digits."""
-    return {name: re.sub(rb"\b[0-9A-F]{24}\b", b"", content) for name, content in files.items()}
+def test_nothing_is_copied_where_models_come_from_elsewhere(made: Mapping[str, Files], place: str) -> None:
+    files = made[PLACES[place]]
+    assert not [name for name in files if "mobpack" in name or BUNDLE in name]
+    assert b"PageOrientation" not in files[PBXPROJ]
 
 
 @pytest.mark.parametrize(("place", "words"), [("package", None), ("app", "app"), ("none", "none"), ("default", None)])
 def test_gradle_and_cocoapods_are_told_where_models_come_from(
-    made: Mapping[str, Mapping[str, bytes]], place: str, words: str | None
+    made: Mapping[str, Files], place: str, words: str | None
 ) -> None:
-    assert properties(made[place]).get(PROPERTY) == words
-    assert podfile_properties(made[place]).get(PROPERTY) == words
+    assert properties(made[PLACES[place]]).get(PROPERTY) == words
+    assert podfile_properties(made[PLACES[place]]).get(PROPERTY) == words
 
 
-@pytest.mark.parametrize("place", [*PLACES, "default"])
-def test_gradle_takes_one_onnxruntime(made: Mapping[str, Mapping[str, bytes]], place: str) -> None:
-    assert "**/libonnxruntime.so" in properties(made[place])[PICK_FIRSTS].split(",")
+@pytest.mark.parametrize("place", PLACES)
+def test_gradle_takes_one_onnxruntime(made: Mapping[str, Files], place: str) -> None:
+    assert properties(made[PLACES[place]])[PICK_FIRSTS] == "**/libonnxruntime.so"
 
 
-@pytest.mark.parametrize("place", [*PLACES, "default"])
-def test_the_apps_own_gradle_file_is_left_alone(
-    app: ExpoApp, made: Mapping[str, Mapping[str, bytes]], place: str
-) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_the_apps_own_gradle_file_is_left_alone(app: ExpoApp, made: Mapping[str, Files], place: str) -> None:
     """Android's build stores models as they are because of their names' end."""
-    assert app.package.encode() not in made[place]["android/app/build.gradle"]
+    assert app.package.encode() not in made[PLACES[place]]["android/app/build.gradle"]
     assert {Path(name).suffix for name in models(app, "android")} <= {".tflite", ".safetensors"}
 
 
-def test_the_xcode_project_copies_the_bundle_that_is_there(app: ExpoApp) -> None:
-    prebuilt(app, {"models": "app"})
-    project = app.folder / "ios" / f"{expo.NAME}.xcodeproj" / "project.pbxproj"
-    assert copied_resources(project, BUNDLE) == [app.folder / "ios" / expo.NAME / BUNDLE]
-    assert copied_resources(project, "Nothing.bundle") == []
+def test_the_xcode_project_copies_the_bundle_that_is_there(made: Mapping[str, Files], tmp_path: Path) -> None:
+    for name, content in made["app"].items():
+        if name == PBXPROJ or BUNDLE in name:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(content)
+    assert copied_resources(tmp_path / PBXPROJ, BUNDLE) == [tmp_path / "ios" / expo.NAME / BUNDLE]
+    assert copied_resources(tmp_path / PBXPROJ, "Nothing.bundle") == []
+    project = made["app"][PBXPROJ].decode()
+    assert re.search(rf'isa = PBXFileReference;.* path = "{expo.NAME}/{BUNDLE}"', project)
+    [phase] = re.findall(r"isa = PBXResourcesBuildPhase;.*?\};", project, re.DOTALL)
+    assert phase.count(f"{BUNDLE} in Resources") == 1
 
 
 def copied_resources(project: Path, name: str) -> list[Path]:
@@ -147,39 +161,66 @@ def folder_of(objects: Any, identifier: str) -> Path:
     return folder_of(objects, group.get_id()) / (group["path"] or "" if "path" in group else "")
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_second_run_changes_nothing(app: ExpoApp, place: str) -> None:
-    first = prebuilt(app, {"models": place})
-    assert prebuilt(app, {"models": place}, is_clean=False) == first
-
-
-def test_another_option_takes_back_what_the_one_before_placed(
-    app: ExpoApp, made: Mapping[str, Mapping[str, bytes]]
+@pytest.mark.parametrize(
+    ("again", "first"),
+    [
+        ("default again", "default"),
+        ("package again", "package after app"),
+        ("app again", "app"),
+        ("none again", "none"),
+        ("package after app", "default"),
+    ],
+)
+def test_a_second_run_changes_nothing_and_options_undo_what_earlier_ones_did(
+    made: Mapping[str, Files], again: str, first: str
 ) -> None:
-    prebuilt(app, {"models": "app"})
-    assert comparable(prebuilt(app, {"models": "none"}, is_clean=False)) == comparable(made["none"])
+    assert made[again] == made[first]
+
+
+@pytest.mark.parametrize(("after", "clean"), [("app after default", "app"), ("none after app", "none")])
+def test_other_options_make_of_projects_what_they_make_anew(made: Mapping[str, Files], after: str, clean: str) -> None:
+    assert comparable(made[after]) == comparable(made[clean]) != comparable(made["default"])
+
+
+def comparable(files: Files) -> dict[str, bytes]:
+    """Files without the identifiers that Expo draws at random: 24 hex digits."""
+    return {name: re.sub(rb"\b[0-9A-F]{24}\b", b"", content) for name, content in files.items()}
+
+
+def test_expo_links_the_package_on_both_platforms(app: ExpoApp, made: Mapping[str, Files]) -> None:
+    android = bare.dependency(app.linked("android"), app.package, "android")
+    assert android is not None
+    assert android["packageInstance"] == "new PageOrientationPackage()"
+    assert android["cxxModuleHeaderName"] == "PageOrientationCxx"
+    config = app.linked("ios")
+    ios = bare.dependency(config, app.package, "ios")
+    assert ios is not None
+    assert Path(ios["podspecPath"]).is_file()
+    assert bare.dependency(config, "react-native-other", "ios") is None
 
 
 def test_values_of_the_app_are_kept(app: ExpoApp) -> None:
     prebuilt(app, None)
-    path = app.folder / "android" / "gradle.properties"
-    text = path.read_text(encoding="utf-8").replace(f"{PICK_FIRSTS}=", f"{PICK_FIRSTS}=**/libother.so,")
+    path = app.folder / GRADLE_PROPERTIES
+    text, count = re.subn(
+        rf"(?m)^{re.escape(PICK_FIRSTS)}=.*$",
+        f"{PICK_FIRSTS}=**/libown.so, **/libother.so",
+        path.read_text(encoding="utf-8"),
+    )
+    assert count == 1
     path.write_text(f"{text}\norg.example.own=1\n", encoding="utf-8")
-    found = properties(prebuilt(app, {"models": "none"}, is_clean=False))
-    assert found[PICK_FIRSTS].split(",") == ["**/libother.so", "**/libonnxruntime.so"]
+    files = prebuilt(app, {"models": "none"}, is_clean=False)
+    found = properties(files)
+    assert found[PICK_FIRSTS] == "**/libown.so,**/libother.so,**/libonnxruntime.so"
     assert found["org.example.own"] == "1"
+    assert prebuilt(app, {"models": "none"}, is_clean=False) == files
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"modles": "app"}, "'modles'.*'models'"), ({"models": "pakage"}, "did you mean 'package'")],
-)
-def test_options_that_are_not_known_are_refused_with_the_nearest_name(
-    app: ExpoApp, options: Mapping[str, object], words: str
-) -> None:
-    done = app.prebuild(options)
+def test_a_mistake_in_the_options_ends_prebuild(app: ExpoApp) -> None:
+    """The words for each mistake: tests/test_react_native_plugin.py."""
+    done = app.prebuild({"modles": "app"})
     assert done.returncode != 0
-    assert re.search(words, done.output)
+    assert f"{app.package}: the config plugin has no option 'modles', did you mean 'models'?" in done.output
 
 
 def test_a_package_without_its_plugin_ends_prebuild(app: ExpoApp) -> None:
@@ -189,15 +230,3 @@ def test_a_package_without_its_plugin_ends_prebuild(app: ExpoApp) -> None:
         assert app.prebuild({"models": "app"}).returncode != 0
     finally:
         kept.rename(plugin)
-
-
-def test_expo_links_the_package_on_both_platforms(app: ExpoApp) -> None:
-    prebuilt(app, None)
-    android = bare.dependency(app.linked("android"), app.package, "android")
-    assert android is not None
-    assert android["packageInstance"] == "new PageOrientationPackage()"
-    assert android["cxxModuleHeaderName"] == "PageOrientationCxx"
-    ios = bare.dependency(app.linked("ios"), app.package, "ios")
-    assert ios is not None
-    assert Path(ios["podspecPath"]).is_file()
-    assert bare.dependency(app.linked("ios"), "react-native-other", "ios") is None

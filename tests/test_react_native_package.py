@@ -9,14 +9,17 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.toolchain import node, projects, typescript
 from tests.toolchain.node import Finished
+from tests.toolchain.npm_checks import check, compile_all
 from tests.toolchain.react_native import codegen, packages
 from tests.toolchain.react_native.packages import Built
+from tests.toolchain.typescript import Workplace
 
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES, projects.REACT_NATIVE]), pytest.mark.react_native]
 
@@ -48,11 +51,16 @@ def each(request: pytest.FixtureRequest) -> Built:
     return found
 
 
+def configured(folder: Path, options: Mapping[str, object], *, include: Sequence[str]) -> Path:
+    """The folder, whose sources the compiler is to check."""
+    Workplace(folder).configure({"noEmit": True, **options}, include)
+    return folder
+
+
 def tsc(folder: Path, options: Mapping[str, object], *, include: Sequence[str]) -> Finished:
-    """The compiler's errors for a folder; errors in React Native's own types only if they concern others."""
-    settings = {"compilerOptions": {**typescript.OPTIONS, "noEmit": True, **options}, "include": include}
-    (folder / "tsconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    return node.run([node.tool(node.project("react_native"), "tsc"), "-p", "."], cwd=folder)
+    """The compiler's errors for a folder."""
+    [done] = compile_all(typescript.PROJECT, [Workplace(configured(folder, options, include=include)).config])
+    return done
 
 
 def complaints(done: Finished) -> list[str]:
@@ -66,8 +74,7 @@ def complaints(done: Finished) -> list[str]:
 def eslint(folder: Path, *paths: str) -> Finished:
     """ESLint's messages for files of a folder that has a tsconfig.json."""
     shutil.copy(CHECKS / "eslint.config.mjs", folder)
-    program = node.tool(node.project("react_native"), "eslint")
-    return node.run([program, "--max-warnings=0", *paths], cwd=folder)
+    return check(typescript.PROJECT, "eslint", "--max-warnings=0", *paths, folder=folder)
 
 
 def write_examples(built: Built, folder: Path) -> list[Path]:
@@ -81,51 +88,81 @@ def write_examples(built: Built, folder: Path) -> list[Path]:
     return paths
 
 
-def test_the_sources_hold_to_the_rules_of_strict_types_and_of_react(difficult: Built, tmp_path: Path) -> None:
-    package = difficult.author(tmp_path / "package")
-    assert complaints(tsc(package, RESOLUTIONS["of-node"], include=["src"])) == []
+@dataclass(frozen=True)
+class Compiled:
+    """A folder, and what the compiler says of it."""
 
-    done = eslint(package, "src")
-
-    assert (done.returncode, done.output) == (0, "")
-
-
-def test_the_compiler_makes_of_the_sources_what_lies_in_lib(built: Built, difficult: Built, tmp_path: Path) -> None:
-    packages_by_name = {"built": built, "difficult": difficult}
-    sources = {name: each.package / "src" for name, each in packages_by_name.items()}
-    place = typescript.workplace(sources, tmp_path / "package")
-
-    assert complaints(place.compile()) == []
-    for name, each in packages_by_name.items():
-        assert typescript.texts(place.lib / name) == typescript.texts(each.package / "lib"), name
+    folder: Path
+    done: Finished
 
 
-@pytest.mark.parametrize("resolution", RESOLUTIONS)
-def test_a_program_that_uses_all_of_it_compiles(built: Built, tmp_path: Path, resolution: str) -> None:
-    """Types of the package are checked too, without a browser's, which apps do not have."""
-    app = built.app(tmp_path / "app")
+@pytest.fixture(scope="module")
+def compiled(built: Built, difficult: Built, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Compiled]:
+    """The sources of both packages, and programs that use them: the compiler reads React Native's types once."""
+    folder = tmp_path_factory.mktemp("compiled")
+    difficult_sources = difficult.author(folder / "package")
+    sources = {name: each.package / "src" for name, each in (("built", built), ("difficult", difficult))}
+    folders = {
+        "sources": configured(difficult_sources, RESOLUTIONS["of-node"], include=["src"]),
+        "lib": typescript.workplace(sources, folder / "lib").folder,
+        "examples": with_examples(built, difficult, folder / "examples"),
+        **{name: with_consumer(built, folder / name, options) for name, options in RESOLUTIONS.items()},
+    }
+    said = compile_all(typescript.PROJECT, [Workplace(each).config for each in folders.values()])
+    return {name: Compiled(each, done) for (name, each), done in zip(folders.items(), said, strict=True)}
+
+
+def with_consumer(built: Built, folder: Path, resolution: Mapping[str, object]) -> Path:
+    """A program that uses all of a package.
+
+    Types of the package are checked too, without a browser's, which apps do not have.
+    """
+    app = built.app(folder)
     (app / "src").mkdir()
     (app / "src" / "package.json").write_text('{"type": "module"}', encoding="utf-8")
     shutil.copy(CHECKS / "consumer.tsx", app / "src")
     options = {"jsx": "react-native", "lib": ["es2022"], "rootDir": ".", "skipLibCheck": False}
-
-    done = tsc(app, {**options, **RESOLUTIONS[resolution]}, include=["src"])
-
-    assert complaints(done) == []
+    return configured(app, {**options, **resolution}, include=["src"])
 
 
-def test_examples_of_the_readme_compile_and_hold_to_the_rules(built: Built, difficult: Built, tmp_path: Path) -> None:
-    app = built.app(tmp_path / "app")
+def with_examples(built: Built, difficult: Built, folder: Path) -> Path:
+    """The examples of both READMEs."""
+    app = built.app(folder)
     shutil.copytree(difficult.package, app / "node_modules" / difficult.name, copy_function=os.link)
     for each in (built, difficult):
         examples = write_examples(each, app / "src" / each.name)
         assert {path.suffix for path in examples} == {".ts", ".tsx"}
     types = {"lib": ["es2022"], "types": ["node"]}
     options = {"jsx": "react-native", "rootDir": ".", **types, **RESOLUTIONS["of-an-app"]}
+    return configured(app, options, include=["src"])
 
-    assert complaints(tsc(app, options, include=["src"])) == []
-    done = eslint(app, "src")
+
+@pytest.mark.parametrize("name", ["sources", "examples", *RESOLUTIONS])
+def test_the_sources_the_readmes_examples_and_a_program_that_uses_all_of_a_package_compile(
+    compiled: Mapping[str, Compiled], name: str
+) -> None:
+    assert complaints(compiled[name].done) == []
+
+
+def test_the_sources_and_the_readmes_examples_hold_to_the_rules_of_strict_types_and_of_react(
+    compiled: Mapping[str, Compiled],
+) -> None:
+    folders = [compiled[name].folder for name in ("sources", "examples")]
+    [around] = {folder.parent for folder in folders}
+    node.link(node.project(typescript.PROJECT), around)
+
+    done = eslint(around, *(f"{folder.name}/src" for folder in folders))
+
     assert (done.returncode, done.output) == (0, "")
+
+
+def test_the_compiler_makes_of_the_sources_what_lies_in_lib(
+    built: Built, difficult: Built, compiled: Mapping[str, Compiled]
+) -> None:
+    assert complaints(compiled["lib"].done) == []
+    for name, each in (("built", built), ("difficult", difficult)):
+        made = typescript.texts(compiled["lib"].folder / "lib" / name)
+        assert made == typescript.texts(each.package / "lib"), name
 
 
 @pytest.fixture(scope="module")
@@ -184,9 +221,12 @@ def different(one: Path, other: Path) -> list[str]:
 
 
 def test_publint_has_no_suggestion(each: Built, tmp_path: Path) -> None:
-    program = node.tool(node.project("react_native"), "publint")
+    archive = each.archive
+    os.link(archive, tmp_path / archive.name)
 
-    done = node.run([program, "run", "--strict", "--level", "suggestion", each.archive], cwd=tmp_path)
+    done = check(
+        typescript.PROJECT, "publint", "run", "--strict", "--level", "suggestion", archive.name, folder=tmp_path
+    )
 
     assert done.returncode == 0, done.output
     assert done.stdout.strip().endswith("All good!"), done.output
@@ -194,10 +234,12 @@ def test_publint_has_no_suggestion(each: Built, tmp_path: Path) -> None:
 
 def test_types_are_not_wrong(each: Built, tmp_path: Path) -> None:
     """Node and bundlers find types for all exports except Expo's plug-in, which no program imports."""
-    program = node.tool(node.project("react_native"), "attw")
     options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "json"]
+    archive = each.archive
+    os.link(archive, tmp_path / archive.name)
 
-    done = node.run([program, each.archive, *options, "--exclude-entrypoints", *plugins(each)], cwd=tmp_path)
+    excluded = ("--exclude-entrypoints", *plugins(each))
+    done = check(typescript.PROJECT, "attw", archive.name, *options, *excluded, folder=tmp_path)
 
     assert done.returncode == 0, done.output
     analysis = json.loads(done.stdout)["analysis"]

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.render import write_sources
 from tests.golden.cases import REACT_NATIVE_CASES
 from tests.toolchain import jsc, jvm, node, react_native_api
 from tests.toolchain.react_native import codegen, native
+from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 
 pytestmark = [pytest.mark.react_native, pytest.mark.kotlin]
 
@@ -27,7 +27,6 @@ TOOLCHAIN = Path(__file__).parent / "toolchain" / "react_native"
 APP = [TOOLCHAIN / "android" / name for name in ("Answer.kt", "Decode.kt")]
 STUBS = TOOLCHAIN / "android" / "stubs"
 """what Android has for pictures, as Kotlin sees classes of Java; the rest is that of Android libraries"""
-APPLE = TOOLCHAIN / "apple"
 TURNED_RIGHT = 6
 RED, GREEN = (250, 10, 20), (10, 240, 30)
 PROJECTS = ("expo_54", "expo_57", jsc.NEWEST)
@@ -69,16 +68,26 @@ class Phone:
     def cache(self) -> Path:
         return self.folder / "data" / "cache" / "mobpack" / "Contracts"
 
-    def decode(self, uri: object, size: int = 0, **given: object) -> Mapping[str, str]:
-        arguments = {"apk": self.folder / "app.apk", "data": self.folder / "data", "uri": uri, "size": size, **given}
-        return jvm.run("reactnative.DecodeKt", arguments, classpath=self.classes).facts
+    def decode(self, *requests: tuple[object, int], **given: object) -> list[Mapping[str, str]]:
+        """Facts about each picture at an address, with a longest side that is asked for or 0, all in one process."""
+        arguments = {"apk": self.folder / "app.apk", "data": self.folder / "data", **given}
+        for number, (uri, size) in enumerate(requests):
+            arguments |= {f"uri.{number}": uri, f"size.{number}": size}
+        facts = jvm.run("reactnative.DecodeKt", arguments, classpath=self.classes).facts
+        return [
+            {name.removeprefix(f"{number}."): value for name, value in facts.items() if name.startswith(f"{number}.")}
+            for number, _ in enumerate(requests)
+        ]
 
-    def error(self, uri: object, size: int = 0, **given: object) -> tuple[str, str]:
-        """Code and words; nothing is left of the pixels."""
-        facts = self.decode(uri, size, **given)
+    def pictures(self, *uris: object, **given: object) -> list[Image.Image]:
+        return [pixels_of(facts) for facts in self.decode(*((uri, 0) for uri in uris), **given)]
+
+    def errors(self, *uris: object) -> list[tuple[str, str]]:
+        """Code and words of each; nothing is left of the pixels."""
+        found = self.decode(*((uri, 0) for uri in uris))
         assert not list(self.cache.glob("*"))
-        assert facts["words"].startswith(f"[{facts['code']}] ")
-        return facts["code"], facts["words"].partition("] ")[2]
+        assert all(facts["words"].startswith(f"[{facts['code']}] ") for facts in found)
+        return [(facts["code"], facts["words"].partition("] ")[2]) for facts in found]
 
 
 @pytest.fixture
@@ -106,89 +115,76 @@ def pixels_of(facts: Mapping[str, str]) -> Image.Image:
 def test_a_picture_is_decoded_as_it_lies_in_the_file(phone: Phone, tmp_path: Path) -> None:
     path = tmp_path / "a picture.png"
     path.write_bytes(encoded(6, 4))
-    facts = phone.decode(f"file://{str(path).replace(' ', '%20')}")
+    facts, of_a_path = phone.decode((f"file://{str(path).replace(' ', '%20')}", 0), (path, 0))
     found = pixels_of(facts)
     assert (found.getpixel((0, 3)), found.getpixel((5, 0))) == ((*RED, 255), (*GREEN, 255))
     assert (facts["orientation"], facts["thread"]) == ("1", "Contracts")
     assert Path(facts["path"]).parent == phone.cache
-    assert pixels_of(phone.decode(path)).tobytes() == found.tobytes(), "a path is an address, too"
+    assert pixels_of(of_a_path).tobytes() == found.tobytes(), "a path is an address, too"
 
 
-def test_exif_says_how_the_model_turns_it(phone: Phone, tmp_path: Path) -> None:
+def test_exif_says_how_the_model_turns_it_and_what_is_transparent_lies_over_black(phone: Phone, tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_bytes(encoded(16, 8, "JPEG", TURNED_RIGHT))
-    facts = phone.decode(f"file://{tmp_path}/photo.jpg")
-    assert (facts["orientation"], pixels_of(facts).size) == (str(TURNED_RIGHT), (16, 8))
-
-
-@pytest.mark.parametrize(
-    ("size", "expected", "step"),
-    [(0, (400, 100), 1), (400, (400, 100), 1), (399, (399, 100), 1), (80, (80, 20), 4), (1, (1, 1), 256)],
-)
-def test_a_longest_side_makes_it_smaller(
-    phone: Phone, tmp_path: Path, size: int, expected: tuple[int, int], step: int
-) -> None:
-    (tmp_path / "large.png").write_bytes(encoded(400, 100 if step < 256 else 400))
-    facts = phone.decode(tmp_path / "large.png", size)
-    found = pixels_of(facts)
-    assert (found.size, facts["steps"]) == (expected, str(step))
-    if step < 256:
-        corners = (found.getpixel((0, 0)), found.getpixel((found.width - 1, found.height - 1)))
-        assert corners == ((*RED, 255), (*GREEN, 255))
-
-
-def test_what_is_transparent_lies_over_black(phone: Phone, tmp_path: Path) -> None:
     Image.new("RGBA", (2, 2), (200, 100, 50, 0)).save(tmp_path / "clear.png")
-    assert pixels_of(phone.decode(tmp_path / "clear.png")).getpixel((1, 1)) == (0, 0, 0, 0)
+    photo, clear = phone.decode((f"file://{tmp_path}/photo.jpg", 0), (tmp_path / "clear.png", 0))
+    assert (photo["orientation"], pixels_of(photo).size) == (str(TURNED_RIGHT), (16, 8))
+    assert pixels_of(clear).getpixel((1, 1)) == (0, 0, 0, 0)
+
+
+SIZES = ((0, (400, 100), 1), (400, (400, 100), 1), (399, (399, 100), 1), (80, (80, 20), 4), (1, (1, 1), 256))
+"""longest side that is asked for, that of the picture, and the pixels of which the decoder takes one"""
+
+
+def test_a_longest_side_makes_it_smaller(phone: Phone, tmp_path: Path) -> None:
+    for name, height in (("wide", 100), ("square", 400)):
+        (tmp_path / f"{name}.png").write_bytes(encoded(400, height))
+    asked = [(tmp_path / ("wide.png" if step < 256 else "square.png"), size) for size, _, step in SIZES]
+    found = phone.decode(*asked)
+    pictures = [pixels_of(facts) for facts in found]
+    seen = [(picture.size, facts["steps"]) for picture, facts in zip(pictures, found, strict=True)]
+    assert seen == [(expected, str(step)) for _, expected, step in SIZES]
+    for picture in pictures[:-1]:
+        corners = (picture.getpixel((0, 0)), picture.getpixel((picture.width - 1, picture.height - 1)))
+        assert corners == ((*RED, 255), (*GREEN, 255))
 
 
 def test_pictures_come_from_providers_addresses_and_assets(phone: Phone, tmp_path: Path) -> None:
     content = encoded(6, 4)
     (tmp_path / "photo.png").write_bytes(content)
-    assert pixels_of(phone.decode("content://media/1", provided=tmp_path / "photo.png")).size == (6, 4)
-    inside = base64.b64encode(content).decode()
-    assert pixels_of(phone.decode(f"data:image/png;base64,{inside}")).size == (6, 4)
     with zipfile.ZipFile(tmp_path / "app.apk", "w") as apk:
         apk.writestr("assets/a b.png", content)
-    assert pixels_of(phone.decode("file:///android_asset/a%20b.png")).size == (6, 4)
-    assert pixels_of(phone.decode("asset:/a%20b.png")).size == (6, 4)
+    inside = f"data:image/png;base64,{base64.b64encode(content).decode()}"
+    uris = ("content://media/1", inside, "file:///android_asset/a%20b.png", "asset:/a%20b.png")
+    found = phone.pictures(*uris, provided=tmp_path / "photo.png")
+    assert [picture.size for picture in found] == [(6, 4)] * len(uris)
 
 
-@pytest.mark.parametrize(
-    ("uri", "code", "words"),
-    [
-        (
-            "https://example.com/cat.jpg",
-            "bad-input",
-            "https://example.com/cat.jpg is not on the device: download it first",
-        ),
-        ("ph://1", "bad-input", "ph://1 is neither file:, content:, data:, asset: nor a path"),
-        ("photo.png", "bad-input", "photo.png is neither file:, content:, data:, asset: nor a path"),
-        ("/nowhere/cat.jpg", "missing", "there is no /nowhere/cat.jpg"),
-        ("content://gone/1", "missing", "there is no content://gone/1"),
-        ("content://forbidden/1", "unreadable", "content://forbidden/1: Permission Denial"),
-        ("data:image/png,hello", "bad-input", "data:image/png,hello is not in base64"),
-        ("data:image/png;base64,&&&", "bad-input", "data:image/png;base64,&&& is not in base64"),
-        ("data:image/png;base64,aGVsbG8=", "bad-input", "data:image/png;base64,aGVsbG8= is no picture"),
-    ],
-)
-def test_what_is_no_picture_is_told(phone: Phone, uri: str, code: str, words: str) -> None:
-    found, told = phone.error(uri)
-    assert found == code
-    assert told.startswith(words)
+REFUSED = {
+    "https://example.com/cat.jpg": ("bad-input", "https://example.com/cat.jpg is not on the device: download it first"),
+    "ph://1": ("bad-input", "ph://1 is neither file:, content:, data:, asset: nor a path"),
+    "photo.png": ("bad-input", "photo.png is neither file:, content:, data:, asset: nor a path"),
+    "/nowhere/cat.jpg": ("missing", "there is no /nowhere/cat.jpg"),
+    "content://gone/1": ("missing", "there is no content://gone/1"),
+    "content://forbidden/1": ("unreadable", "content://forbidden/1: Permission Denial"),
+    "data:image/png,hello": ("bad-input", "data:image/png,hello is not in base64"),
+    "data:image/png;base64,&&&": ("bad-input", "data:image/png;base64,&&& is not in base64"),
+    "data:image/png;base64,aGVsbG8=": ("bad-input", "data:image/png;base64,aGVsbG8= is no picture"),
+}
+"""address -> code, and how the words begin"""
 
 
-def test_an_address_with_a_whole_picture_is_not_told_whole(phone: Phone) -> None:
-    _, words = phone.error("data:image/png;base64," + "AAAA" * 1000)
-    assert len(words) < 200
+def test_what_is_no_picture_is_told(phone: Phone) -> None:
+    *found, (_, of_long) = phone.errors(*REFUSED, "data:image/png;base64," + "AAAA" * 1000)
+    expected = list(REFUSED.values())
+    assert [(code, told[: len(words)]) for (code, told), (_, words) in zip(found, expected, strict=True)] == expected
+    assert len(of_long) < 200, "an address with a whole picture is not told whole"
 
 
 def test_a_picture_that_is_too_large_asks_for_a_size(phone: Phone, tmp_path: Path) -> None:
-    Image.new("1", (8200, 8200)).save(tmp_path / "huge.png")
-    assert phone.error(tmp_path / "huge.png") == (
-        "bad-input",
-        f"{tmp_path}/huge.png has 8200 x 8200 pixels: pass maxSize",
-    )
-    assert pixels_of(phone.decode(tmp_path / "huge.png", 100)).size == (100, 100)
+    huge = tmp_path / "huge.png"
+    Image.new("1", (8200, 8200)).save(huge)
+    assert phone.errors(huge) == [("bad-input", f"{huge} has 8200 x 8200 pixels: pass maxSize")]
+    assert pixels_of(phone.decode((huge, 100))[0]).size == (100, 100)
 
 
 def specs_of(package: Path, folder: Path, project: str) -> Path:
@@ -315,19 +311,12 @@ def test_androids_pixels_are_read_once(native_app: native.App, tmp_path: Path) -
     assert (found["code"], found["message"]) == ("bad-input", "x is no picture")
 
 
-@pytest.fixture(scope="module")
-def for_apple(package: Path, specs: Path) -> list[str]:
-    options = ["-target", "aarch64-macos", "-std=c++20", "-fobjc-arc", "-Wall", "-Wextra", "-Werror"]
-    return [*options, *jsc.includes(specs, APPLE), *jsc.own_headers(package)]
-
-
-def test_apples_decoder_compiles(package: Path, for_apple: list[str], tmp_path: Path) -> None:
+def test_apples_decoder_compiles(package: Path, specs: Path, tmp_path: Path) -> None:
     source = package / "ios" / "Pictures.mm"
-    jsc.compiler([*for_apple, "-c", source, "-o", tmp_path / "Pictures.o"], what="compiling Pictures.mm")
+    assert complaints_for_apple(source, package, specs) == ""
     wrong = tmp_path / "Pictures.mm"
     wrong.write_text(source.read_text("utf-8").replace("CGImageGetWidth", "CGImageWidth"), encoding="utf-8")
-    with pytest.raises(ToolError, match="CGImageWidth"):
-        jsc.compiler([*for_apple, "-c", wrong, "-o", tmp_path / "Wrong.o"], what="compiling Pictures.mm")
+    assert "CGImageWidth" in complaints_for_apple(wrong, package, specs)
 
 
 def test_packages_without_pictures_have_none_of_it() -> None:

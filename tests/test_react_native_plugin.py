@@ -9,25 +9,21 @@ from typing import Any
 
 import pytest
 
-from packager.core.errors import ToolError
 from packager.processes import downloads
 from packager.render import environment
 from packager.xcframework.privacy import FILE_NAME, TIMES, declared
-from tests.toolchain import jsc, node, projects
-from tests.toolchain.react_native import codegen, expo, packages
-from tests.toolchain.react_native.expo import ExpoApp
+from tests.toolchain import node, projects
+from tests.toolchain.react_native import codegen, packages
+from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 from tests.toolchain.react_native.packages import Built
 from tests.toolchain.react_native.podspecs import Pod, evaluate
 
-pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
+pytestmark = [
+    pytest.mark.by_content("templates/react_native/Module.podspec.j2", of=[projects.PAGES]),
+    pytest.mark.react_native,
+]
 
-ASSETS = "android/app/src/main/assets/mobpack/PageOrientation"
-BUNDLE = f"ios/{expo.NAME}/PageOrientationModels.bundle"
-GRADLE_PROPERTIES = "android/gradle.properties"
-PBXPROJ, PODFILE_PROPERTIES = f"ios/{expo.NAME}.xcodeproj/project.pbxproj", "ios/Podfile.properties.json"
 PROPERTY = "mobpack.PageOrientation.models"
-PICK_FIRSTS = "android.packagingOptions.pickFirsts"
-APPLE = Path(packages.__file__).with_name("apple")
 
 
 @pytest.fixture(scope="module")
@@ -35,83 +31,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return packages.page_orientation(tmp_path_factory)
 
 
-@pytest.fixture(scope="module")
-def app(built: Built, tmp_path_factory: pytest.TempPathFactory) -> ExpoApp:
-    return expo.make(built, tmp_path_factory.mktemp("expo") / "app")
-
-
-def prebuilt(
-    app: ExpoApp, options: Mapping[str, object] | None = None, *, is_clean: bool = True
-) -> Mapping[str, bytes]:
-    done = app.prebuild(options, is_clean=is_clean)
-    assert done.returncode == 0, done.output
-    return app.native_files()
-
-
-def files_below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
-    return {name.removeprefix(f"{folder}/"): content for name, content in files.items() if name.startswith(folder)}
-
-
 def models_of(built: Built, platform: str) -> dict[str, bytes]:
     folders = [built.package / "models" / name / "mobpack" / "PageOrientation" for name in ("both", platform)]
     return {path.name: path.read_bytes() for folder in folders if folder.is_dir() for path in folder.iterdir()}
-
-
-def properties(files: Mapping[str, bytes]) -> dict[str, str]:
-    lines = files[GRADLE_PROPERTIES].decode().splitlines()
-    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-
-
-def prebuilt_twice(app: ExpoApp, options: Mapping[str, object] | None) -> Mapping[str, bytes]:
-    """Both native projects, made anew; a second run must change nothing of them."""
-    files = prebuilt(app, options)
-    assert prebuilt(app, options, is_clean=False) == files
-    return files
-
-
-def test_models_come_from_the_package_unless_told_otherwise(app: ExpoApp) -> None:
-    files = prebuilt_twice(app, None)
-    assert not files_below(files, ASSETS)
-    assert not files_below(files, BUNDLE)
-    assert b"PageOrientation" not in files[PBXPROJ]
-    assert PROPERTY not in properties(files)
-    assert PROPERTY not in json.loads(files[PODFILE_PROPERTIES])
-    assert properties(files)[PICK_FIRSTS] == "**/libonnxruntime.so"
-    # Options undo what earlier ones did.
-    assert prebuilt(app, {"models": "app"}, is_clean=False) != files
-    assert prebuilt(app, {"models": "package"}, is_clean=False) == files
-
-
-def test_models_are_copied_into_an_app_that_asks_for_it(app: ExpoApp, built: Built) -> None:
-    files = prebuilt_twice(app, {"models": "app"})
-    assert files_below(files, ASSETS) == models_of(built, "android")
-    bundle = files_below(files, BUNDLE)
-    info = plistlib.loads(bundle.pop("Info.plist"))
-    assert (info["CFBundleName"], info["CFBundlePackageType"]) == ("PageOrientationModels", "BNDL")
-    assert bundle == models_of(built, "ios")
-    assert properties(files)[PROPERTY] == json.loads(files[PODFILE_PROPERTIES])[PROPERTY] == "app"
-    project = files[PBXPROJ].decode()
-    assert re.search(rf'isa = PBXFileReference;.* path = "{expo.NAME}/PageOrientationModels.bundle"', project)
-    [phase] = re.findall(r"isa = PBXResourcesBuildPhase;.*?\};", project, re.DOTALL)
-    assert phase.count("PageOrientationModels.bundle in Resources") == 1
-
-
-def test_models_may_be_left_out_of_the_app(app: ExpoApp) -> None:
-    files = prebuilt_twice(app, {"models": "none"})
-    assert not files_below(files, ASSETS)
-    assert not files_below(files, BUNDLE)
-    assert properties(files)[PROPERTY] == json.loads(files[PODFILE_PROPERTIES])[PROPERTY] == "none"
-
-
-def test_patterns_of_the_apps_own_are_kept(app: ExpoApp) -> None:
-    prebuilt(app)
-    path = app.folder / GRADLE_PROPERTIES
-    text = path.read_text(encoding="utf-8")
-    own = f"{PICK_FIRSTS}=**/libown.so, **/libother.so"
-    path.write_text(re.sub(rf"^{re.escape(PICK_FIRSTS)}=.*$", own, text, flags=re.MULTILINE), encoding="utf-8")
-    files = prebuilt(app, is_clean=False)
-    assert properties(files)[PICK_FIRSTS] == "**/libown.so,**/libother.so,**/libonnxruntime.so"
-    assert prebuilt(app, is_clean=False) == files
 
 
 MISTAKES: tuple[tuple[Mapping[str, object], str], ...] = (
@@ -119,13 +41,6 @@ MISTAKES: tuple[tuple[Mapping[str, object], str], ...] = (
     ({"models": "pakage"}, "'models' is one of package, app, none: did you mean 'package'?"),
     ({"models": True}, "'models' is one of package, app, none: did you mean"),
 )
-
-
-def test_a_mistake_in_the_options_is_told(app: ExpoApp) -> None:
-    options, words = MISTAKES[0]
-    done = app.prebuild(options)
-    assert done.returncode != 0
-    assert f"{app.package}: {words}" in done.output
 
 
 def refusals(built: Built, options: Sequence[Mapping[str, object]], folder: Path) -> list[str]:
@@ -255,27 +170,18 @@ def test_an_own_framework_takes_the_place_of_the_pod(pods: list[Mapping[str, Any
 
 
 @pytest.fixture(scope="module")
-def for_apple(built: Built, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Options that compile as for an app on a Mac: with React Native's headers, codegen's, and ours."""
+def specs(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("apple")
-    specs = codegen.for_ios(built.app(folder / "app"), folder / "codegen")
-    options = ["-target", "aarch64-macos", "-std=c++20", "-Wall", "-Wextra", "-Werror"]
-    return [*options, *jsc.includes(specs, APPLE), *jsc.own_headers(built.package)]
+    return codegen.for_ios(built.app(folder / "app"), folder / "codegen")
 
 
-def test_the_file_that_registers_the_module_compiles(built: Built, for_apple: list[str], tmp_path: Path) -> None:
-    compile_for_apple(built.package / "ios" / "OnLoad.mm", for_apple, tmp_path)
+def test_the_file_that_registers_the_module_compiles(built: Built, specs: Path) -> None:
+    assert complaints_for_apple(built.package / "ios" / "OnLoad.mm", built.package, specs) == ""
 
 
-def compile_for_apple(source: Path, options: list[str], folder: Path) -> None:
-    jsc.compiler([*options, "-c", source, "-o", folder / "OnLoad.o"], what="compiling OnLoad.mm")
-
-
-def test_a_mistake_in_the_file_that_registers_the_module_is_found(
-    built: Built, for_apple: list[str], tmp_path: Path
-) -> None:
+def test_a_mistake_in_the_file_that_registers_the_module_is_found(built: Built, specs: Path, tmp_path: Path) -> None:
     text = (built.package / "ios" / "OnLoad.mm").read_text(encoding="utf-8")
     path = tmp_path / "OnLoad.mm"
     path.write_text(text.replace("kModuleName", "kName"), encoding="utf-8")
-    with pytest.raises(ToolError, match=r"OnLoad.mm:\d+:\d+: error: no member named 'kName'"):
-        compile_for_apple(path, for_apple, tmp_path)
+    found = complaints_for_apple(path, built.package, specs)
+    assert re.search(r"OnLoad.mm:\d+:\d+: error: no member named 'kName'", found), found

@@ -8,10 +8,9 @@ import pytest
 
 from packager.targets.react_native.swift_package import product_name
 from tests.toolchain import node, projects
-from tests.toolchain.react_native import bare, packages, swiftpm
+from tests.toolchain.react_native import packages, swiftpm
 from tests.toolchain.react_native.packages import Built
-from tests.toolchain.react_native.swiftpm import SwiftPmApp
-from tests.toolchain.swift import swift
+from tests.toolchain.react_native.swiftpm import Outcome
 
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native, pytest.mark.swift]
 
@@ -24,48 +23,33 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture(scope="module")
-def app(built: Built, tmp_path_factory: pytest.TempPathFactory) -> SwiftPmApp:
-    return swiftpm.make(bare.make(built, tmp_path_factory.mktemp("swiftpm") / "app"))
+def outcome(built: Built) -> Outcome:
+    return swiftpm.outcome(built, NAME)
 
 
-def test_react_native_takes_the_packages_own_manifest(app: SwiftPmApp, built: Built) -> None:
+def test_react_native_takes_the_packages_own_manifest(outcome: Outcome, built: Built) -> None:
     """Instead of one that it would make of the podspec, which lacks ONNX Runtime and the models."""
-    assert f"Self-managed: {NAME}" in app.told
-    assert "warn" not in app.told.lower()
-    assert (app.linked / "libs" / NAME).resolve() == (app.folder / "node_modules" / built.name).resolve()
+    assert f"Self-managed: {NAME}" in outcome.told
+    assert "warn" not in outcome.told.lower()
+    assert outcome.linked == f"node_modules/{built.name}"
 
 
-def test_swiftpm_builds_the_package(app: SwiftPmApp, built: Built) -> None:
+def test_swiftpm_builds_the_package(outcome: Outcome, built: Built) -> None:
     """With the headers of React Native, and those that its code generator makes for the app."""
-    done = app.build()
-    assert done.returncode == 0, done.output
-    compiled = {path.name for path in app.folder.glob("scratch/*/debug/PageOrientation.build/**/*.o")}
     sources = [*(built.package / "cpp").glob("*.cpp"), built.package / "ios" / "OnLoad.mm"]
     assert len(sources) > 20
-    assert compiled == {f"{source.name}.o" for source in sources}
+    compiled = [PurePosixPath(path) for path in outcome.compiled if "/PageOrientation.build/" in path]
+    assert {path.name for path in compiled} == {f"{source.name}.o" for source in sources}
 
 
-def test_a_header_that_is_missing_stops_the_build(app: SwiftPmApp) -> None:
-    source = (app.linked / "libs" / NAME).resolve() / "cpp" / "Sha256.cpp"
-    text = source.read_text(encoding="utf-8")
-    source.write_text('#include "Nowhere.h"\n', encoding="utf-8")
-    try:
-        done = app.build()
-    finally:
-        source.write_text(text, encoding="utf-8")
-    assert done.returncode != 0
-    assert "'Nowhere.h' file not found" in done.output
+def test_a_header_that_is_missing_stops_the_build(outcome: Outcome) -> None:
+    assert outcome.without_header.returncode != 0
+    assert "'Nowhere.h' file not found" in outcome.without_header.output
 
 
-def test_the_bundle_has_the_models_for_ios_and_the_privacy_manifest(app: SwiftPmApp, built: Built) -> None:
-    package = app.linked / "libs" / NAME
-    done = swift().run(
-        ["swift", "package", "--scratch-path", str(app.folder / "described"), "dump-package"],
-        cwd=package.resolve(),
-        mounts={str(app.folder): app.folder},
-    )
-    assert done.returncode == 0, done.output
-    manifest = json.loads(done.output[done.output.index("{") :])
+def test_the_bundle_has_the_models_for_ios_and_the_privacy_manifest(outcome: Outcome, built: Built) -> None:
+    said = outcome.described.output
+    manifest = json.loads(said[said.index("{") :])
     [resources] = [target["resources"] for target in manifest["targets"] if target["resources"]]
     assert all("copy" in each["rule"] for each in resources)
     paths = {PurePosixPath(each["path"]) for each in resources}

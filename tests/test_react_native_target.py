@@ -453,10 +453,7 @@ def test_what_a_target_takes_in_is_known() -> None:
 
 
 @pytest.mark.kotlin
-def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once(tmp_path: Path) -> None:
     saved(tmp_path / "net.onnx", linear())
     document = {
         "package": {"name": "nets"},
@@ -502,9 +499,8 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
     ],
 )
 def test_a_package_holds_the_weights_once_and_both_platforms_compute_with_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ios_providers: list[str], holder_name: str
+    tmp_path: Path, ios_providers: list[str], holder_name: str
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     saved(tmp_path / "net.onnx", linear(columns=4096))
     document = {
         "package": {"name": "nets"},

@@ -482,7 +482,8 @@ def test_programs_that_misuse_a_contract_do_not_compile_and_the_sources_hold_to_
         errors = [line for line in found if line.startswith(f"wrong/wrong{number}.ts")]
         assert [line.partition(": error ")[2][:6] for line in errors] == [code], f"{what}: {program}\n{errors}"
     printed = source / "package" / "src"
-    done = eslint(tmp_path, *map(str, (*source.glob("*.ts*"), printed / "models", printed / "runtime" / "typed")))
+    linted = (*sorted(source.glob("*.ts*")), printed / "models", printed / "runtime" / "typed")
+    done = eslint(tmp_path, *(str(path.relative_to(tmp_path)) for path in linted))
     assert (done.returncode, done.output) == (0, "")
 
 

@@ -3,7 +3,7 @@ and models load, run and test themselves under Node on a real ONNX Runtime."""
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from tests.golden.cases import LISTS, REACT_NATIVE_CASES, Case, Wrapped, plan, s
 from tests.onnx_text import compiled
 from tests.toolchain import models, node, typescript
 from tests.toolchain.node import Finished
+from tests.toolchain.npm_checks import compile_all
+from tests.toolchain.typescript import Workplace
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
@@ -197,10 +199,40 @@ def code_of(sources: Sources) -> Sources:
     )
 
 
-@pytest.mark.parametrize("root", [name for name in typescript.ROOTS if name != typescript.SHARED])
-def test_javascript_and_types_that_packages_share_are_what_the_compiler_makes(root: str, tmp_path: Path) -> None:
+TARGETS = [name for name in typescript.ROOTS if name != typescript.SHARED]
+"""templates with code that packages of one target share"""
+
+
+@pytest.fixture(scope="module")
+def places(rendered: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Workplace, Finished]]:
+    """The shared code of each target's packages, all golden packages, and programs that misuse a model, compiled."""
+    folder = tmp_path_factory.mktemp("compiled")
+    found = {root: typescript.shared_place(root, folder / root) for root in TARGETS}
+    found["rendered"] = typescript.workplace(
+        {name: rendered / name / "src" for name in all_cases()}, folder / "rendered"
+    )
+    found["misused"] = with_wrong_programs(rendered / "image_classifier" / "src", folder / "misused")
+    said = compile_all(typescript.PROJECT, [place.config for place in found.values()])
+    return {name: (place, done) for (name, place), done in zip(found.items(), said, strict=True)}
+
+
+def with_wrong_programs(package: Path, folder: Path) -> Workplace:
+    place = typescript.workplace({"package": package}, folder)
+    for number, (program, _) in enumerate(WRONG.values()):
+        (place.src / f"wrong{number}.ts").write_text(f"{HEAD}{program}\n", encoding="utf-8")
+    (place.src / "right.ts").write_text(RIGHT, encoding="utf-8")
+    place.configure({"noEmit": True, "isolatedDeclarations": False, "noUnusedLocals": False})
+    return place
+
+
+@pytest.mark.parametrize("root", TARGETS)
+def test_javascript_and_types_that_packages_share_are_what_the_compiler_makes(
+    root: str, places: Mapping[str, tuple[Workplace, Finished]]
+) -> None:
     """Those of all packages beside those of one target, as they ship."""
-    for each, made in typescript.compiled(root, tmp_path / "package").items():
+    place, done = places[root]
+    assert done.returncode == 0, done.output
+    for each, made in typescript.shared_output(root, place).items():
         kept = typescript.kept(each)
         assert kept
         assert set(kept) == set(made)
@@ -209,11 +241,9 @@ def test_javascript_and_types_that_packages_share_are_what_the_compiler_makes(ro
 
 
 def test_rendered_javascript_and_types_are_what_the_compiler_makes_of_the_sources(
-    rendered: Path, tmp_path: Path
+    rendered: Path, places: Mapping[str, tuple[Workplace, Finished]]
 ) -> None:
-    place = typescript.workplace({name: rendered / name / "src" for name in all_cases()}, tmp_path / "package")
-
-    done = place.compile()
+    place, done = places["rendered"]
 
     assert done.returncode == 0, done.output
     for name in all_cases():
@@ -224,13 +254,8 @@ def test_rendered_javascript_and_types_are_what_the_compiler_makes_of_the_source
             assert shipped[path] == text, f"{name}: {path}"
 
 
-def test_programs_that_misuse_a_model_do_not_compile(rendered: Path, tmp_path: Path) -> None:
-    place = typescript.workplace({"package": rendered / "image_classifier" / "src"}, tmp_path / "package")
-    for number, (program, _) in enumerate(WRONG.values()):
-        (place.src / f"wrong{number}.ts").write_text(f"{HEAD}{program}\n", encoding="utf-8")
-    (place.src / "right.ts").write_text(RIGHT, encoding="utf-8")
-
-    done = place.compile("--noEmit", "--isolatedDeclarations", "false", "--noUnusedLocals", "false")
+def test_programs_that_misuse_a_model_do_not_compile(places: Mapping[str, tuple[Workplace, Finished]]) -> None:
+    _, done = places["misused"]
 
     lines = done.stdout.splitlines()
     assert not [line for line in lines if line.startswith(("src/right.ts", "src/package"))], done.output

@@ -17,6 +17,7 @@ from PIL import Image, ImageChops, ImageStat
 
 from tests.toolchain import node
 from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.react_native import bare, expo, sample_app
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.sample_notes import FILE, QUERIES, nearest
@@ -77,11 +78,9 @@ def test_its_notes_are_those_of_all_apps() -> None:
 
 
 def test_its_types_are_right_on_phones_and_in_browsers(app: Path) -> None:
-    for suffixes in ([".web", ""], [".native", ""]):
-        settings = {"extends": "./tsconfig.json", "compilerOptions": {"moduleSuffixes": suffixes}}
-        (app / "tsconfig.test.json").write_text(json.dumps(settings), encoding="utf-8")
-        done = sample_app.run(app, "tsc", "--noEmit", "-p", "tsconfig.test.json")
-        assert (done.returncode, done.output) == (0, "")
+    configs = {"browsers": [".web", ""], "phones": [".native", ""]}
+    done = compile_all("expo", [sample_app.config(app, name, suffixes) for name, suffixes in configs.items()])
+    assert [(each.returncode, each.output) for each in done] == [(0, ""), (0, "")]
 
 
 @pytest.fixture(scope="module")
@@ -113,10 +112,10 @@ def test_prebuild_links_the_packages_and_names_what_phones_ask_for(app: Path) ->
     assert "NSMicrophoneUsageDescription" not in info
     manifest = (app / "android" / "app" / "src" / "main" / "AndroidManifest.xml").read_text(encoding="utf-8")
     assert "android.permission.CAMERA" in manifest
-    for name in sample_app.PACKAGES:
-        linked = expo.ExpoApp(app, name)
-        for platform in ("android", "ios"):
-            assert bare.dependency(linked.linked(platform), name, platform) is not None, (name, platform)
+    for platform in ("android", "ios"):
+        linked = expo.linked(app, platform)
+        for name in sample_app.PACKAGES:
+            assert bare.dependency(linked, name, platform) is not None, (name, platform)
 
 
 @pytest.fixture(scope="module")

@@ -63,9 +63,11 @@ OPTIMIZED = ("Sha256",)
 HEADERS = """
     algorithm array cerrno cmath cstddef cstdint cstdio cstdlib exception filesystem fstream functional limits map
     memory mutex new optional span sstream string string_view thread utility vector
-    jsi/jsi.h ReactCommon/CallInvoker.h react/bridging/LongLivedObject.h
 """.split()
 """Headers that most of a package's sources include; reading them is most of a compilation."""
+OF_REACT_NATIVE = ("jsi/jsi.h", "ReactCommon/CallInvoker.h", "react/bridging/LongLivedObject.h")
+"""The same for sources that know React Native."""
+REACT_NATIVE_HEADER = re.compile(r"(jsi|ReactCommon|react)/|\w+JSI\.h$")
 WITH_HEADERS = "-include-pch"
 INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
@@ -136,9 +138,14 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
             encoding="utf-8",
         )
         include = [*includes(specs, project=project), "-I", str(made), *own_headers(package)]
-        options = [*WARNINGS, _version(project), *include, *with_headers(project)]
         folders = (*_own_folders(package), specs, made)
-        objects = compile_once([*sources, HOST / "main.cpp"], made, options, folders, _key(project))
+        knowing = [each for each in sources if _knows_react_native(each, folders)]
+        options = [*WARNINGS, _version(project), *include, *with_headers(project)]
+        objects = compile_once([*knowing, HOST / "main.cpp"], made, options, folders, _key(project))
+        # Without the headers of React Native, so that they are the same for all of its versions.
+        others = [each for each in sources if each not in knowing]
+        options = [*WARNINGS, "-isystem", str(zlib_headers()), *own_headers(package), *with_headers(None)]
+        objects += compile_once(others, made, options, folders, _key(None))
         generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, ["-w", *include])  # until 0.83
         library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
         link: list[str | Path] = [
@@ -168,12 +175,19 @@ def objects_for(target: Sequence[str], package: Path, specs: Path, sources: Sequ
     return sorted(folder.glob("*.o"))
 
 
-def with_headers(project: str, target: Sequence[str] = ("-target", TARGET)) -> list[str]:
-    """Options that have every source include HEADERS, compiled once.
+def _knows_react_native(source: Path, folders: Sequence[Path]) -> bool:
+    """Whether it includes a header of React Native, directly or not."""
+    texts = (path.read_text(encoding="utf-8") for path in (source, *_included(source, folders)))
+    return any(REACT_NATIVE_HEADER.match(name) for text in texts for name in INCLUDE.findall(text))
+
+
+def with_headers(project: str | None, target: Sequence[str] = ("-target", TARGET)) -> list[str]:
+    """Options that have every source include HEADERS, compiled once, and those OF_REACT_NATIVE of a project.
 
     A source that lacks an `#include` of one of them compiles, too: `objects_for` compiles without them.
     """
-    text = "".join(f"#include <{name}>\n" for name in HEADERS)
+    names = HEADERS if project is None else (*HEADERS, *OF_REACT_NATIVE)
+    text = "".join(f"#include <{name}>\n" for name in names)
     folder = place("jsc-headers", text, _key(project), *target)
 
     def write(made: Path) -> None:
@@ -182,10 +196,10 @@ def with_headers(project: str, target: Sequence[str] = ("-target", TARGET)) -> l
     source = kept("jsc-header", write, text) / "headers.h"  # where it stays: what is compiled has its path
 
     def make(made: Path) -> None:
-        read = ["-Xclang", "-fvalidate-ast-input-files-content", *includes(project=project)]
+        read = ["-Xclang", "-fvalidate-ast-input-files-content", *(includes(project=project) if project else ())]
         flags: list[str | Path] = [*target, *FLAGS, *read]
         command = [*flags, "-x", "c++-header", source, "-o", made / "headers.pch"]
-        compiler(command, what="compiling headers of React Native")
+        compiler(command, what="compiling headers")
 
     return [WITH_HEADERS, str(keep(folder, make) / "headers.pch")]
 
@@ -351,10 +365,11 @@ def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
     return place(f"jsc-{name}", *content, *keys)
 
 
-def _key(project: str) -> str:
-    """Key of everything that is the same for every package."""
+def _key(project: str | None) -> str:
+    """Key of everything that is the same for every package; without a project, of what knows no React Native."""
     this = Path(__file__).read_text(encoding="utf-8")
-    locks = [LOCK.read_text(encoding="utf-8"), downloads.pin(builder.COMPILER).sha256, str(_react_common(project))]
+    headers = str(_react_common(project)) if project else ""
+    locks = [LOCK.read_text(encoding="utf-8"), downloads.pin(builder.COMPILER).sha256, headers]
     return key_of([this, *locks, *(sha256_of(path) for path in sorted(HOST.glob("*.[ch]*")))])
 
 

@@ -8,13 +8,14 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packager.files.installed import templates_folder
 from tests.toolchain import node
 from tests.toolchain.node import Finished
+from tests.toolchain.npm_checks import compile_all
 
 PROJECT = "react_native"
 ROOTS = {
@@ -48,6 +49,7 @@ OPTIONS = {
     "outDir": "lib",
 }
 """The strictest options: apps compile the package with any of them."""
+NO_OPTIONS: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,20 @@ class Workplace:
     def lib(self) -> Path:
         return self.folder / "lib"
 
-    def compile(self, *options: str) -> Finished:
-        """Runs the compiler on all of `src`; errors are in its output."""
-        return node.run([node.tool(node.project(PROJECT), "tsc"), "-p", ".", *options], cwd=self.folder)
+    @property
+    def config(self) -> Path:
+        return self.folder / "tsconfig.json"
+
+    def compile(self, options: Mapping[str, object] = NO_OPTIONS) -> Finished:
+        """Compiles all of `src`, unless the same was compiled before; errors are in the output."""
+        self.configure(options)
+        [done] = compile_all(PROJECT, [self.config])
+        return done
+
+    def configure(self, options: Mapping[str, object], include: Sequence[str] = ("src",)) -> None:
+        """Has the compiler take `options` in the place of those of OPTIONS."""
+        settings = {"compilerOptions": {**OPTIONS, **options}, "include": list(include)}
+        self.config.write_text(json.dumps(settings, indent=2), encoding="utf-8")
 
 
 def workplace(sources: Mapping[str, Path], folder: Path) -> Workplace:
@@ -75,10 +88,9 @@ def workplace(sources: Mapping[str, Path], folder: Path) -> Workplace:
         shutil.copytree(source, folder / "src" / name)
     node.link(node.project(PROJECT), folder)
     (folder / "package.json").write_text('{"type": "module"}\n', encoding="utf-8")
-    (folder / "tsconfig.json").write_text(
-        json.dumps({"compilerOptions": OPTIONS, "include": ["src"]}, indent=2), encoding="utf-8"
-    )
-    return Workplace(folder)
+    made = Workplace(folder)
+    made.configure(NO_OPTIONS)
+    return made
 
 
 def texts(folder: Path) -> dict[str, str]:
@@ -101,21 +113,20 @@ def kept(root: str) -> dict[str, str]:
     }
 
 
-def compiled(root: str, folder: Path) -> dict[str, dict[str, str]]:
-    """The compiler's output for the code in the templates `root` and for the shared code, by path below lib/ of each.
-
-    `folder` is empty, or missing.
-    """
-    roots = dict.fromkeys((SHARED, root))
-    for each in roots:
+def shared_place(root: str, folder: Path) -> Workplace:
+    """The code in the templates `root` and the shared code, ready to compile in `folder`, which is empty or missing."""
+    for each in dict.fromkeys((SHARED, root)):
         for path in _sources(each):
             place = folder / "src" / path.relative_to(ROOTS[each] / "src")
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
-    done = workplace({}, folder).compile()
-    if done.returncode != 0:
-        sys.exit(done.output)
-    made = texts(folder / "lib")
+    return workplace({}, folder)
+
+
+def shared_output(root: str, place: Workplace) -> dict[str, dict[str, str]]:
+    """The compiler's output in a `shared_place`, by path below lib/ of the templates `root` and of the shared code."""
+    made = texts(place.lib)
+    roots = dict.fromkeys((SHARED, root))
     return {each: {path: text for path, text in made.items() if _source_of(path) in _own(each)} for each in roots}
 
 
@@ -137,7 +148,11 @@ def main() -> None:
         sys.exit("usage: python -m tests.toolchain.typescript --write")
     for root in ROOTS:
         with tempfile.TemporaryDirectory() as scratch:
-            made = compiled(root, Path(scratch, "package"))[root]
+            place = shared_place(root, Path(scratch, "package"))
+            done = place.compile()
+            if done.returncode != 0:
+                sys.exit(done.output)
+            made = shared_output(root, place)[root]
         lib = ROOTS[root] / "lib"
         for path in kept(root):
             (lib / path).unlink()

@@ -2,7 +2,7 @@
 
 The NDK and the .aar files of React Native are on no package registry: `prefab/` declares their libraries, and the
 compiler that CMake knows is a script. So paths, names of targets and the commands are checked; for some,
-`compile_with_clang` has zig's Clang do what they say.
+`complaints` has zig's Clang do what they say.
 """
 
 import json
@@ -19,11 +19,14 @@ from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes import downloads
 from tests.toolchain import jsc
+from tests.toolchain.react_native import cpp_complaints
 from tests.toolchain.react_native.bare import BareApp
 from tests.toolchain.react_native.gradle_plugin import Generated
 
 PREFAB = Path(__file__).with_name("prefab")
 NOT_UNPACKED = re.compile(r"cmake/data/(bin/(ccmake|cpack|ctest)|doc/)")
+FOLDER = re.compile(r"(?:-I|-isystem)?(/.+)")
+"""an option that names a folder, or the word after such an option"""
 QUIET = ("--no-warn-unused-cli", "-Wno-dev")
 STAND_IN = """\
 #!/bin/sh
@@ -83,11 +86,18 @@ def configure(app: BareApp, generated: Generated) -> Configured:
     return Configured(done.returncode, done.stdout + done.stderr, _commands(build / "compile_commands.json"))
 
 
-def compile_with_clang(done: Configured, source: Path, made: Path) -> None:
-    """Compiles a source to the object `made` with CMake's options for it. Raises ToolError with Clang's words."""
+def complaints(done: Configured, source: Path) -> str:
+    """Clang's errors for a source that is compiled with CMake's options for it; no text if there are none."""
     _, *options = shlex.split(done.commands[source])
-    kept = options[: options.index("-o")]  # after it: another object, -c and the source
-    jsc.compiler(["-target", jsc.TARGET, *kept, "-c", source, "-o", made], what=f"compiling {source.name}")
+    given = ["-target", jsc.TARGET, *map(_followed, options[: options.index("-o")])]  # after it: an object, the source
+    folders = [Path(found[1]) for each in given if (found := FOLDER.fullmatch(each))]
+    return cpp_complaints.complaints(source, given, [each for each in folders if cache_folder() not in each.parents])
+
+
+def _followed(option: str) -> str:
+    """An option with the folder that a link leads to: those of locked packages have their version in their path."""
+    found = FOLDER.fullmatch(option)
+    return option.replace(found[1], str(Path(found[1]).resolve())) if found else option
 
 
 def _compiler(program: Path) -> list[str]:

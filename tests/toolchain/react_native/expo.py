@@ -36,8 +36,7 @@ class ExpoApp:
 
     def linked(self, system: str) -> dict[str, Any]:
         """Expo's autolinking for the platform."""
-        program = node.tool(node.project(self.project), "expo-modules-autolinking")
-        return read_json(node.run([program, "react-native-config", "--platform", system, "--json"], cwd=self.folder))
+        return linked(self.folder, system, self.project)
 
     def native_files(self) -> Mapping[str, bytes]:
         """All files of both native projects, by path."""
@@ -51,6 +50,12 @@ def prebuild(folder: Path, *arguments: str, project: str = NEWEST) -> node.Finis
     template = Path("node_modules", "expo", "template.tgz")
     options = ("--no-install", "--platform", "all", "--template", f".{os.sep}{template}")
     return node.run([program, "prebuild", *options, *arguments], cwd=folder)
+
+
+def linked(folder: Path, system: str, project: str = NEWEST) -> dict[str, Any]:
+    """Expo's autolinking of all packages of an app for a platform."""
+    program = node.tool(node.project(project), "expo-modules-autolinking")
+    return read_json(node.run([program, "react-native-config", "--platform", system, "--json"], cwd=folder))
 
 
 def make(built: Built, folder: Path, name: str = NEWEST) -> ExpoApp:

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from packager.files.user_cache import cache_folder
@@ -42,6 +42,15 @@ def make(folder: Path, others: Mapping[str, Path] = NO_OTHERS) -> Path:
         elif path.is_file():
             shutil.copy(path, folder)
     return folder
+
+
+def config(folder: Path, name: str, suffixes: Sequence[str], without: Sequence[str] = ("src/*.channel.tsx",)) -> Path:
+    """A configuration of TypeScript that finds modules with `suffixes`, and no other in the files `without`."""
+    options = {"moduleSuffixes": suffixes, "noEmit": True}
+    settings = {"extends": "./tsconfig.json", "compilerOptions": options, "exclude": without}
+    path = folder / f"tsconfig.{name}.json"
+    path.write_text(json.dumps(settings), encoding="utf-8", newline="\n")
+    return path
 
 
 def run(folder: Path, name: str, *arguments: str, channel: str = "") -> node.Finished:

@@ -5,17 +5,24 @@ compiler gets the headers of the npm package.
 """
 
 import json
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.toolchain import jsc, node
-from tests.toolchain.react_native import codegen
+from tests.toolchain.kept import kept
+from tests.toolchain.npm_checks import contents
+from tests.toolchain.react_native import bare, codegen
 from tests.toolchain.react_native.bare import BareApp
-from tests.toolchain.swift import Finished, swift
+from tests.toolchain.react_native.packages import Built
+from tests.toolchain.swift import Finished, swift, toolchain_files
 
 APPLE = Path(__file__).with_name("apple")
 SCRIPT = Path(__file__).with_name("spm.js")
 PRODUCTS = ("ReactHeaders", "ReactNativeHeaders", "ReactNativeDependenciesHeaders")
+OUTCOME = "outcome.json"
 MANIFEST = """\
 // swift-tools-version: 6.0
 import PackageDescription
@@ -25,6 +32,64 @@ let package = Package(
     targets: [{targets}]
 )
 """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The work of React Native's scripts and of Swift's compiler on an app with a package."""
+
+    told: str
+    """output of React Native's scripts"""
+    linked: str
+    """the folder that they link, by its path in the app"""
+    build: Finished
+    compiled: list[str]
+    """the objects that were built, by their paths in the app"""
+    without_header: Finished
+    """a build where a source includes a header that is nowhere"""
+    described: Finished
+    """the package's manifest in JSON"""
+
+
+def outcome(built: Built, name: str) -> Outcome:
+    """Of the package whose product in Swift has that name; kept by content, as all compilations are.
+
+    Raises AssertionError with the words of a build that fails.
+    """
+
+    def make(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            made = _outcome(built, Path(scratch).resolve(), name)
+        for done in (made.build, made.described):
+            assert done.returncode == 0, done.output
+        assert "error: " in made.without_header.output, made.without_header.output
+        (folder / OUTCOME).write_text(json.dumps(asdict(made)), encoding="utf-8")
+
+    react_native = str(node.project(jsc.NEWEST))
+    content = [*contents(built.package), react_native, *jsc.includes()]
+    found = kept("swiftpm", make, *content, *toolchain_files(), Path(__file__), SCRIPT, APPLE, bare.FIXTURE) / OUTCOME
+    read: Mapping[str, Any] = json.loads(found.read_text(encoding="utf-8"))
+    finished = {key: Finished(**read[key]) for key in ("build", "without_header", "described")}
+    return Outcome(told=read["told"], linked=read["linked"], compiled=read["compiled"], **finished)
+
+
+def _outcome(built: Built, scratch: Path, name: str) -> Outcome:
+    app = make(bare.make(built, scratch / "app"))
+    package = (app.linked / "libs" / name).resolve()
+    build = app.build()
+    objects = sorted(path.relative_to(app.folder).as_posix() for path in app.folder.glob("scratch/*/debug/**/*.o"))
+    described = app.run("package", "dump-package", folder=package)
+    source = package / "cpp" / "Sha256.cpp"
+    source.unlink()  # it is a link to a file of others
+    source.write_text('#include "Nowhere.h"\n', encoding="utf-8")
+    return Outcome(
+        told=app.told,
+        linked=package.relative_to(app.folder).as_posix(),
+        build=build,
+        compiled=objects,
+        without_header=app.build(),
+        described=described,
+    )
 
 
 @dataclass(frozen=True)
@@ -40,21 +105,17 @@ class SwiftPmApp:
         """The package that has all linked packages as dependencies."""
         return self.folder / "build" / "generated" / "autolinking"
 
-    def run(self, *command: str, options: tuple[str, ...] = ()) -> Finished:
-        """A command of Swift's in the package of linked packages."""
-        return swift().run(
-            ["swift", *command, "--scratch-path", str(self.folder / "scratch"), *options],
-            cwd=self.linked,
-            mounts={str(self.folder): self.folder, **_mounts()},
-        )
+    def run(self, *command: str, folder: Path) -> Finished:
+        """A command of Swift's for the package in `folder`."""
+        return swift().run(["swift", *command], cwd=folder, mounts={str(self.folder): self.folder, **_mounts()})
 
     def build(self) -> Finished:
         """`swift build`; what is built stays unlinked, because the libraries are Apple's."""
         seen = [option for folder in _headers() for option in ("-Xcc", "-isystem", "-Xcc", str(folder))]
         quick = ("-j", "2", "--disable-index-store", "-Xcc", "-g0")
-        return self.run(
-            "build", options=(*quick, "-Xcc", "-Wno-everything", "-Xcc", "-fmodule-name=ReactAppHeaders", *seen)
-        )
+        lenient = ("-Xcc", "-Wno-everything", "-Xcc", "-fmodule-name=ReactAppHeaders")
+        place = ("--scratch-path", str(self.folder / "scratch"))
+        return self.run("build", *place, *quick, *lenient, *seen, folder=self.linked)
 
 
 def make(app: BareApp) -> SwiftPmApp:
@@ -63,7 +124,7 @@ def make(app: BareApp) -> SwiftPmApp:
     made.mkdir(parents=True)
     (made / "autolinking.json").write_text(json.dumps(app.config()), encoding="utf-8")
     _write_react_native(app.folder / "build" / "xcframeworks")
-    codegen.for_ios(app.folder, app.folder, project=app.project)
+    codegen.generate_for_ios(app.folder, app.folder, app.project)
     react_native = node.project(app.project) / "node_modules" / "react-native"
     done = node.run([SCRIPT, react_native, app.folder], cwd=app.folder)
     assert done.returncode == 0, done.output

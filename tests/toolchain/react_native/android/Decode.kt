@@ -1,4 +1,4 @@
-// Asks the Kotlin half of a package for pictures, as JavaScript does, on a device with one app.
+// Asks the Kotlin half of a package for pictures, one after the other, as JavaScript does, on a device with one app.
 package reactnative
 
 import android.content.ContentResolver
@@ -16,13 +16,21 @@ fun main(arguments: Array<String>) {
     val app = InstalledApp(File(given.getValue("apk")), data)
     given["provided"]?.let { ContentResolver.provided["content://media/1"] = File(it) }
     val module = ContractsPackage().getModule("ContractsFilesAndroid", object : ReactApplicationContext(app) {})
+    for (number in generateSequence(0) { it + 1 }.takeWhile { "uri.$it" in given }) {
+        val (uri, size) = given.getValue("uri.$number") to given.getValue("size.$number").toDouble()
+        decode(module as NativeContractsFilesAndroidSpec, uri, size, number)
+    }
+}
+
+private fun decode(module: NativeContractsFilesAndroidSpec, uri: String, size: Double, number: Int) {
+    BitmapFactory.steps.clear()
     val answer = Answer()
-    (module as NativeContractsFilesAndroidSpec).decode(given.getValue("uri"), given.getValue("size").toDouble(), answer)
+    module.decode(uri, size, answer)
     answer.await()
-    report("path", answer.value?.getString("path"))
-    for (name in listOf("width", "height", "orientation")) report(name, answer.value?.getDouble(name)?.toInt())
-    report("code", answer.code)
-    report("words", answer.words)
-    report("thread", answer.thread)
-    report("steps", BitmapFactory.steps.joinToString())
+    report("$number.path", answer.value?.getString("path"))
+    for (name in listOf("width", "height", "orientation")) report("$number.$name", answer.value?.getDouble(name)?.toInt())
+    report("$number.code", answer.code)
+    report("$number.words", answer.words)
+    report("$number.thread", answer.thread)
+    report("$number.steps", BitmapFactory.steps.joinToString())
 }

@@ -24,19 +24,24 @@ fun main(arguments: Array<String>) {
     report("apiLevel", device.getDouble("apiLevel"))
     report("folder", device.getString("folder"))
 
-    val asset = given.getValue("asset")
-    val size = given.getValue("size").toDouble()
-    val answers = List(given.getValue("calls").toInt()) { Answer().also { module.locate(asset, size, it) } }
+    val calls = given.getValue("calls").toInt()
+    for (number in generateSequence(0) { it + 1 }.takeWhile { "asset.$it" in given }) {
+        val (asset, size) = given.getValue("asset.$number") to given.getValue("size.$number").toDouble()
+        locate(number, List(calls) { Answer().also { module.locate(asset, size, it) } })
+    }
+    if ("trouble" in given) trouble(app, module)
+}
+
+private fun locate(number: Int, answers: List<Answer>) {
     answers.forEach { it.await() }
     val first = answers.first()
-    report("path", first.value?.getString("path"))
-    report("offset", first.value?.getDouble("offset")?.toLong())
-    report("code", first.code)
-    report("words", first.words)
-    report("thread", first.thread)
-    report("same", answers.map { "${it.value?.getString("path")} ${it.code}" }.distinct().size)
-    report("read", AssetManager.opened.size)
-    trouble(app, module)
+    report("$number.path", first.value?.getString("path"))
+    report("$number.offset", first.value?.getDouble("offset")?.toLong())
+    report("$number.code", first.code)
+    report("$number.words", first.words)
+    report("$number.thread", first.thread)
+    report("$number.same", answers.map { "${it.value?.getString("path")} ${it.code}" }.distinct().size)
+    report("$number.read", AssetManager.opened.size)
 }
 
 /** A device that becomes hot, and short of memory. */

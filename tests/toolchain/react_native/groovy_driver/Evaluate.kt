@@ -8,9 +8,25 @@ import java.io.File
 import org.codehaus.groovy.control.CompilerConfiguration
 import org.codehaus.groovy.control.customizers.ImportCustomizer
 
-/** Runs a build.gradle and prints what it asks of Gradle, one line a call: `Evaluate <file> <kind>:<name>=<value>...`. */
+/**
+ * Runs build files and prints what they ask of Gradle, one line a call:
+ * `Evaluate <file> <kind>:<name>=<value>... -- <file> ...`. An empty line ends each; before it, one that failed says why.
+ */
 fun main(arguments: Array<String>) {
-    val (file, given) = arguments.first() to arguments.drop(1).map { it.split(":", "=", limit = 3) }
+    for (words in cases(arguments.toList())) {
+        val failure = runCatching { evaluate(words) }.exceptionOrNull()
+        if (failure != null) println("failed\t${failure.message?.replace("\n", " ")}")
+        println()
+    }
+}
+
+private fun cases(words: List<String>): List<List<String>> =
+    words.fold(listOf(listOf<String>())) { all, word ->
+        if (word == "--") all.plusElement(listOf()) else all.dropLast(1).plusElement(all.last() + word)
+    }
+
+private fun evaluate(words: List<String>) {
+    val (file, given) = words.first() to words.drop(1).map { it.split(":", "=", limit = 3) }
     fun values(kind: String) = given.filter { it[0] == kind }.associate { it[1] to number(it[2]) }
     val configuration = CompilerConfiguration()
     configuration.scriptBaseClass = BuildScript::class.java.name
