@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from packager.quantization.calibration.histogram import CHUNK, Histogram, add, coarser, count
 from packager.quantization.calibration.statistics import DAMAGED, Collection, load
 from packager.quantization.calibration.thresholds import folded, rebinned
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
@@ -31,7 +32,7 @@ def bins_of(histogram: Histogram) -> dict[int, int]:
     return {histogram.first + index: int(each) for index, each in enumerate(histogram.counts) if each}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.lists(FLOATS, min_size=1, max_size=6), min_size=1, max_size=5))
 def test_parts_in_any_order_give_the_histogram_of_the_whole(parts: list[list[float]]) -> None:
     arrays = [numpy.array(part, numpy.float32) for part in parts]
