@@ -1,5 +1,6 @@
 """Empty caches for tests that build: results are made anew, while other ONNX Runtimes are those of the user's cache."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from packager.environments import ensure
@@ -12,10 +13,16 @@ OWN = cache_folder()
 ensure(Runtime())  # every build needs it; on a new machine this fetches it once
 
 
-def empty_cache(folder: Path) -> Path:
-    """`folder` as XDG_CACHE_HOME: without results, with the environments of the user's cache."""
+def empty_cache(folder: Path, without: Collection[str] = ()) -> Path:
+    """`folder` as XDG_CACHE_HOME: without results, with the environments of the user's cache but for `without`."""
     cache = folder / "mobpack"
     cache.mkdir(parents=True, exist_ok=True)
-    if not (cache / "environments").exists():
-        (cache / "environments").symlink_to(OWN / "environments")
+    environments = cache / "environments"
+    if without:
+        environments.mkdir(exist_ok=True)
+        for each in (OWN / "environments").iterdir():
+            if each.name not in without and not (environments / each.name).exists():
+                (environments / each.name).symlink_to(each)
+    elif not environments.exists():
+        environments.symlink_to(OWN / "environments")
     return folder

@@ -13,21 +13,33 @@ from pathlib import Path
 
 import pytest
 
+from packager.files.user_cache import cache_folder
 from packager.targets.android import kotlin
 from tests.toolchain import jvm, projects, warm_java
 from tests.toolchain.device import Library, library
+from tests.toolchain.kept import remove_unused
 from tests.toolchain.require import fetched, require
 
-pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out"]
+pytest_plugins = [
+    "tests.passes",
+    "tests.durations",
+    "tests.nights",
+    "tests.left_out",
+    "tests.compiled",
+    "tests.workers",
+]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Undo two settings of the caller that the tests' processes would inherit, keep processes of Java, and have no
-    program start threads for NumPy, as mobpack has none."""
+    program start threads for NumPy, as mobpack has none. What Hypothesis has read in modules is kept for other clones.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
+    remove_unused(cache_folder() / "hypothesis" / "constants")
     if kotlin.JAVA_RUNNER not in os.environ:  # a process that starts others which run tests
         folder = tempfile.mkdtemp(prefix="mobpack-java-")
         os.environ[kotlin.JAVA_RUNNER] = warm_java.runner(Path(folder))

@@ -1,7 +1,7 @@
 """Which names of the standard library macOS and Windows lack, as its type stubs say (typeshed, which mypy carries)."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +29,11 @@ def is_missing(module: str, platform: str) -> bool:
 def names(module: str, platform: str) -> frozenset[str]:
     """Names that a module of the standard library has on `platform`."""
     return frozenset(_defined(_stub(module), platform))
+
+
+def lacking(modules: Iterable[str], platform: str) -> Mapping[str, frozenset[str] | None]:
+    """For each of `modules` the names that it lacks on `platform`; None for a module that is missing itself."""
+    return {each: None if is_missing(each, platform) else missing(each, platform) for each in sorted(set(modules))}
 
 
 @cache

@@ -12,7 +12,9 @@ from packager.core.errors import ConfigError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 Answer = subprocess.CompletedProcess[str]

@@ -37,7 +37,9 @@ from tests.bisection_cases import (
 from tests.onnx_text import onnx_model, quantized_by, weight
 from tests.random_nets import nets
 from tests.rewriting_cases import outcome, run, samples_for, static
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 

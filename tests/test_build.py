@@ -17,7 +17,9 @@ from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 

@@ -33,6 +33,7 @@ from packager.release.manifest import contract_entry, tensor_entry
 from packager.signing.statements import payload
 from tests.channel_cases import SETTINGS, model_entry
 from tests.differences_cases import CHANGED, TENSORS, TYPED, Changed
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
@@ -165,7 +166,7 @@ def test_a_missing_key_is_named() -> None:
         parsed(payload(document), "it")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(0, len(canonical(DOCUMENT)) - 1), st.integers(1, 255))
 def test_a_changed_byte_is_refused_or_gives_another_document(index: int, change: int) -> None:
     content = bytearray(canonical(DOCUMENT))

@@ -27,7 +27,9 @@ from packager.verification.partition.report import Gates
 from packager.workflows.build import Examination
 from tests.caches import empty_cache
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {

@@ -1,6 +1,6 @@
-"""The sizes of pictures, which graphs compute in integers, are those of 64-bit floats for every size to 4096."""
+"""The sizes of pictures, which graphs compute in integers, are those of 64-bit floats."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -17,6 +17,12 @@ pytestmark = pytest.mark.by_content
 Numbers = numpy.typing.NDArray[Any]
 Wanted = Callable[[Numbers, Numbers], tuple[Numbers, Numbers]]
 LONGEST = 4096
+SMALL = 512
+HEIGHTS: dict[str, Sequence[int]] = {
+    "those to 512 and every thirteenth": (*range(1, SMALL + 1), *range(SMALL + 1, LONGEST + 1, 13)),
+    "all": range(1, LONGEST + 1),
+}
+"""Heights up to LONGEST, of which small ones are halved most often, where a number is rounded to even."""
 ROWS = 512
 """heights that are computed at a time, each with all widths"""
 HEIGHT, WIDTH = 224, 320
@@ -48,16 +54,22 @@ CASES: dict[str, tuple[dict[str, Any], Wanted, Callable[[Numbers], Numbers]]] = 
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_every_size_fits_as_in_floats(case: tuple[dict[str, Any], Wanted, Callable[[Numbers], Numbers]]) -> None:
-    keys, wanted, rounded = case
+@pytest.mark.parametrize(
+    "heights", [pytest.param(name, marks=pytest.mark.nightly("others") if name == "all" else ()) for name in HEIGHTS]
+)
+@pytest.mark.parametrize("case", CASES)
+def test_every_size_fits_as_in_floats(case: str, heights: str) -> None:
+    """Heights with every width to LONGEST."""
+    keys, wanted, rounded = CASES[case]
     writer = Writer(scope="x")
     fitting = Fitting(**{"resize_to": None, "align": "center", "height": HEIGHT, "width": WIDTH, **keys})
     made = fit(writer, fitting, "width", "height")
     values = [(name, ElementType.INT64, ("n",)) for name in (made.width, made.height, made.left, made.top)]
     ran = Ran(graph_of(writer, values, inputs=[(name, ElementType.INT64, ("n",)) for name in ("width", "height")]))
-    for start in range(1, LONGEST, ROWS):
-        height, width = (each.ravel() for each in numpy.mgrid[start : start + ROWS, 1 : LONGEST + 1])
+    widths = numpy.arange(1, LONGEST + 1)
+    for start in range(0, len(HEIGHTS[heights]), ROWS):
+        chosen = numpy.array(HEIGHTS[heights][start : start + ROWS])
+        height, width = (each.ravel() for each in numpy.meshgrid(chosen, widths, indexing="ij"))
         found = ran({"width": width, "height": height})
         made_width, made_height = wanted(width, height)
         numpy.testing.assert_array_equal(found[made.width], made_width)

@@ -23,12 +23,16 @@ from packager.deltas import matching
 from packager.deltas.layout import ADD, ADD_SPARSE, CHANGED_VALUES, COPY, END, INSERT, SPAN_BYTES, varint
 from packager.deltas.tensors import paired, tensors_of
 from tests import delta_vectors
+from tests.nights import examples
 from tests.onnx_text import compiled, onnx_model
 
 pytestmark = pytest.mark.by_content
 
 FAST = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
 )
 NOISE = numpy.random.default_rng(0)
 
@@ -181,7 +185,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes, by
     return old, new, made(tmp_path_factory.mktemp("versions"), old, new)
 
 
-@settings(FAST, max_examples=200)
+@settings(FAST, max_examples=examples(200))
 @given(data=st.data())
 def test_a_flipped_bit_never_gives_another_result(
     tmp_path: Path, versions: tuple[bytes, bytes, bytes], data: st.DataObject

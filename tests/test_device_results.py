@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from packager.core.errors import ToolError
 from packager.devices.farms.carrier import BYTES_A_LINE, MARK, documents_in, lines_of
 from packager.devices.farms.collecting import DEEPEST, FILE, collect
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
@@ -39,7 +40,7 @@ def zipped(path: Path, entries: dict[str, bytes]) -> Path:
 
 
 @given(documents=st.lists(st.binary(min_size=1, max_size=4000), unique=True, max_size=4), seed=st.integers())
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=examples(60))
 def test_documents_survive_any_order_and_repetition_of_their_lines(documents: list[bytes], seed: int) -> None:
     lines = [line for document in documents for line in lines_of(document)] * 2
     random.Random(seed).shuffle(lines)

@@ -29,6 +29,8 @@ from packager.targets import TARGETS, WRAPPERS
 from tests.differences_cases import ANDROID, IOS, LABELS, REACT_NATIVE, TENSORS, classifier, texts_of
 from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, choice, typed
 
+pytestmark = pytest.mark.by_content
+
 KINDS = {"android": "aar", "ios": "swift-package", "react_native": "npm-package"}
 MANIFEST = (
     '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.changes">'

@@ -19,7 +19,9 @@ from packager.workflows.requested import Request, package_of
 from tests.archives import read_zip
 from tests.encryption_cases import KEY, KEY_ID, PACKAGE, contents
 from tests.onnx_text import linear, saved
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 PROJECT = """[package]
 name = "vision"
 version = "1.2.3"

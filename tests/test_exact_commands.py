@@ -6,7 +6,8 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from tests import haswell
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model
+from tests.toolchain import forks
 from tests.toolchain.environments import have
 from tests.toolchain.models import digits
 
@@ -90,21 +92,33 @@ class Side:
         return {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
 
 
+LIBRARIES = """
+onnx onnxruntime packager.cli packager.quantization.calibration.statistics packager.quantization.measurement.running
+packager.workflows.build packager.workflows.quantize
+""".split()
+"""Modules that the commands and their programs have in common."""
+
+
 def sides(command: str, folder: Path) -> tuple[Side, Side]:
-    """A command here and on a Haswell, at the same time: Python takes seconds to start there."""
+    """A command here and on a Haswell, at the same time. Python takes seconds to start there: it starts once, and the
+    command and its programs are forks of it."""
     have("x86_64")
     pythons = {"here": Path(sys.executable), "there": haswell.interpreter(folder / "haswell")}
-    running = {where: started(folder / where, python, COMMANDS[command]) for where, python in pythons.items()}
-    return finished(folder / "here", running["here"]), finished(folder / "there", running["there"])
+    with ExitStack() as stack:
+        running = {}
+        for where, python in pythons.items():
+            client, _ = stack.enter_context(forks.served(LIBRARIES, command=(str(python), "-P")))
+            running[where] = started(folder / where, [*client, "-m", "packager.cli", *COMMANDS[command]])
+        return finished(folder / "here", running["here"]), finished(folder / "there", running["there"])
 
 
-def started(folder: Path, python: Path, arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
+def started(folder: Path, command: Sequence[str]) -> "subprocess.Popen[str]":
     folder.mkdir()
     project(folder)
     return subprocess.Popen(
-        [python, "-m", "packager.cli", *arguments],
+        command,
         cwd=folder,
-        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))},
+        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache", without=("arm64",)))},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -130,7 +144,7 @@ def test_quantize_gives_the_same_figures_and_the_same_answer(tmp_path: Path) -> 
     both = sides("quantize", tmp_path)
     here, there = (json.loads(side.said) for side in both)
     for found in (here, there):
-        del found["latencies"]  # of the processor itself
+        del found["latencies"]  # of the processor itself, and of one that `without` leaves out
         del found["warnings"]  # that it is slower
     assert {each["is-within"] for each in here["search"]["evaluations"]} == {True, False}
     assert here == there

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from packager.verification.parity import allclose
 from packager.verification.parity.allclose import over
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
@@ -15,7 +16,7 @@ NUMBERS = st.floats(width=32, allow_nan=True, allow_infinity=True)
 SHAPES = st.sampled_from([(7,), (2, 3), (), (0, 4)])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data(), st.sampled_from([0.0, 1e-3, 0.5]), st.sampled_from([0.0, 1e-5, 1.0]))
 def test_it_is_within_where_numpy_says_so(data: st.DataObject, rtol: float, atol: float) -> None:
     shape = data.draw(SHAPES)

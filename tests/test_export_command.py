@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy
@@ -13,14 +14,28 @@ import onnxruntime
 import pytest
 
 from tests.disks import tiny_disk
+from tests.toolchain import forks
 from tests.toolchain.torch import nets, variables
 
 pytestmark = [pytest.mark.by_content("tests/toolchain/nets.py"), pytest.mark.torch]
 
 
-def started(folder: Path, *options: str) -> "subprocess.Popen[str]":
+MODULES = (
+    "packager.cli packager.processes.channel packager.workflows.export.steps torch torch.export torch.onnx onnxscript"
+).split()
+"""Modules that the command and its program take longest to import."""
+
+
+@pytest.fixture(scope="module")
+def python() -> Iterator[tuple[str, ...]]:
+    """Runs Python as a fork of one that has imported PyTorch; programs of the command are forks, too."""
+    with forks.served(MODULES, environment=variables()) as (client, _):
+        yield client
+
+
+def started(python: Sequence[str], folder: Path, *options: str) -> "subprocess.Popen[str]":
     """The command, running in a user's folder that has nets.py in it."""
-    command = [sys.executable, "-P", "-m", "packager.cli", "export", *options]
+    command = [*python, "-m", "packager.cli", "export", *options]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=nets(folder), env=variables()
     )
@@ -31,9 +46,9 @@ def left_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name not in ("nets.py", "__pycache__"))
 
 
-def test_a_module_becomes_a_model_and_samples_that_a_check_takes(tmp_path: Path) -> None:
+def test_a_module_becomes_a_model_and_samples_that_a_check_takes(python: Sequence[str], tmp_path: Path) -> None:
     options = ("nets:prints", "-o", "classifier.onnx", "--dynamic", "batch", "--keep-samples", "kept", "--json")
-    running = started(tmp_path, *options)
+    running = started(python, tmp_path, *options)
     out, err = running.communicate()
     assert running.returncode == 0, err
     document = json.loads(out)
@@ -50,9 +65,12 @@ def test_a_module_becomes_a_model_and_samples_that_a_check_takes(tmp_path: Path)
         numpy.testing.assert_allclose(found, recorded["output"], 1e-3, 1e-5)
 
 
-def test_a_model_that_computes_something_else_is_not_written_unless_forced(tmp_path: Path) -> None:
+def test_a_model_that_computes_something_else_is_not_written_unless_forced(
+    python: Sequence[str], tmp_path: Path
+) -> None:
     options = ("nets:size_branch", "--dynamic", "batch")
-    plain, forced = started(tmp_path / "plain", *options), started(tmp_path / "forced", *options, "--force")
+    plain = started(python, tmp_path / "plain", *options)
+    forced = started(python, tmp_path / "forced", *options, "--force")
     out, err = plain.communicate()
     assert (plain.returncode, out, left_in(tmp_path / "plain")) == (5, "", []), err
     assert "output 'output' on sample 2 (batch = 1), node by node: 3 of 3 numbers differ" in err
@@ -63,16 +81,17 @@ def test_a_model_that_computes_something_else_is_not_written_unless_forced(tmp_p
     assert out.splitlines()[-1] == "model.onnx"
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing(python: Sequence[str], tmp_path: Path) -> None:
     with tiny_disk(tmp_path):
-        running = started(tmp_path, "nets:large")
+        running = started(python, tmp_path, "nets:large")
         _, err = running.communicate()
         assert (running.returncode, left_in(tmp_path)) == (4, []), err
         assert "No space left" in err
 
 
 def test_ctrl_c_leaves_nothing_and_ends_pytorch(tmp_path: Path) -> None:
-    running = started(tmp_path, "nets:waits")
+    """Of a command that has started by itself, as all do elsewhere."""
+    running = started((sys.executable, "-P"), tmp_path, "nets:waits")
     deadline = time.monotonic() + 60
     while not (tmp_path / "waiting").exists():
         assert running.poll() is None, running.communicate()

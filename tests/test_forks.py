@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from packager.compile.compile import compile_variant
-from packager.core.errors import ModelError
+from packager.core.errors import InternalError, ModelError
 from packager.core.values import baseline
 from packager.files.store import Store
-from packager.processes import children, commands
-from tests.onnx_text import linear, loaded
-from tests.toolchain import forks
+from packager.processes import channel, children, commands
+from tests.caches import empty_cache
+from tests.onnx_text import linear, loaded, saved
+from tests.toolchain import command, forks
 from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
@@ -57,10 +58,10 @@ def patience() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_fork_has_folder_arguments_variables_streams_and_code(forked: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_fork_has_folder_arguments_variables_streams_and_code(tmp_path: Path) -> None:
     program = write(tmp_path, PROGRAM)
     with patience():
-        done = children.run([*forked, program, "one"], folder=tmp_path, environment={"TOLD": "yes"})
+        done = children.run([*forks.shared(), program, "one"], folder=tmp_path, environment={"TOLD": "yes"})
     assert done.stdout == f'["{tmp_path}", ["{program}", "one"], "yes", true]\n'
     assert (done.stderr, done.returncode) == ("complaint", 7)
     assert "TOLD" not in os.environ
@@ -82,8 +83,8 @@ time.sleep(600)
 """
 
 
-def test_a_fork_ends_with_its_client_and_what_it_started(forked: tuple[str, ...], tmp_path: Path) -> None:
-    with children.start([*forked, write(tmp_path, STARTING)], tmp_path, stderr=subprocess.DEVNULL) as process:
+def test_a_fork_ends_with_its_client_and_what_it_started(tmp_path: Path) -> None:
+    with children.start([*forks.shared(), write(tmp_path, STARTING)], tmp_path, stderr=subprocess.DEVNULL) as process:
         assert process.stdout
         try:
             with patience():
@@ -174,3 +175,42 @@ def test_a_fork_converts_to_the_bytes_of_a_program(tmp_path: Path, monkeypatch: 
         made.append(compile_variant(variant, Store(tmp_path / name)).path.read_bytes())
         monkeypatch.setattr(commands, "python", children.python)
     assert made[0] == made[1]
+
+
+ASKING = """
+import json, os, sys
+from packager.processes import children, commands
+print(json.dumps([os.getpid(), "onnxruntime" in sys.modules, hash("a")]), flush=True)
+if len(sys.argv) > 1:
+    done = children.run([*commands.python(), sys.argv[1]])
+    print(done.stdout, end="")
+"""
+"""Tells of itself, and has another program tell the same."""
+
+
+def test_programs_of_a_fork_are_forks_of_a_server_with_its_own_variables(tmp_path: Path) -> None:
+    program, told = write(tmp_path, ASKING), []
+    for seed in ("1", "2"):
+        with forks.served(environment={"PYTHONHASHSEED": seed}) as (client, _):
+            done = children.run([*client, program, program])
+        told.append([json.loads(line) for line in done.stdout.splitlines()])
+    (one, other), (third, fourth) = told
+    assert len({pid for pid, *_ in (one, other, third, fourth)}) == 4
+    assert one[1:] == other[1:]
+    assert third[1:] == fourth[1:]
+    assert one[1]
+    assert one[2] != third[2]
+
+
+def test_programs_of_a_command_are_forks_where_those_of_the_tests_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command whose programs ask a server that is not there cannot convert a model."""
+    saved(tmp_path / "model.onnx", linear())
+    variables = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(tmp_path / "cache"))}
+    nowhere = (*forks.shared()[:-1], str(tmp_path / "nowhere"))
+    monkeypatch.setattr(channel, "python", lambda: nowhere)
+    done = command.run("convert", "model.onnx", folder=tmp_path, environment=variables)
+    assert (done.returncode, "converter failed" in done.stderr) == (InternalError.EXIT_CODE, True), done.stderr
+    monkeypatch.setattr(channel, "python", forks.shared)
+    assert command.run("convert", "model.onnx", folder=tmp_path, environment=variables).returncode == 0

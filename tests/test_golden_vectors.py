@@ -28,7 +28,9 @@ from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.golden.cases import specs
 from tests.onnx_text import linear, loaded, onnx_model, weight
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 processes = pytest.mark.processes
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -16,7 +16,9 @@ from packager.cli.text_tables import Table
 from tests.onnx_text import loaded, onnx_model, saved
 from tests.tokenizer_graphs import bert, changed
 from tests.toolchain import models
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content("packager"), pytest.mark.processes]
 
 INPUTS = "int64[batch, tokens] input_ids, int64[batch, tokens] attention_mask"

@@ -78,6 +78,7 @@ def test_an_installed_mobpack_finds_its_templates(built: tuple[Path, Path], kind
             "--no-deps",
             "--no-index",
             "--no-build-isolation",
+            "--no-compile",
             "--target",
             str(target),
             str(built[1] if kind == "wheel" else built[0]),

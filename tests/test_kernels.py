@@ -18,7 +18,9 @@ from packager.verification.partition import kernels
 from packager.verification.partition.kernels import explained, graph_of, prove
 from tests.onnx_text import linear, loaded, onnx_model, weight
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.by_content
 
 NO_KERNEL = "(float16[2] x, float16[2] s) => (float16[2] y) { [first] r = Neg (x) [second] y = Gelu (r) }"

@@ -21,7 +21,9 @@ from packager.runners import RUNNERS
 from packager.verification import parity
 from packager.verification.parity import ParitySettings, Subject
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 BRANCHES = """

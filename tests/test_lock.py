@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import Distribution, version
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ import pytest
 from packager import config
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
-from packager.locking import LOCK, Lock, Tables, compare, read, write
+from packager.locking import LOCK, Facts, Lock, Tables, compare, packages, read, write
 from packager.locking.hashing import dir_hash
 from packager.locking.lock import DIR_HASH, ENVIRONMENT, FILE, MACHINE, ORDER, PINNED, PYTHON, RUNTIME
 from packager.locking.packages import inside, own_code
@@ -24,8 +24,9 @@ from packager.workflows.ingredients import Project, refuse_changed
 from packager.workflows.project_code import modules_of
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
+from tests.toolchain.forks import forked
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 pytestmark = pytest.mark.processes
 
@@ -47,6 +48,27 @@ samples = "samples"
 
 [target.ios]
 """
+
+
+FACTS: dict[tuple[str, str], Facts] = {}
+"""By place and name of a package that no test changes."""
+
+
+@pytest.fixture(autouse=True)
+def _packages_are_listed_once(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Thousands of files for each lock; those of packages that tests make are listed each time."""
+    listed, made = packages.facts, tmp_path_factory.getbasetemp()
+
+    def facts(installed: Distribution) -> Facts:
+        place = Path(str(installed.locate_file("")))
+        if place.is_relative_to(made):
+            return listed(installed)
+        key = str(place), installed.name
+        if key not in FACTS:
+            FACTS[key] = listed(installed)
+        return FACTS[key]
+
+    monkeypatch.setattr(packages, "facts", facts)
 
 
 def make_project(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.core.names import camel_case, identifiers, pascal_case
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
@@ -48,7 +49,7 @@ EXPORTED = [
     "🙂",
     "ﬀ",
 ]
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=examples(60), deadline=None)
 tensor_names = st.one_of(
     st.sampled_from(EXPORTED),
     st.sampled_from(sorted(RESERVED_SOMEWHERE)),

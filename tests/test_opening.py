@@ -22,7 +22,9 @@ from packager.xcframework import folder as xcframework_folder
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
 Special = Callable[[Path], None]

@@ -12,7 +12,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from packager import config as configuration
@@ -39,11 +38,13 @@ from packager.workflows.runtimes import choose_runtimes
 from tests.archives import read_zip
 from tests.caches import empty_cache
 from tests.golden.cases import choice, plan, specs
-from tests.onnx_text import linear, saved
+from tests.onnx_text import linear, onnx_model, saved, session, weight
 from tests.test_runtime_library import contents, write_aar
-from tests.toolchain import jvm, models
+from tests.toolchain import jvm
 from tests.toolchain.device import Library, device
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 GEMM = 'ai.onnx;13;Gemm{"inputs": {"0": ["float"]}}\n'
@@ -57,16 +58,16 @@ WORD = "acmecs9fjme"
 APP = """\
 package apps
 
-import com.example.models.Orientation
+import com.example.models.Net
 import device.report
 import java.io.File
 
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    Orientation.loadBlocking(task.app, task.options).use { model ->
-        val input = Orientation.Input.allocate(dynamicDimension0 = task.number("batch"))
+    Net.loadBlocking(task.app, task.options).use { model ->
+        val input = Net.Input.allocate(batch = task.number("batch"))
         input.x.put(task.floats("x"))
-        task.write("scores", model.run(input).fetchName0)
+        task.write("scores", model.run(input).scores)
         report("provider", model.provider)
     }
     val maps = File("/proc/self/maps").readLines().map { it.substringAfterLast('/') }
@@ -458,10 +459,17 @@ def test_the_library_depends_on_the_runtime_unless_it_is_inside(folder: Path, st
 
 # With ONNX Runtime's own Android library
 
+NET = onnx_model(
+    "(float[batch, 3, 16, 16] x) => (float[batch, 4] scores) { c = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, k) "
+    "r = Relu (c) p = GlobalAveragePool (r) f = Flatten (p) scores = Gemm (f, g) }",
+    weights={"k": weight(8, 3, 3, 3), "g": weight(8, 4, seed=1)},
+)
+"""A net that XNNPACK takes."""
+
 
 @pytest.fixture(scope="module")
 def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a real model and ONNX Runtime's Android library, declared to have only this model's operators."""
+    """A project with NET and ONNX Runtime's Android library, declared to have only this model's operators."""
     folder = tmp_path_factory.mktemp("reduced")
     with zipfile.ZipFile(onnxruntime_android.aar) as archive:
         wanted = [
@@ -469,8 +477,8 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
         ]
         entries = {PurePosixPath(name): archive.read(name) for name in wanted if not name.endswith("/")}
     write_zip(folder / "ort.aar", entries)
-    (folder / "model.onnx").write_bytes(models.orientation().read_bytes())
-    config = project(folder, {}, package="models", model="orientation", format="ort", providers=["xnnpack"])
+    saved(folder / "model.onnx", NET)
+    config = project(folder, {}, package="models", model="net", format="ort", providers=["xnnpack"])
     plans = plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True)).plans
     operators = [each.operators for each in plans[0].files]
     (folder / "ort.config").write_text(operator_config(operators), encoding="utf-8")
@@ -481,7 +489,7 @@ def built(folder: Path, out: Path, own_cache: Path, *, emit_project: bool = Fals
     """Builds `folder` into `out` with its runtime and returns the manifest."""
     request = Request(targets=("android",), out=out, emit_project=emit_project)
     given = {"android": "ort.aar", **runtime}
-    config = project(folder, given, package="models", model="orientation", providers=["xnnpack"])
+    config = project(folder, given, package="models", model="net", providers=["xnnpack"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(own_cache))
         build.build(config, request, Console(quiet=True))
@@ -554,11 +562,11 @@ def test_the_generated_kotlin_runs_on_the_renamed_runtime_of_its_own_library(ren
     app.write_text(APP, encoding="utf-8")
     apps = jvm.compile_kotlin([app, jvm.APPS / "Task.kt"], classpath=[classes, jvm.fakes()])
     phone = device(Library(aar=library, classes=classes, apps=apps), tmp_path)
-    pages = np.random.default_rng(1).normal(size=(2, 3, 224, 224)).astype(np.float32)
+    pages = np.random.default_rng(1).normal(size=(2, 3, 16, 16)).astype(np.float32)
 
     run = phone.run("OwnRuntime", {"x": pages}, properties={"onnxruntime.native.path": libraries}, batch=2)
 
-    (expected,) = onnxruntime.InferenceSession(models.orientation()).run(None, {"x": pages})
+    (expected,) = session(NET.SerializeToString()).run(None, {"x": pages})
     assert np.abs(phone.output("scores", np.float32, *expected.shape) - expected).max() < 1e-5
     assert run.facts["provider"] == "XNNPACK"
     loaded = run.facts["libraries"].split()

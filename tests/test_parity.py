@@ -22,7 +22,9 @@ from packager.runners.recorded import Recorded
 from packager.verification import parity
 from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance
 from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 SETTINGS = ParitySettings(random_samples=2)

@@ -12,10 +12,11 @@ from packager.core.findings import OutputError
 from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.verification.parity import NO_RANGE, Tolerance
 from packager.verification.parity.metrics import Comparison, difference
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=examples(60), deadline=None)
 values = st.lists(
     st.sampled_from([0.0, -0.0, 1.0, -2.5, 1e-30, 3e38, math.inf, -math.inf, math.nan]), min_size=1, max_size=6
 )

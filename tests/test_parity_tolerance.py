@@ -19,7 +19,9 @@ from packager.verification.numbers import settings_for
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.bisection_cases import bisected, side
 from tests.onnx_text import compiled, loaded, onnx_model
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 

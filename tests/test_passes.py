@@ -3,15 +3,15 @@
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from packager.files.installed import PACKAGE
 from tests.keys import Tree
-from tests.toolchain import projects
+from tests.toolchain import forks, projects
 
 ROOT = Path(__file__).parents[1]
 VARIABLES = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"} | {"PYTHONPATH": str(ROOT)}
@@ -52,20 +52,27 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
+PYTEST = """
+_pytest.assertion.rewrite _pytest.cacheprovider _pytest.doctest _pytest.faulthandler _pytest.junitxml _pytest.logging
+_pytest.pytester _pytest.subtests _pytest.unittest _pytest.unraisableexception pytest execnet.multi tests.keys
+tests.toolchain.kept
+""".split()
+"""Modules that each run of tests imports, but for plug-ins, which pytest imports itself."""
+
+
+PLUGINS = ("-p", "tests.passes", "-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:hypothesispytest")
+
+
+@cache
+def client() -> tuple[str, ...]:
+    """The command that starts a fork of a process with PYTEST: importing it takes longer than most runs."""
+    return forks.lasting(PYTEST, VARIABLES)
+
+
 def run(tree: Tree, *options: str, environment: Mapping[str, str] | None = None) -> Mapping[str, int]:
     """The summary of a run of all tests of `tree`: `passed`, `kept` ... -> count."""
     variables = {**VARIABLES, "XDG_CACHE_HOME": str(tree.root / ".cache"), **(environment or {})}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "tests.passes",
-        "-p",
-        "no:cacheprovider",
-        "--keep-passes",
-        *options,
-    ]
+    command = [*client(), "-m", "pytest", *PLUGINS, "--keep-passes", *options]
     done = subprocess.run(command, cwd=tree.root, env=variables, capture_output=True, text=True, check=False)
     last = done.stdout.splitlines()[-1]
     assert " in " in last, done.stdout + done.stderr
@@ -93,7 +100,7 @@ def test_workers_keep_passes_and_the_summary_counts_theirs(tree: Tree) -> None:
 def test_nothing_is_kept_without_the_option_or_where_all_is_asked_for(tree: Tree) -> None:
     run(tree)
     assert run(tree, environment={"MOBPACK_TESTS_FRESH": "1"}) == {"passed": 2, "skipped": 1}
-    plain = [sys.executable, "-m", "pytest", "-p", "tests.passes", "-q"]
+    plain = [*client(), "-m", "pytest", "-p", "tests.passes", "-q"]
     done = subprocess.run(plain, cwd=tree.root, env=VARIABLES, capture_output=True, text=True, check=False)
     assert "2 passed, 1 skipped" in done.stdout
 
@@ -239,7 +246,9 @@ def write(path: Path) -> None:
 
 
 def key(tree: Tree) -> str:
-    done = subprocess.run([sys.executable, "-c", KEY], cwd=tree.root, env=VARIABLES, capture_output=True, text=True)
+    program = tree.root / "key.py"
+    program.write_text(KEY, encoding="utf-8", newline="\n")
+    done = subprocess.run([*client(), program], cwd=tree.root, env=VARIABLES, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -13,7 +13,9 @@ from PIL import Image
 from packager.cli import main
 from tests.onnx_text import onnx_model, saved
 from tests.tokenizer_graphs import bert, changed, vocabulary
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 NET = """(float[batch, 3, 8, 8] x) => (float[batch, 3] logits) <int64[2] axes = {2, 3}>

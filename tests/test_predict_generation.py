@@ -18,7 +18,9 @@ from packager.workflows.inputs import model_files
 from tests import decoders, encoder_decoders
 from tests.generation import plain_greedy
 from tests.onnx_text import saved
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 PROJECT = """

@@ -33,8 +33,9 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 PROJECT = """\
 [package]

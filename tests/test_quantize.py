@@ -11,14 +11,16 @@ import onnxruntime
 import pytest
 
 from packager.workflows import quantize
+from tests.caches import empty_cache
 from tests.disks import tiny_disk
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 NET = """(float[1, 3, 16, 16] x) => (float[1, 2] y) {
     c = Conv <pads = [1, 1, 1, 1]> (x, w)
@@ -161,9 +163,10 @@ def test_what_cannot_be_is_refused_with_what_to_do(
 
 
 def test_a_variant_that_is_neither_smaller_nor_faster_is_refused_unless_forced(
-    mobpack: Mobpack, tmp_path: Path
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Dynamic quantization applies to its one small matrix alone."""
+    """Dynamic quantization applies to its one small matrix alone. No emulated processor times it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / ".bare", without=("arm64",))))
     net(tmp_path)
     refused = mobpack("quantize", "net.onnx", "-q", "dynamic", "--no-report")
     assert refused.code == 6

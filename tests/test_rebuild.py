@@ -19,8 +19,9 @@ from tests.onnx_text import linear, saved
 from tests.signing_cases import make_key
 from tests.test_cli import Answer, Mobpack, mobpack
 from tests.test_provenance import shared_release
+from tests.toolchain.forks import forked
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 PACKAGE = "swift/pages-1.0.0.zip"
 MODEL = "pages-1.0.0/Sources/PagesKit/Resources/Models/pages/model.ort"

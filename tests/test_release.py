@@ -130,11 +130,12 @@ def test_the_bill_of_a_release_has_the_pinned_libraries_and_the_hashes_of_its_fi
 
 
 def test_the_wheel_installs_in_a_new_environment_and_says_its_version(release: Path, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "new")], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "new")], check=True)
     python = tmp_path / "new/bin/python"
     wheel = next(release.glob("*.whl"))
-    offline = ["--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
-    subprocess.run([python, "-m", "pip", "install", *offline, str(wheel)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    offline = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", *offline, str(wheel)], check=True)
     (packages,) = (tmp_path / "new/lib").glob("python*/site-packages")
     (packages / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8", newline="\n")
     done = subprocess.run(

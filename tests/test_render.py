@@ -30,11 +30,12 @@ from packager.render import (
     ts_doc,
     ts_string,
 )
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
 QUOTE = '"'
-few = settings(max_examples=150, deadline=None)
+few = settings(max_examples=examples(150), deadline=None)
 texts = st.text(
     st.one_of(st.characters(codec="utf-8"), st.sampled_from("\\\"'$fnu{}*/[]`\n\r\t\f\b\0\u2028")), max_size=12
 )

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from tests import hosts
 from tests.caches import empty_cache
 from tests.elsewhere.__main__ import variables
 from tests.onnx_text import linear, saved
-from tests.toolchain import models
+from tests.toolchain import command, forks, models
 
 PROJECT = """\
 [package]
@@ -59,6 +58,14 @@ NETS: Mapping[str, Net] = {
 }
 
 
+def run(*arguments: str, folder: Path, environment: Mapping[str, str]) -> None:
+    """`mobpack` in a Python that starts with these variables; the command and its programs are forks of it."""
+    with forks.served((*forks.LIBRARIES, *command.MODULES, *command.LIBRARIES), environment=environment) as (client, _):
+        program = [*client, "-m", "packager.cli", *arguments]
+        done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def build(net: Net, folder: Path, environment: dict[str, str]) -> dict[str, bytes]:
     """All files of `mobpack build --emit-project`, made from nothing in `folder`."""
     folder.mkdir(parents=True)
@@ -66,15 +73,8 @@ def build(net: Net, folder: Path, environment: dict[str, str]) -> dict[str, byte
     pictures = numpy.random.default_rng(0).standard_normal((8, *net.shape)).astype(numpy.float32)
     numpy.savez(folder / "samples.npz", allow_pickle=False, **{net.name: pictures})
     (folder / "mobpack.toml").write_text(PROJECT + net.settings, encoding="utf-8", newline="\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", "build", "--emit-project"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder.parent / f"{folder.name}-cache")), **environment},
-    )
-    assert done.returncode == 0, done.stderr
+    cache = {"XDG_CACHE_HOME": str(empty_cache(folder.parent / f"{folder.name}-cache"))}
+    run("build", "--emit-project", folder=folder, environment={**os.environ, **cache, **environment})
     dist = folder / "dist"
     return {path.relative_to(dist).as_posix(): path.read_bytes() for path in sorted(dist.rglob("*")) if path.is_file()}
 
@@ -103,22 +103,9 @@ def test_a_package_is_the_same_bytes_whatever_system_builds_it(tmp_path: Path) -
         folder = tmp_path / system
         folder.mkdir()
         environment = {} if system == "linux" else variables(system, folder)
-        command = [
-            sys.executable,
-            "-m",
-            "packager.cli",
-            "build",
-            "net.onnx",
-            "--target",
-            "ios",
-            "--out",
-            f"{system}/dist",
-        ]
         store = {"XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, **environment, **store}, capture_output=True, check=False
-        )
-        assert done.returncode == 0, done.stderr.decode()
+        arguments = ("build", "net.onnx", "--target", "ios", "--out", f"{system}/dist")
+        run(*arguments, folder=tmp_path, environment={**os.environ, **environment, **store})
         releases.append(contents(folder / "dist" / "swift"))
     assert len(releases[0]) > 3
     assert releases == [releases[0]] * 3

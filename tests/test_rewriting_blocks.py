@@ -14,6 +14,7 @@ from packager.core.errors import ModelError
 from packager.graph.weights.reading import Weight
 from packager.quantizers.weight_only import WeightOnly
 from packager.rewriting.stripes import Stripes
+from tests.nights import examples
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import Array, outcome, run, samples_for, weight
 
@@ -43,7 +44,7 @@ def expected(matrix: Array, bits: Literal[4, 8], block: int) -> tuple[Array, Arr
     return (integers[..., 0::2] | integers[..., 1::2] << 4 if bits == 4 else integers), scales
 
 
-@settings(max_examples=40, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(40), derandomize=True, deadline=None, database=None)
 @given(
     rows=st.integers(1, 70),
     columns=st.integers(1, 9),

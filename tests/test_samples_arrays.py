@@ -19,6 +19,7 @@ from packager.core.values import Dimension, ElementType, Model, TensorSpec
 from packager.samples import Settings, describe, inspect
 from packager.samples.reading import open_described
 from packager.samples.stacks import misfit, stack_length
+from tests.nights import examples
 from tests.onnx_text import loaded, onnx_model, weight
 
 pytestmark = pytest.mark.by_content
@@ -46,7 +47,7 @@ def numbers(*shape: int) -> Any:
     return weight(*shape)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @drawn(
     declared=st.lists(st.one_of(st.integers(1, 3), st.none(), st.just("width")), max_size=4).map(tuple),
     sizes=st.lists(st.integers(1, 3), min_size=4, max_size=4),
@@ -60,7 +61,7 @@ def test_a_stack_of_any_shape_is_as_many_samples_as_were_stacked(
     assert misfit({"x": (count, *shape)}, (spec(*declared),), "") is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @drawn(shape=st.lists(st.integers(1, 3), max_size=4).map(tuple), count=st.integers(0, 4))
 def test_an_array_of_exactly_the_shape_of_its_input_is_one_sample(shape: tuple[int, ...], count: int) -> None:
     assert stack_length({"x": shape}, (spec(*shape),)) in ((1,) if shape[:1] == (1,) else (None,))
@@ -110,7 +111,7 @@ def test_each_row_of_a_stack_is_a_sample(tmp_path: Path, model: Model, save: Any
     assert numpy.array_equal(numpy.concatenate([each["x"] for each in found]), stack.reshape(4, 3, 4, 4))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @drawn(
     shape=st.lists(st.integers(1, 4), max_size=3).map(tuple),
     dtype=st.sampled_from(["<f4", ">f4", "<i8", "u1", "?", "<U3", ">U3"]),

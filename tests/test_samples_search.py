@@ -17,7 +17,9 @@ from packager.samples.states import states_of, stem_of
 from packager.verification import parity
 from packager.verification.parity import Accepted
 from tests.onnx_text import loaded, onnx_model, weight
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.by_content
 
 MATTING = """(float[batch, 3, height, width] src, float[batch, channels, height, width] r1i,

@@ -26,7 +26,9 @@ from packager.targets.ios import Ios
 from tests.golden.cases import CASES, IOS_CASES, REACT_NATIVE_CASES, WEB_CASES, Case
 from tests.onnx_text import linear, saved
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.by_content
 
 CARD = Card(

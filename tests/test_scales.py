@@ -22,10 +22,12 @@ from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.weight_only import WeightOnly
 from packager.rewriting.draft import draft_of
 from tests import onnx_text
+from tests.caches import empty_cache
 from tests.rewriting_cases import inferred, measured, run, static
 from tests.test_cli import Mobpack, mobpack
+from tests.toolchain.forks import forked
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 NET = """(float[1, 3, 16, 16] x) => (float[1, 64] y) {
     c = Conv <pads = [1, 1, 1, 1]> (x, w, b)
@@ -328,6 +330,7 @@ def test_the_command_writes_scales_and_keeps_them(
     tmp_path: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / "bare", without=("arm64",))))
     options = ("-q", "dynamic", "--no-report", "--force")
     onnx_text.saved(tmp_path / "one.onnx", net())
     onnx_text.saved(tmp_path / "two.onnx", net(1e-3))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from packager.core.errors import ModelError
 from packager.quantization.ahead import prospect
 from packager.quantization.search import Assignment, Search, SearchResult, decibels
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
@@ -121,7 +122,7 @@ def test_a_model_without_layers_is_answered_with_one_evaluation_for_each_method(
     assert (found.evaluation_count, found.assignment.integer) == (2 + 2, frozenset())
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True, deadline=None)
 @given(
     noises=st.dictionaries(st.text("abcdefghijklmnop", min_size=1, max_size=3), st.floats(0.001, 1.0), max_size=20),
     budget=st.floats(0.0, 4.0),
@@ -141,7 +142,7 @@ def test_the_answer_is_within_the_budget_and_found_within_the_bound(
     assert search(noises, budget, methods={"minmax": 1.0, "mse": 0.9}, further_tries=further, weights=weights) == found
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=examples(40), derandomize=True, deadline=None)
 @given(
     noises=st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.floats(0.01, 1.0), min_size=1, max_size=9),
     budget=st.floats(0.05, 3.0),

@@ -13,7 +13,9 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.signing_cases import make_key
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
 PROJECT = """[package]

@@ -23,9 +23,10 @@ from packager import models
 from packager.core.errors import MobpackError, ModelError
 from packager.graph.weights.whole import message, varint
 from packager.models.skeleton import KEEP_INLINE_BYTES, read_skeleton
+from tests.nights import examples
 from tests.onnx_text import linear, onnx_model, saved, weight
 
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 INITIALIZER, RAW_DATA = 5, 9
 
 

@@ -18,7 +18,9 @@ from packager.files.store.pruning import EVERY_S, PRUNED
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
 PROJECT = """\

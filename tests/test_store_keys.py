@@ -1,12 +1,15 @@
 """Keys of stored results: they change with the code that computes the result, and with no other code."""
 
 import ast
+import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,33 +209,67 @@ def touched(path: Path) -> None:
         file.write("\n# touched\n")
 
 
+@contextmanager
+def all_touched(paths: Iterable[Path]) -> Iterator[None]:
+    """The files are longer by a comment."""
+    sizes = {path: path.stat().st_size for path in paths}
+    try:
+        for path in sizes:
+            touched(path)
+        yield
+    finally:
+        for path, size in sizes.items():
+            os.truncate(path, size)
+
+
+def by_state(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of files, the last of its arguments, which are read again when their size or time has changed."""
+    known: dict[object, Any] = {}
+
+    def of(*arguments: Any) -> Any:
+        found = arguments[-1].stat()
+        key = (*arguments, found.st_size, found.st_mtime_ns)
+        if key not in known:
+            known[key] = function(*arguments)
+        return known[key]
+
+    return of
+
+
+@cache
+def readers() -> Mapping[str, Callable[..., Any]]:
+    """Functions of `closure` that read a file once, for files that change."""
+    names = ("content_of", "text_of", "_sha256", "_named_by")
+    return {name: by_state(getattr(closure, name).__wrapped__) for name in names}
+
+
+@pytest.fixture
+def changing(copy: Code, monkeypatch: pytest.MonkeyPatch) -> Code:
+    """A copy of the code of which a test changes files: the others are not read again for each change."""
+    for name, function in readers().items():
+        monkeypatch.setattr(closure, name, function)
+    monkeypatch.setattr(closure, "closure", closure.closure.__wrapped__)
+    return copy
+
+
 @pytest.mark.processes
 @pytest.mark.parametrize("name", sorted(steps()))
-def test_a_change_outside_of_a_step_keeps_its_key_and_one_inside_changes_it(
-    name: str, copy: Code, tmp_path: Path
-) -> None:
+def test_a_change_outside_of_a_step_keeps_its_key_and_one_inside_changes_it(name: str, changing: Code) -> None:
     """Outside: every file at once. Inside: some files one by one, including the first and the last."""
-    for folder in ("package", "templates"):
-        shutil.copytree(getattr(copy, folder), tmp_path / folder)
-    code = Code(package=tmp_path / "package", templates=tmp_path / "templates")
-    step = steps()[name]
-    closure.forget()
+    code, step = changing, steps()[name]
     before, inside = step.code_in(code), modules_of(step, code)
     templates = [code.templates / each for each in step.templates]
     rendered = {path for each in templates for path in (each, *each.rglob("*"))}
     others = [path for path in code.package.rglob("*.py") if path not in inside]
     others += [path for path in code.templates.rglob("*") if path.is_file() and path not in rendered]
     assert len(others) > 100
-    for path in others:
-        touched(path)
-    assert codes(code, [name])[name] == before
+    with all_touched(others):
+        assert step.code_in(code) == before
     every = sorted(path for path in (*inside, *rendered) if path.is_file())
     for path in {*every[:: max(1, len(every) // 6)], every[-1]}:
-        content = path.read_bytes()
-        touched(path)
-        assert codes(code, [name])[name] != before, path
-        path.write_bytes(content)
-    assert codes(code, [name])[name] == before
+        with all_touched([path]):
+            assert step.code_in(code) != before, path
+    assert step.code_in(code) == before
 
 
 def test_kotlin_is_compiled_anew_after_changes_of_the_compilers_code_alone() -> None:

@@ -20,13 +20,14 @@ from packager.graph.weights.places import Place, refer
 from packager.graph.weights.quantizing import dequantized, quantized, weight_parameters
 from packager.graph.weights.reading import Weight, read_weight
 from packager.graph.weights.rounding import LIMITS, PACKED, Element, Parameters, pack, storage, unpack
+from tests.nights import examples
 from tests.onnx_text import weight
 
 pytestmark = pytest.mark.by_content
 
 Array = NDArray[Any]
 FORMATS: list[tuple[Element, bool]] = [("int8", True), ("uint8", False), ("int4", True), ("uint4", False)]
-QUICK = settings(max_examples=40, deadline=None)
+QUICK = settings(max_examples=examples(40), deadline=None)
 TENSORS = arrays.arrays(
     numpy.float32,
     arrays.array_shapes(max_dims=4, max_side=9),
@@ -86,7 +87,7 @@ def test_any_pieces_and_threads_give_the_bytes_of_plain_numpy(
     assert content == streamed(array, groups, way)[1]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(TENSORS, st.data(), st.sampled_from(FORMATS))
 def test_four_threads_give_what_one_gives(array: Array, data: st.DataObject, way: tuple[Element, bool]) -> None:
     groups = some_way(data, array)

@@ -20,6 +20,7 @@ from packager.graph.weights.rounding import (
     storage,
     unpack,
 )
+from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
 
@@ -27,7 +28,7 @@ NARROW = [element for element in get_args(Element) if element != "int32"]
 FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(FLOAT32, FLOAT32, st.sampled_from(NARROW), st.booleans())
 def test_scales_and_zero_points_are_those_of_onnxruntime(
     one: float, other: float, element: Element, is_symmetric: bool

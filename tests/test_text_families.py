@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 from packager.tokenization import patterns
 from packager.tokenization.definition import Split
 from packager.tokenization.reading import splitters
+from tests.drawn import drawn
 from tests.nights import examples
 from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level, characters, unigram
 from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, telling_scalars
@@ -49,12 +49,23 @@ def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Graph(changed(reference, tmp_path_factory.mktemp("family"))), reference
 
 
-@settings(max_examples=examples(300), deadline=None)
-@given(text=MIXED)
-def test_any_text_gives_the_same_tokens(family: tuple[Graph, Tokenizer], text: str) -> None:
-    same(*family, text)
+def test_any_text_gives_the_same_tokens(family: tuple[Graph, Tokenizer]) -> None:
+    for text in drawn(MIXED, examples(300)):
+        same(*family, text)
 
 
+TWINS = ("GPT-2, trimmed", "GPT-2, prefix, trimmed", "RoBERTa, not trimmed", "Unigram", "BPE of characters")
+"""Families that cut texts as others do."""
+AT_NIGHT = pytest.mark.nightly("the same of the families that they are twins of")
+LARGE = pytest.mark.parametrize(
+    "family",
+    [pytest.param(name, marks=AT_NIGHT if name in TWINS else ()) for name in FAMILIES],
+    indirect=True,
+    scope="module",
+)
+
+
+@LARGE
 def test_code_points_of_all_unicode_give_the_same_tokens(family: tuple[Graph, Tokenizer]) -> None:
     chosen = telling_scalars()[::9]
     for first in range(0, len(chosen), 4096):
@@ -68,6 +79,7 @@ def test_chosen_texts_give_the_same_tokens(family: tuple[Graph, Tokenizer], text
     same(*family, text)
 
 
+@LARGE
 def test_a_hundred_thousand_characters_give_the_same_tokens(family: tuple[Graph, Tokenizer]) -> None:
     same(*family, " ".join(CORPUS * 160))
 
@@ -78,10 +90,12 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Graph(changed(reference, tmp_path_factory.mktemp("pair")), is_pair=True), reference
 
 
-@settings(max_examples=examples(300), deadline=None)
-@given(first=MIXED, second=MIXED)
-def test_pairs_give_the_same_tokens(pair: tuple[Graph, Tokenizer], first: str, second: str) -> None:
-    same(*pair, first, second)
+TWO = st.tuples(MIXED, MIXED)
+
+
+def test_pairs_give_the_same_tokens(pair: tuple[Graph, Tokenizer]) -> None:
+    for first, second in drawn(TWO, examples(300)):
+        same(*pair, first, second)
 
 
 def test_the_comparison_finds_swapped_merges(tmp_path: Path) -> None:
@@ -122,11 +136,13 @@ def split(request: pytest.FixtureRequest) -> tuple[Pieces, pre_tokenizers.PreTok
 LETTERS = st.text(st.sampled_from("abcxyz 12\n\t\rAB'._\u00e9\u0301\u00a0\u6771"), max_size=20)
 
 
-@settings(max_examples=examples(300), deadline=None)
-@given(text=st.one_of(MIXED, LETTERS))
-def test_expressions_split_as_those_of_oniguruma(split: tuple[Pieces, pre_tokenizers.PreTokenizer], text: str) -> None:
+TEXTS = st.one_of(MIXED, LETTERS)
+
+
+def test_expressions_split_as_those_of_oniguruma(split: tuple[Pieces, pre_tokenizers.PreTokenizer]) -> None:
     pieces, reference = split
-    assert pieces(text) == wanted(reference, text)
+    for text in drawn(TEXTS, examples(300)):
+        assert pieces(text) == wanted(reference, text), text
 
 
 @CODE_POINTS

@@ -16,6 +16,7 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 from packager import tokenization
 from packager.core.errors import ConfigError
+from tests.drawn import drawn
 from tests.nights import examples
 from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, vocabulary
 
@@ -68,14 +69,8 @@ def byte_pairs(seed: int, **keys: Any) -> Tokenizer:
 def test_byte_pairs_of_characters_give_the_same_tokens(keys: dict[str, Any], seed: int, tmp_path: Path) -> None:
     reference = byte_pairs(seed, **keys)
     made = graph(reference, tmp_path)
-
-    @settings(max_examples=examples(60), deadline=None)
-    @given(text=TEXTS)
-    def compare(text: str) -> None:
+    for text in (*drawn(TEXTS, examples(60)), "abc " * 2000):
         same(made, reference, text)
-
-    compare()
-    same(made, reference, "abc " * 2000)
 
 
 def with_runs(seed: int) -> Tokenizer:
@@ -99,13 +94,18 @@ def with_runs(seed: int) -> Tokenizer:
     return Tokenizer(models.BPE(ids, merges, unk_token="<unk>"))
 
 
+AROUND = (("", ""), ("x", "th"), ("th", "t"), ("h", "x"), ("", "tt__x"), ("_x", "_h__"))
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_runs_of_a_character_give_the_same_tokens(seed: int, tmp_path: Path) -> None:
+    """Runs of all lengths, with all that is AROUND them in one text: what is unknown keeps them apart. With which of
+    them the text begins and ends goes by the length."""
     reference = with_runs(seed)
     made = graph(reference, tmp_path)
     for size in range(1, 40):
-        for head, tail in (("", ""), ("x", "th"), ("th", "t"), ("h", "x"), ("", "tt__x"), ("_x", "_h__")):
-            same(made, reference, head + "_" * size + tail)
+        ends = AROUND[size % len(AROUND) :] + AROUND[: size % len(AROUND)]
+        same(made, reference, "?".join(head + "_" * size + tail for head, tail in ends))
 
 
 def test_a_long_run_of_blanks_takes_few_rounds(tmp_path: Path) -> None:
@@ -135,14 +135,8 @@ def unigram(seed: int, *, is_single: bool, **keys: Any) -> Tokenizer:
 def test_unigram_gives_the_same_tokens(keys: dict[str, Any], is_single: bool, seed: int, tmp_path: Path) -> None:
     reference = unigram(seed, is_single=is_single, **keys)
     made = graph(reference, tmp_path)
-
-    @settings(max_examples=examples(60), deadline=None)
-    @given(text=TEXTS)
-    def compare(text: str) -> None:
-        same(made, reference, text)
-
-    compare()
-    for text in ("a" * 500, "abc" * 100 + "dd" + "\u00e9a" * 100):  # longer than one block of steps
+    longer_than_a_block_of_steps = ("a" * 500, "abc" * 100 + "dd" + "\u00e9a" * 100)
+    for text in (*drawn(TEXTS, examples(60)), *longer_than_a_block_of_steps):
         same(made, reference, text)
 
 
@@ -236,6 +230,11 @@ SAID = (
 )
 
 
+SCRIPTS = st.text(
+    st.sampled_from("ab 1-\u0391\u0430\u6771\u3042\u30fc\u0301\u0e01") | st.characters(exclude_categories=["Cs"])
+)
+
+
 @CODE_POINTS
 @pytest.mark.parametrize("name", SPLITTERS)
 def test_texts_are_cut_at_scripts_and_after_some_characters(
@@ -246,19 +245,7 @@ def test_texts_are_cut_at_scripts_and_after_some_characters(
     reference.pre_tokenizer = SPLITTERS[name]
     reference.add_special_tokens([AddedToken("<s>", normalized=False)])
     made = graph(reference, tmp_path)
-
-    @settings(max_examples=examples(100), deadline=None)
-    @given(
-        text=st.text(
-            st.sampled_from("ab 1-\u0391\u0430\u6771\u3042\u30fc\u0301\u0e01")
-            | st.characters(exclude_categories=["Cs"])
-        )
-    )
-    def check(text: str) -> None:
-        same(made, reference, text)
-
-    check()
-    for text in SAID:
+    for text in (*drawn(SCRIPTS, examples(100)), *SAID):
         same(made, reference, text)
     points = chosen()
     for first in range(0, len(points), 2**16):

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -15,6 +14,8 @@ from packager.tokenization import matching, patterns
 from packager.tokenization.factoring import are_apart, factored
 from packager.tokenization.pages import END
 from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
+from tests.nights import examples
+from tests.onnx_text import session
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 
@@ -125,12 +126,14 @@ def run(write: Callable[[Writer], list[tuple[str, int]]], text: str) -> list[lis
         [numpy_helper.from_array(array, name) for name, array in writer.written.constants.items()],
     )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
-    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     points = numpy.array([*map(ord, text), END], numpy.int64)
-    return [each.astype(int).tolist()[: len(text)] for each in session.run(None, {"points": points})]
+    return [
+        each.astype(int).tolist()[: len(text)]
+        for each in session(made.SerializeToString()).run(None, {"points": points})
+    ]
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(examples(400)))
 def test_factored_patterns_match_the_same(seed: int) -> None:
     written, pattern, chosen = readable(seed)
     made = factored(pattern)

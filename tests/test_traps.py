@@ -53,6 +53,7 @@ from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_canonical import FILTERS, MIXED
 from tests.toolchain import ort_tool
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 from tests.toolchain.ort_tool import (
     ON_X86,
     PHONE,
@@ -69,6 +70,7 @@ from tests.toolchain.ort_tool import (
     source,
 )
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 INT4 = """(float[1,64] x) => (float[1,64] y) {

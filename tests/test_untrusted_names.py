@@ -16,7 +16,9 @@ from packager.core.characters import ALL, unseen
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes, pytest.mark.kotlin]
 
 NAMES = {"x": "im\u202eage\x01", "y": "out\u200b\u2028put", "h": "hidden\x1b[31m\ufeff", "n": "batch\u2066"}

@@ -15,7 +15,9 @@ from packager.verification.kept import MARK, kept, refuse_nested
 from packager.verification.partition.report import Gates
 from packager.workflows.gates import Rules, judge, keep_evidence
 from tests.disks import tiny_disk
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 OFF = OutputError(output="y", max_abs_error=1, max_rel_error=0.5, worst_sample=0, failure="too far")
 PARITY = Parity(
     model="m", variant="v", runner="cpu", label="cpu", sample_count=1, samples="1", tolerance=1e-3, outputs=(OFF,)

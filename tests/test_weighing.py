@@ -19,7 +19,9 @@ from packager.verification.partition.weighing import weigh
 from packager.workflows.packages import narrowed
 from packager.workflows.planning import plan_all
 from tests.onnx_text import linear, loaded, saved
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
 MEASURED = Partition(

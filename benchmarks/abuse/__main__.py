@@ -29,7 +29,7 @@ class Plan:
 
 
 WHOLE = Plan(inspected=300, converted=12, kills=4, damages=8, disks=2, has_builds=True)
-SHORT = Plan(inspected=25, converted=2, kills=2, damages=3, disks=1, has_builds=False)
+SHORT = Plan(inspected=25, converted=1, kills=2, damages=3, disks=1, has_builds=False)
 
 
 def attack(plan: Plan, seed: int, folder: Path, kept: Path) -> Iterator[Result]:

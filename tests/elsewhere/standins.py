@@ -11,11 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType, ModuleType, SimpleNamespace
-from typing import Any
+from types import FrameType, MappingProxyType, ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
 
 from tests import hosts
 
@@ -40,9 +40,23 @@ class Lacking(ModuleType):
         return getattr(self._module, name)
 
 
-def begin(system: str) -> None:
-    """From now on, mobpack's code sees `system`."""
-    imported, seen = builtins.__import__, _modules(system)
+class Names(NamedTuple):
+    """Names that a system lacks, of each module; None for a module that is missing itself."""
+
+    system: str
+    known: dict[str, Iterable[str] | None]
+
+    def lacked(self, module: str) -> frozenset[str] | None:
+        if module not in self.known:  # type stubs are read for it
+            self.known.update(hosts.lacking([module], self.system))
+        found = self.known[module]
+        return None if found is None else frozenset(found)
+
+
+def begin(system: str, known: Mapping[str, Iterable[str] | None] = MappingProxyType({})) -> None:
+    """From now on, mobpack's code sees `system`. `known`: what type stubs were asked before."""
+    names = Names(system, dict(known))
+    imported, seen = builtins.__import__, _modules(names)
 
     def see(
         name: str,
@@ -55,9 +69,10 @@ def begin(system: str) -> None:
         if asking.startswith("packager.") and asking != REAL:
             if name in seen:
                 return seen[name]
-            if hosts.is_missing(name, system):
+            lacks = names.lacked(name)
+            if lacks is None:
                 raise ModuleNotFoundError(f"No module named '{name}'", name=name)
-            if lacks := hosts.missing(name, system):
+            if lacks:
                 return seen.setdefault(name, Lacking(imported(name, None, None, ("",)), lacks, {}))
         return imported(name, importer, scope, fromlist or (), level)
 
@@ -69,18 +84,18 @@ def begin(system: str) -> None:
         _print_backslashes()
 
 
-def _modules(system: str) -> dict[str, ModuleType]:
+def _modules(names: Names) -> dict[str, ModuleType]:
     """Modules of the standard library as mobpack's code sees them."""
-    other: dict[ModuleType, dict[str, object]] = {sys: {"platform": system}}
-    if system == "win32":
+    other: dict[ModuleType, dict[str, object]] = {sys: {"platform": names.system}}
+    if names.system == "win32":
         other[os] = {"name": "nt"}
         other[ctypes] = {"CDLL": _library, "WinDLL": _kernel, "WinError": OSError, "get_last_error": lambda: 0}
         other[subprocess] = {"Popen": _Popen, "CREATE_NEW_PROCESS_GROUP": CREATE_NEW_PROCESS_GROUP}
     found: dict[str, ModuleType] = {
-        module.__name__: Lacking(module, hosts.missing(module.__name__, system), names)
-        for module, names in other.items()
+        module.__name__: Lacking(module, names.lacked(module.__name__) or frozenset(), own)
+        for module, own in other.items()
     }
-    if system == "win32":
+    if names.system == "win32":
         found["msvcrt"] = _msvcrt()
     return found
 
@@ -147,16 +162,19 @@ def _open_at(path: Any) -> str:
     if not isinstance(path, str | Path):
         return ""
     place = str(Path(path).parent.resolve() / Path(path).name)
-    return next((each for each in _open_files() if each == place or each.startswith(place + "/")), "")
+    return next((each for each in _open_files(place) if each == place or each.startswith(place + "/")), "")
 
 
-def _open_files() -> Iterator[str]:
+def _open_files(place: str) -> Iterator[str]:
+    """All that are open, and all that are mapped if any of those has `place` in its path: hundreds of libraries are."""
     for link in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):  # that of the listing itself
             if link.is_file():
                 yield str(link.readlink())
-    with OPENED("/proc/self/maps", encoding="utf-8") as maps:
-        yield from {parts[5].rstrip("\n") for line in maps if len(parts := line.split(maxsplit=5)) == 6}
+    with OPENED("/proc/self/maps", encoding="utf-8") as file:
+        maps = file.read()
+    if place in maps:
+        yield from {parts[5] for line in maps.splitlines() if len(parts := line.split(maxsplit=5)) == 6}
 
 
 OPENED = io.open

@@ -6,7 +6,7 @@ Its parts use four Unicode libraries of different versions, so that no table of 
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tokenizers import Regex, __version__, normalizers, pre_tokenizers
@@ -19,6 +19,8 @@ SCRIPTS = "Arabic Cyrillic Devanagari Greek Han Hangul Hebrew Hiragana Katakana 
 CLASSES = {"space": r"\s", "word": r"\w", "hex": r"\h"}
 HANGUL = range(0xAC00, 0xAC00 + 11172)
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
+TOGETHER = 4096
+"""Code points that are asked about in one text."""
 
 
 def sets() -> Iterator[tuple[str, set[int]]]:
@@ -100,8 +102,14 @@ def pieces(splitter: pre_tokenizers.PreTokenizer, text: str) -> list[str]:
 
 
 def splitting(splitter: pre_tokenizers.PreTokenizer) -> set[int]:
-    """Code points that a splitter makes pieces of their own."""
-    return {point for point in SCALARS if pieces(splitter, f"a{chr(point)}a") == ["a", chr(point), "a"]}
+    """Code points that a splitter makes pieces of their own between letters."""
+    found: set[int] = set()
+    for first in range(0, len(SCALARS), TOGETHER):
+        points = SCALARS[first : first + TOGETHER]
+        text = "a" + "".join(f"{chr(point)}a" for point in points)
+        places = {place for _, place in splitter.pre_tokenize_str(text)}
+        found |= {point for number, point in enumerate(points) if (2 * number + 1, 2 * number + 2) in places}
+    return found
 
 
 def compatible() -> dict[int, str]:
@@ -127,7 +135,8 @@ def compositions() -> Iterator[str]:
 
 def combining_classes() -> dict[int, int]:
     """Canonical combining classes, numbered in their order, found by sorting pairs as NFD does."""
-    marks = [point for point in SCALARS if decomposed(point) == chr(point) and is_reordered(point)]
+    whole = [point for point in SCALARS if normalizers.NFD().normalize_str(chr(point)) == chr(point)]
+    marks = sorted(reordered(whole))
     order: list[list[int]] = []
     for mark in marks:
         place = next((number for number, group in enumerate(order) if not precedes(group[0], mark)), len(order))
@@ -138,9 +147,15 @@ def combining_classes() -> dict[int, int]:
     return {mark: number + 1 for number, group in enumerate(order) for mark in group}
 
 
-def is_reordered(point: int) -> bool:
-    """Whether it takes part in the order of marks: another mark moves before or after it."""
-    return precedes(0x334, point) or precedes(point, 0x345)
+def reordered(points: Sequence[int]) -> set[int]:
+    """Those that take part in the order of marks: another mark moves before or after them. None is decomposed."""
+    nfd = normalizers.NFD()
+    found: set[int] = set()
+    for before, after in (("", "\u0334"), ("\u0345", "")):
+        texts = [f"a{before}{chr(point)}{after}" for point in points]
+        made = nfd.normalize_str("".join(texts))
+        found |= {point for number, point in enumerate(points) if made[3 * number : 3 * number + 3] != texts[number]}
+    return found
 
 
 def precedes(one: int, other: int) -> bool:
