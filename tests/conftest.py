@@ -20,14 +20,7 @@ from tests.toolchain.device import Library, library
 from tests.toolchain.kept import remove_unused
 from tests.toolchain.require import fetched, require
 
-pytest_plugins = [
-    "tests.passes",
-    "tests.durations",
-    "tests.nights",
-    "tests.left_out",
-    "tests.compiled",
-    "tests.workers",
-]
+pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
