@@ -1,7 +1,8 @@
 """`mobpack` in a process of its own, which begins as a copy of one that has imported its modules.
 
 Importing them takes 1.4 s of a processor, most of what many commands take. `run` has a server import them once for all
-tests of a process; a command is a fork of it, with its own folder, variables, standard streams and exit.
+tests of a process; a command is a fork of it, with its own folder, variables, standard streams and exit. Its programs
+are what those of this process are: forks in test modules that import `forked` (`forks.py`).
 
 Tests of how a process starts or is killed, of what it imports, and of Python's own variables start Python themselves.
 """
@@ -11,6 +12,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import socket
 import subprocess
 import sys
@@ -20,6 +22,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
+
+from packager.processes import channel, commands
 
 MODULES = ("packager.cli", "packager.workflows.build", "packager.workflows.fleet.steps", "packager.workflows.unchanged")
 """Modules of mobpack that the server imports."""
@@ -66,15 +70,21 @@ def _server() -> Server:
 
 
 def run(
-    *arguments: str | Path, folder: Path | None = None, environment: Mapping[str, str] | None = None
+    *arguments: str | Path,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    program: Path | None = None,
 ) -> "subprocess.CompletedProcess[str]":
     """Runs `mobpack` with `arguments` in `folder`, or in this process's, and returns its output.
 
-    `environment`: all its variables; this process's if none are given.
+    `environment`: all its variables; this process's if none are given. `program` is a file of Python to run in place of
+    mobpack's own.
     """
     variables = dict(os.environ if environment is None else environment)
     given = [str(each) for each in arguments]
-    request = {"arguments": given, "folder": str(folder or Path.cwd()), "environment": variables}
+    request: dict[str, object] = {"arguments": given, "folder": str(folder or Path.cwd()), "environment": variables}
+    request["program"] = str(program or "")
+    request["python"] = vars(channel)["python"]()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints, Path(os.devnull).open() as nothing:
         code = _server().run(request, [nothing.fileno(), output.fileno(), complaints.fileno()])
         return subprocess.CompletedProcess(["mobpack", *given], code, _text(output), _text(complaints))
@@ -119,14 +129,15 @@ def main(descriptor: int) -> None:
     for name in (*MODULES, *LIBRARIES):
         importlib.import_module(name)
     from packager import cli
-    from packager.cli import garbage
 
     gc.freeze()
     with socket.socket(fileno=descriptor) as requests:
         request = _serve(requests)
-    sys.argv = [str(Path(cli.__file__).with_name("__main__.py")), *request["arguments"]]
-    garbage.postpone()
-    cli.main()
+    for module in (channel, commands):
+        vars(module)["python"] = lambda: tuple(request["python"])
+    program = request["program"] or str(Path(cli.__file__).with_name("__main__.py"))
+    sys.argv = [program, *request["arguments"]]
+    runpy.run_path(program, run_name="__main__")
 
 
 if __name__ == "__main__":

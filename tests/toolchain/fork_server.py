@@ -1,4 +1,5 @@
-"""The server and the clients of `forks.py`: `fork_server.py --serve SOCKET`, and `fork_server.py SOCKET PROGRAM ...`.
+"""The server and the clients of `forks.py`: `fork_server.py --serve SOCKET PYTHON MODULE ...`, and `fork_server.py
+SOCKET PROGRAM ...`, which PYTHON runs.
 
 The server ends with its standard input, a pipe whose other end the process of the tests has: however that process ends,
 the pipe ends with it. Clients start hundreds of times: they import what Python has built in.
@@ -15,13 +16,9 @@ import sys
 from _socket import AF_UNIX, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
 from contextlib import suppress
 
-LIBRARIES = """
-google.protobuf.json_format onnx onnxruntime packager.compile.cache_key packager.compile.canonical
-packager.compile.inserted_casts packager.compile.operators packager.compile.reader packager.compile.recorded_macs
-packager.compile.shared
-""".split()
-"""Modules that the converter imports. None of them starts a thread, which a fork would lack."""
-GRACE_S = 10
+STARTING = ("packager.processes.channel", "packager.processes.commands")
+"""Modules that start programs."""
+GRACE_S = 60
 """Time that the server gives its forks to end."""
 
 
@@ -29,7 +26,8 @@ def ask(place: str, arguments: list[str]) -> int:
     """Stands for a program: hands its own streams over, and returns the exit code."""
     server = socket(AF_UNIX, SOCK_STREAM)
     server.connect(place)
-    text = marshal.dumps((arguments, os.getcwd(), dict(os.environ), os.getpgid(0)))  # noqa: PTH109
+    mask = os.umask(0)
+    text = marshal.dumps((arguments, os.getcwd(), dict(os.environ), os.getpgid(0), mask))  # noqa: PTH109
     server.sendmsg([len(text).to_bytes(8, "little")], [(SOL_SOCKET, SCM_RIGHTS, array.array("i", [0, 1, 2]))])
     server.sendall(text)
     answer = server.recv(8)
@@ -40,10 +38,12 @@ def ask(place: str, arguments: list[str]) -> int:
     return code
 
 
-def serve(place: str) -> list[str]:
-    """Forks for each client, until its standard input ends. Returns in the programs, with their arguments."""
-    for name in LIBRARIES:
+def serve(place: str, python: str, modules: list[str]) -> list[str]:
+    """Imports modules, then forks for each client, until its standard input ends. Returns in the programs, with their
+    arguments."""
+    for name in modules:
         importlib.import_module(name)
+    _fork_programs((python, "-SE", __file__, place))
     gc.freeze()
     import select
     import socket as sockets
@@ -62,6 +62,13 @@ def serve(place: str) -> list[str]:
         client.close()
     _await_forks()
     sys.exit()
+
+
+def _fork_programs(client: tuple[str, ...]) -> None:
+    """Has programs that a fork starts be forks, too."""
+    for name in STARTING:
+        if name in sys.modules:
+            vars(sys.modules[name])["python"] = lambda: client
 
 
 def _await_forks() -> None:
@@ -87,7 +94,7 @@ def _started(client: socket) -> list[str]:
     text = b""
     while len(text) < int.from_bytes(start, "little"):
         text += client.recv(65536)
-    arguments, folder, environment, group = marshal.loads(text)
+    arguments, folder, environment, group, mask = marshal.loads(text)
     pid = os.fork()
     if pid:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -96,6 +103,7 @@ def _started(client: socket) -> list[str]:
         os._exit(0)
     client.close()
     os.setpgid(0, group)
+    os.umask(mask)
     for number, each in enumerate(streams):
         os.dup2(each, number)
         os.close(each)
@@ -108,8 +116,11 @@ def _started(client: socket) -> list[str]:
 
 
 def run(arguments: list[str]) -> None:
-    """`-m MODULE ...`, or the path of a program and its arguments."""
-    if arguments[0] == "-m":
+    """`-m MODULE ...`, `-c CODE ...`, or the path of a program and its arguments."""
+    if arguments[0] == "-c":
+        sys.argv = ["-c", *arguments[2:]]
+        exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
+    elif arguments[0] == "-m":
         sys.argv = arguments[1:]
         sys.modules.pop(sys.argv[0], None)
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
@@ -120,6 +131,6 @@ def run(arguments: list[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--serve":
-        run(serve(sys.argv[2]))
+        run(serve(sys.argv[2], sys.argv[3], sys.argv[4:]))
     else:
         sys.exit(ask(sys.argv[1], sys.argv[2:]))

@@ -1,37 +1,58 @@
 """Programs of mobpack as forks of a process that has imported what they need.
 
 mobpack has ONNX Runtime work in programs of their own, which may crash; two thirds of the time of one that converts a
-small model are imports. In test modules that import `forked`, programs that run in this Python are forks of a server.
-Each still is a process of its own, in the group of a client that stands for it and ends as it does, by a signal too.
+small model are imports. In test modules that import `forked`, programs that run in this Python are forks of a server,
+and so are the programs of commands that these modules start (`command.py`). Each still is a process of its own, in the
+group of a client that stands for it and ends as it does, by a signal too.
 
 Not for tests of memory, of environments, or of what a program imports.
 """
 
+import atexit
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from packager.processes import channel, commands
+from packager.processes import channel, children, commands
 from tests.toolchain import fork_server
 
 USERS = (channel, commands)
 """Modules that start programs."""
+LIBRARIES = """
+google.protobuf.json_format numpy onnx onnxruntime packager.compile.cache_key
+packager.compile.canonical packager.compile.inserted_casts packager.compile.operators packager.compile.reader
+packager.compile.recorded_macs packager.compile.shared packager.processes.channel packager.processes.commands
+packager.quantization.calibration.observer packager.quantization.calibration.statistics
+packager.quantization.measurement.running packager.session.exact packager.session.session_child
+""".split()
+"""Modules that programs of mobpack import. None of them starts a thread, which a fork would lack."""
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", **children.QUIET}
+"""NumPy's library starts no others."""
 
 
 @contextmanager
-def served() -> Iterator[tuple[tuple[str, ...], "subprocess.Popen[bytes]"]]:
-    """The command that starts a program as a fork, and the server, which ends with this process or the `with` block."""
+def served(
+    modules: Sequence[str] = LIBRARIES,
+    *,
+    command: Sequence[str] = (sys.executable, "-P"),
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[tuple[tuple[str, ...], "subprocess.Popen[bytes]"]]:
+    """The command that starts a program as a fork, and the server, which ends with this process or the `with` block.
+
+    `command`, which needs the variables of `environment`, runs the server, and so all of its forks.
+    """
     with tempfile.TemporaryDirectory() as folder:
         place = str(Path(folder, "requests"))
         server = subprocess.Popen(
-            [sys.executable, "-P", fork_server.__file__, "--serve", place],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "ORT_DISABLE_TELEMETRY": "1"},
+            [*command, fork_server.__file__, "--serve", place, sys.executable, *modules],
+            env={**os.environ, **ONE_THREAD, **(environment or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -42,10 +63,24 @@ def served() -> Iterator[tuple[tuple[str, ...], "subprocess.Popen[bytes]"]]:
     assert server.returncode == 0, "forks have not ended"
 
 
+def lasting(modules: Sequence[str] = LIBRARIES, environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The command of `served`, for as long as this process runs."""
+    stack = ExitStack()
+    client, _ = stack.enter_context(served(modules, environment=environment))
+    atexit.register(stack.close)
+    return client
+
+
+@cache
+def shared() -> tuple[str, ...]:
+    """The command that starts a program as a fork of the server that all modules of this process have in common."""
+    return lasting()
+
+
 @pytest.fixture(scope="module", autouse=True)
-def forked() -> Iterator[tuple[str, ...]]:
-    """Has programs start as forks in tests of this module; the command that starts one."""
-    with served() as (client, _), pytest.MonkeyPatch.context() as patch:
+def forked() -> Iterator[None]:
+    """Has programs start as forks in tests of this module. The server starts with the first of them."""
+    with pytest.MonkeyPatch.context() as patch:
         for module in USERS:
-            patch.setattr(module, "python", lambda: client)
-        yield client
+            patch.setattr(module, "python", shared)
+        yield
