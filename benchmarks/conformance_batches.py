@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-PER_PROCESS = 64
+PER_PROCESS = 192
+"""Starting a process takes as long as dozens of cases."""
 Answer = dict[str, Any]
 
 

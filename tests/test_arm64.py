@@ -18,8 +18,11 @@ from packager.environments.arm64 import Arm64
 from packager.files.hashes import sha256_of
 from packager.processes import commands, downloads
 from tests.onnx_text import onnx_model
+from tests.toolchain.emulated import emulated, emulated_commands
+from tests.toolchain.forks import forked
 from tests.toolchain.require import require
 
+__all__ = ["emulated", "emulated_commands", "forked"]
 pytestmark = pytest.mark.by_content
 
 FLOAT16 = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = Relu (a) }"
@@ -29,7 +32,7 @@ VERSION = "import json, sys, onnxruntime, platform; print(json.dumps([onnxruntim
 
 
 @pytest.fixture(scope="module")
-def emulated() -> None:
+def installed() -> None:
     require(not Arm64().unsupported(), Arm64().unsupported())
     try:
         ensure(Arm64())
@@ -76,7 +79,7 @@ def content(path: Path) -> tuple[Counter[str], set[int]]:
 
 @pytest.mark.environments
 @pytest.mark.parametrize(("runtime", "pin"), [("converter", "converter"), ("shipped", "shipped")])
-def test_each_runtime_is_the_pinned_one_for_arm64(emulated: None, runtime: Any, pin: str) -> None:
+def test_each_runtime_is_the_pinned_one_for_arm64(installed: None, runtime: Any, pin: str) -> None:
     environment = Arm64(runtime=runtime)
 
     done = commands.run([*environment.command(), "-c", VERSION], what="asking", environment=environment.variables())
@@ -100,7 +103,8 @@ def _android_version() -> str:
 
 
 @pytest.mark.environments
-def test_float16_stays_float16_on_a_processor_that_computes_it(emulated: None, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("emulated")
+def test_float16_stays_float16_on_a_processor_that_computes_it(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT16, numpy.float16)
 
     assert convert(model, tmp_path / "model.ort", Arm64()) == {"ok": {}}
@@ -109,7 +113,8 @@ def test_float16_stays_float16_on_a_processor_that_computes_it(emulated: None, t
 
 
 @pytest.mark.environments
-def test_float16_becomes_float32_on_a_processor_without_it(emulated: None, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("emulated")
+def test_float16_becomes_float32_on_a_processor_without_it(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT16, numpy.float16)
 
     convert(model, tmp_path / "model.ort", Arm64(cpu="cortex-a53"))
@@ -119,7 +124,8 @@ def test_float16_becomes_float32_on_a_processor_without_it(emulated: None, tmp_p
 
 
 @pytest.mark.environments
-def test_conversions_of_one_model_have_the_same_bytes(emulated: None, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("emulated")
+def test_conversions_of_one_model_have_the_same_bytes(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT16, numpy.float16)
     hashes = set()
     for index in range(2):
@@ -132,7 +138,8 @@ def test_conversions_of_one_model_have_the_same_bytes(emulated: None, tmp_path: 
 
 
 @pytest.mark.environments
-def test_a_float32_model_has_the_same_bytes_as_without_emulation(emulated: None, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("emulated")
+def test_a_float32_model_has_the_same_bytes_as_without_emulation(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT32, numpy.float32)
     for name, environment in (("emulated", Arm64()), ("own", None)):
         convert(model, tmp_path / f"{name}.raw", environment)
@@ -169,7 +176,7 @@ def test_the_basic_level_fuses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.environments
-def test_a_crash_on_the_emulated_processor_is_a_model_error(emulated: None, tmp_path: Path) -> None:
+def test_a_crash_on_the_emulated_processor_is_a_model_error(installed: None, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", encoding="utf-8")
     environment = Arm64()
@@ -187,7 +194,7 @@ def test_a_crash_on_the_emulated_processor_is_a_model_error(emulated: None, tmp_
 
 
 @pytest.mark.environments
-def test_the_arrangement_for_arm64_machines_starts_too(emulated: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_arrangement_for_arm64_machines_starts_too(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """On arm64 machines Debian's loader starts Python without qemu; here qemu starts that loader."""
     qemu, *_, python, _ = Arm64().command()
     root = Path(python).parents[2]

@@ -24,8 +24,11 @@ from packager.verification.bisection.subject import opened
 from tests.bisection_cases import Array, bisected, branching, chain, overflowing, reproduced, side, x
 from tests.onnx_text import compiled, loaded, onnx_model, quantized_by, weight
 from tests.toolchain import models
+from tests.toolchain.emulated import emulated, emulated_commands
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 
+__all__ = ["emulated", "emulated_commands", "forked"]
 pytestmark = pytest.mark.by_content
 
 
@@ -125,6 +128,7 @@ def test_a_weight_changed_in_a_real_model_is_found(tmp_path: Path) -> None:
     "the same net on the CPU; processors that differ, on an emulated Haswell; 16 bits on an emulated Arm core"
 )
 @pytest.mark.environments
+@pytest.mark.usefixtures("emulated")
 def test_a_number_too_large_for_float16_is_found_where_arm_computes_it(tmp_path: Path) -> None:
     have("arm64")
     model = overflowing()
@@ -167,6 +171,7 @@ def saturating() -> onnx.ModelProto:
 
 
 @pytest.mark.environments
+@pytest.mark.usefixtures("emulated")
 @pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="emulates x86_64 on x86_64")
 def test_int8_numbers_that_saturate_on_older_x86_are_found(tmp_path: Path) -> None:
     have("arm64")

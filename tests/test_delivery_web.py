@@ -1,20 +1,24 @@
 """The web: whatever servers and publishers do, and whenever the browser ends, the page opens a verified model."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests import delivery_releases
-from tests.delivery_drivers.web import ANY_SITE, driver
+from tests.delivery_drivers.web import ANY_SITE, Driver, driver
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_tales import TALES, Tale
 from tests.delivery_telling import Language, serving_pages
-from tests.toolchain.chromium import browser
+from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.delivery_packages import RELEASES
+from tests.toolchain.forks import forked
 from tests.toolchain.react_native.packages import unpack
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[RELEASES["web"]]), pytest.mark.react_native, pytest.mark.browser]
 
 AT_NIGHT = pytest.mark.nightly("the same TypeScript reads documents for React Native's program")
@@ -66,27 +70,47 @@ AT_NIGHT = pytest.mark.nightly("the browser ended after each write: the same is 
 @pytest.mark.parametrize("when", [pytest.param("die", marks=AT_NIGHT), "die-after"])
 @pytest.mark.parametrize("version", FROM)
 def test_a_verified_model_is_opened_after_the_browser_has_ended(
-    language: Language, version: str, when: str, tmp_path: Path
+    language: Language, package: Path, version: str, when: str, tmp_path: Path
 ) -> None:
-    """Before, or after, each durable write of the state that an update and the load after it make."""
-    channel = language.channel
+    """Before, or after, each durable write of the state that an update and the load after it make. Each write is one on
+    another device, a site of its own: the browser that goes on with one device begins with the next."""
+    profile = tmp_path / "profile"
+    profile.mkdir()
+    died = True
     for at in range(1, MOST):
-        channel.reset()
-        place = tmp_path / str(at)
-        with language.start(place) as page:
-            if version == FIRST:
-                assert page.ask("update force")["states"][MODEL]["phase"] == "ready"
-            channel.show(3)
-            page.ask(f"{when} {at}")
-            died = page.send("update force") is None or page.send("load") is None
-        with language.start(place) as page:
-            found = page.ask("load")
-            assert found.get("version") in (version, SECOND), f"{at}: {found}"
-            assert found["sum"] == pytest.approx(sum_of(found["version"]), abs=0.05), found
-            state = page.ask("update force")["states"][MODEL]
-            assert (state["phase"] in ("ready", "up-to-date"), state["version"]) == (True, SECOND), f"{at}: {state}"
-            assert page.ask("load")["version"] == SECOND
-        if not died:
-            print(f"{at - 1} writes")
-            break
-    assert 3 < at < MOST - 1
+        with browser(profile, more=ANY_SITE, seconds=MOST_S) as opened:
+            shared = replace(language, start=partial(on_a_site, package, language.channel.url, opened))
+            if at > 1:
+                goes_on(shared, version, tmp_path / str(at - 1))
+            if not died:
+                break
+            died = ends(shared, version, f"{when} {at}", tmp_path / str(at))
+    print(f"{at - 2} writes")
+    assert 4 < at < MOST - 1
+
+
+def on_a_site(package: Path, url: str, opened: Browser, place: Path) -> AbstractContextManager[Driver]:
+    return driver(package, url, place, shared=opened)
+
+
+def ends(language: Language, version: str, command: str, place: Path) -> bool:
+    """Whether the browser ended on a command for a device that has `version` and is offered another one."""
+    language.channel.reset()
+    with language.start(place) as page:
+        if version == FIRST:
+            assert page.ask("update force")["states"][MODEL]["phase"] == "ready"
+        language.channel.show(3)
+        page.ask(command)
+        return page.send("update force") is None or page.send("load") is None
+
+
+def goes_on(language: Language, version: str, place: Path) -> None:
+    """A device opens the version that it has, or the newest, and has the newest after an update."""
+    with language.start(place) as page:
+        found = page.ask("load")
+        assert found.get("version") in (version, SECOND), f"{place.name}: {found}"
+        assert found["sum"] == pytest.approx(sum_of(found["version"]), abs=0.05), found
+        state = page.ask("update force")["states"][MODEL]
+        phase, now = state["phase"] in ("ready", "up-to-date"), state["version"]
+        assert (phase, now) == (True, SECOND), f"{place.name}: {state}"
+        assert page.ask("load")["version"] == SECOND

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -19,8 +19,10 @@ from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there
 from tests.toolchain import projects
 from tests.toolchain.dart import dart, flutter_sdk
+from tests.toolchain.forks import forked
 from tests.toolchain.swift import Finished
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.flutter]
 
 URL = "https://example.com/contracts"
@@ -106,53 +108,61 @@ def test_pub_warns_of_a_package_that_lacks_what_it_needs(published: Path, tmp_pa
     assert "does not have http in the `dependencies`" in done.output
 
 
-@pytest.mark.parametrize(
-    ("system", "named", "bundled"),
-    [
-        ("linux", "native/libonnxruntime.so", "native/libonnxruntime.so"),
-        ("windows", "native/libonnxruntime.so", None),
-        ("windows", {"linux": "a.so", "windows": "native/onnxruntime.dll"}, "native/onnxruntime.dll"),
-        ("android", "native/libonnxruntime.so", None),
-        ("ios", {"ios": "native/libonnxruntime.dylib"}, None),
-        ("linux", None, None),
-        ("linux", "native/missing.so", "no such file"),
-        ("linux", {"linux": "native/onnxruntime.dll"}, "is no library for linux"),
-        ("linux", 3, "is a path"),
-    ],
+@dataclass(frozen=True)
+class Asked:
+    """A request to the build hook."""
+
+    system: str
+    named: Any
+    """value of `onnxruntime` in the app's pubspec.yaml, if it is there"""
+    bundled: str | None
+    """the file of the answer, or a part of the words with which the hook fails"""
+
+
+ASKED = (
+    Asked("linux", "native/libonnxruntime.so", "native/libonnxruntime.so"),
+    Asked("windows", "native/libonnxruntime.so", None),
+    Asked("windows", {"linux": "a.so", "windows": "native/onnxruntime.dll"}, "native/onnxruntime.dll"),
+    Asked("android", "native/libonnxruntime.so", None),
+    Asked("ios", {"ios": "native/libonnxruntime.dylib"}, None),
+    Asked("linux", None, None),
+    Asked("linux", "native/missing.so", "no such file"),
+    Asked("linux", {"linux": "native/onnxruntime.dll"}, "is no library for linux"),
+    Asked("linux", 3, "is a path"),
 )
-def test_the_build_hook_answers_what_to_bundle(
-    hook_program: Path, tmp_path: Path, system: str, named: Any, bundled: str | None
-) -> None:
-    (tmp_path / "native").mkdir()
-    for name in ("libonnxruntime.so", "onnxruntime.dll", "libonnxruntime.dylib"):
-        (tmp_path / "native" / name).write_bytes(b"")
-    defines = {"onnxruntime": named} if named is not None else {}
-    answered = hook(hook_program, tmp_path, system, defines)
-    if isinstance(answered, str):
-        assert bundled is not None
-        assert bundled in answered
-        return
-    assert answered["status"] == "success"
-    files = [each["encoding"]["file"] for each in answered["assets"]]
-    assert files == ([] if bundled is None else [str(tmp_path / bundled)])
-    assert answered["dependencies"] == files
+LIBRARIES = ("libonnxruntime.so", "onnxruntime.dll", "libonnxruntime.dylib")
+HOOKED = """
+for each in "$@"; do
+    cd "$each"
+    dart "$PROGRAM" --config="$each/input.json" > said.txt 2>&1
+    echo $? > code.txt
+done
+"""
 
 
 @pytest.fixture(scope="module")
-def hook_program(published: Path) -> Path:
-    """The build hook of the package, compiled once."""
-    made = published.parent / "build.dill"
-    command = ["dart", "compile", "kernel", str(published / "hook" / "build.dart"), "-o", str(made)]
-    done = dart().run(command, cwd=published.parent)
+def hooked(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for each of ASKED by its number, in which the build hook has run."""
+    root = tmp_path_factory.mktemp("hooked")
+    command = ["dart", "compile", "kernel", str(published / "hook" / "build.dart"), "-o", str(root / "build.dill")]
+    done = dart().run(command, cwd=root, mounts={str(published): published})
     assert done.returncode == 0, done.output
-    return made
+    folders = [request(root / str(number), asked) for number, asked in enumerate(ASKED)]
+    variables = {"PROGRAM": str(root / "build.dill")}
+    done = dart().run(["dash", "-c", HOOKED, "hooks", *folders], cwd=root, environment=variables)
+    assert (done.returncode, done.output) == (0, "")
+    return root
 
 
-def hook(program: Path, folder: Path, system: str, defines: dict[str, Any]) -> dict[str, Any] | str:
-    """The answer of the build hook to a request as Dart's tools make it, or what it says when it fails."""
+def request(folder: Path, asked: Asked) -> Path:
+    """The folder of an app with libraries, and a request as Dart's tools make it."""
+    (folder / "native").mkdir(parents=True)
+    for name in LIBRARIES:
+        (folder / "native" / name).write_bytes(b"")
+    defines = {"onnxruntime": asked.named} if asked.named is not None else {}
     config = {
         "build_asset_types": ["code_assets/code"],
-        "extensions": {"code_assets": {"target_os": system, "target_architecture": "x64"}},
+        "extensions": {"code_assets": {"target_os": asked.system, "target_architecture": "x64"}},
         "linking_enabled": False,
     }
     given = {
@@ -160,16 +170,25 @@ def hook(program: Path, folder: Path, system: str, defines: dict[str, Any]) -> d
         "config": config,
         "out_file": str(folder / "output.json"),
         "package_name": "contracts",
-        "package_root": f"{program.parent}/contracts/",
+        "package_root": f"{folder.parent}/contracts/",
         "user_defines": {"workspace_pubspec": {"base_path": str(folder / "pubspec.yaml"), "defines": defines}},
     }
     (folder / "input.json").write_text(json.dumps(given), encoding="utf-8")
-    shutil.copy(program, folder)
-    done = dart().run(["dart", program.name, f"--config={folder / 'input.json'}"], cwd=folder)
-    if done.returncode != 0:
-        return done.output
-    found: dict[str, Any] = json.loads((folder / "output.json").read_text(encoding="utf-8"))
-    return found
+    return folder
+
+
+@pytest.mark.parametrize("number", range(len(ASKED)))
+def test_the_build_hook_answers_what_to_bundle(hooked: Path, number: int) -> None:
+    folder, bundled = hooked / str(number), ASKED[number].bundled
+    if (folder / "code.txt").read_text(encoding="utf-8") != "0\n":
+        assert bundled is not None
+        assert bundled in (folder / "said.txt").read_text(encoding="utf-8")
+        return
+    answered = json.loads((folder / "output.json").read_text(encoding="utf-8"))
+    assert answered["status"] == "success"
+    files = [each["encoding"]["file"] for each in answered["assets"]]
+    assert files == ([] if bundled is None else [str(folder / bundled)])
+    assert answered["dependencies"] == files
 
 
 def test_a_program_of_dart_alone_gets_the_library_that_its_pubspec_names(tmp_path: Path) -> None:

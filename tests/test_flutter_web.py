@@ -22,10 +22,12 @@ from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there
 from tests.toolchain import models, node, projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.dart import Dart, configured_package, dart
+from tests.toolchain.dart import compile_program, configured_package
+from tests.toolchain.forks import forked
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content(of=[projects.FLUTTER]),
     pytest.mark.react_native,
@@ -47,10 +49,8 @@ import { compile } from './page.mjs';
 const bytes = await (await fetch('page.wasm')).arrayBuffer();
 (await (await compile(new Uint8Array(bytes))).instantiate({})).invokeMain();
 """
-COMPILE = {
-    "js": ["dart", "compile", "js", "-O1", "-o", "page.js", "page.dart"],
-    "wasm": ["dart", "compile", "wasm", "-o", "page.wasm", "page.dart"],
-}
+COMPILED = {"js": ("page.js", "-O1"), "wasm": ("page.wasm",)}
+"""the file that is made of `page.dart`, and options"""
 UNBUILT = """
 import 'dart:js_interop';
 import 'dart:js_interop_unsafe';
@@ -75,14 +75,14 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     unpack(projects.FLUTTER.archive(), folder)
     shutil.copy(PROGRAMS / "page.dart", folder)
     configured_package(folder, "models")
-    for command in COMPILE.values():
-        compiled(dart(), folder, command)
+    for kind in COMPILED:
+        compile_page(folder, kind)
     return folder
 
 
-def compiled(toolchain: Dart, folder: Path, command: list[str]) -> None:
-    done = toolchain.run(command, cwd=folder)
-    assert done.returncode == 0, done.output
+def compile_page(folder: Path, kind: str) -> None:
+    output, *options = COMPILED[kind]
+    compile_program(folder, kind, "page.dart", output, *options)
 
 
 def under_node(folder: Path, kind: str, library: str) -> str:
@@ -257,7 +257,7 @@ def test_a_package_without_files_for_the_web_says_so_there(tmp_path: Path) -> No
     write_sources(case.sources(), tmp_path)
     text = UNBUILT.format(name=name, model=model)
     (tmp_path / "page.dart").write_text(text, encoding="utf-8", newline="\n")
-    compiled(dart(), configured_package(tmp_path, name), COMPILE["js"])
+    compile_page(configured_package(tmp_path, name), "js")
     assert under_node(tmp_path, "js", "").startswith("unsupported this package was built without files for the web")
 
 

@@ -19,7 +19,7 @@ from packager.targets.flutter import Flutter
 from packager.targets.web import Web
 from tests.toolchain import trusted, updated_web
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.dart import configured_package, dart
+from tests.toolchain.dart import compile_program, configured_package
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
 from tests.trust_vectors import signed
@@ -47,9 +47,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     listed = folder / "web" / "models" / signed_list.NAME
     listed.write_text(signed(digests, made), encoding="utf-8", newline="\n")
     shutil.copy(PROGRAM, folder / "page.dart")
-    command = ["dart", "compile", "js", "-O1", "-o", "page.js", "page.dart"]
-    done = dart().run(command, cwd=configured_package(folder, "models"))
-    assert done.returncode == 0, done.output
+    compile_program(configured_package(folder, "models"), "js", "page.dart", "page.js", "-O1")
     return folder
 
 

@@ -9,7 +9,9 @@ from packager.release.layouts import unpack
 from tests.toolchain import projects
 from tests.toolchain.dart import dart
 from tests.toolchain.flutter_tester import FlutterTester, flutter_tester
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[projects.FLUTTER]), pytest.mark.flutter]
 
 TESTS = Path(__file__).with_name("toolchain") / "flutter_tests" / "widgets_test.dart"

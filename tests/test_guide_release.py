@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from tests.onnx_text import linear, saved
 from tests.registries import Server, serving
 from tests.signing_cases import make_key
 from tests.toolchain import vision
+from tests.toolchain.command_on_path import on_path
 from tests.toolchain.require import fetched
 from tests.toolchain.sample_package import VISION
 
@@ -96,20 +97,27 @@ def test_what_the_guide_says_of_steps_names_those_that_there_are() -> None:
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mobpack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the program."""
+    with on_path(tmp_path_factory.mktemp("programs")) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def released(mobpack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder `models` after all steps of the job `package` except the installation."""
     folder = tmp_path_factory.mktemp("release") / str(workflow()["defaults"]["run"]["working-directory"])
     made = vision.root() / vision.FOLDER
     shutil.copytree(made, folder, ignore=shutil.ignore_patterns("dist", "downloads"))
     for name, lines in steps("package").items():
         if name != "Install":
-            done = run(lines, folder)
+            done = run(lines, folder, mobpack)
             assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
     return folder
 
 
 def run(lines: str, folder: Path, *programs: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """Shell lines as a runner runs them, with mobpack and `programs` on PATH."""
+    """Shell lines as a runner runs them, with `programs` and those of this Python on PATH."""
     path = os.pathsep.join(map(str, (*programs, Path(sys.executable).parent, os.environ["PATH"])))
     known = {"GITHUB_REF_NAME": "models-1.0.0", "GITHUB_REPOSITORY": "me/app", "CI": "true"}
     environment = {**os.environ, **known, **variables, "PATH": path}
@@ -138,11 +146,11 @@ def test_the_steps_check_and_build(released: Path) -> None:
     assert (released / "check.html").is_file()
 
 
-def test_what_a_gate_refuses_is_not_built(released: Path, tmp_path: Path) -> None:
+def test_what_a_gate_refuses_is_not_built(released: Path, mobpack: Path, tmp_path: Path) -> None:
     folder = tmp_path / "models"
     shutil.copytree(released, folder, ignore=shutil.ignore_patterns("dist"))
     lines = steps("package")["Build"].replace("min-share=0.9", "max-partitions=1")
-    done = run(lines, folder)
+    done = run(lines, folder, mobpack)
     assert (done.returncode, (folder / "dist").exists()) == (6, False), done.stderr
 
 
@@ -156,7 +164,7 @@ esac
 """GitHub's own client, replaced by a program that has one release and logs what it gets."""
 
 
-def test_a_release_is_compared_signed_and_published(released: Path, tmp_path: Path) -> None:
+def test_a_release_is_compared_signed_and_published(released: Path, mobpack: Path, tmp_path: Path) -> None:
     """Every file that is uploaded is there, and the Maven repository has what was built."""
     programs = program(tmp_path / "programs" / "gh", GH).parent
     folder = tmp_path / "models"
@@ -175,7 +183,7 @@ def test_a_release_is_compared_signed_and_published(released: Path, tmp_path: Pa
         printed = {}
         for name, lines in steps("release").items():
             if name != "Install":
-                done = run(lines, folder, programs, **variables)
+                done = run(lines, folder, programs, mobpack, **variables)
                 assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
                 printed[name] = done.stdout
         stored = {path.rpartition("/")[2] for path in server.files}
@@ -189,7 +197,9 @@ def test_a_release_is_compared_signed_and_published(released: Path, tmp_path: Pa
     assert [each for each in files if not each.is_file()] == []
 
 
-def test_a_version_that_was_published_with_other_content_is_not_signed(released: Path, tmp_path: Path) -> None:
+def test_a_version_that_was_published_with_other_content_is_not_signed(
+    released: Path, mobpack: Path, tmp_path: Path
+) -> None:
     programs = program(tmp_path / "programs" / "gh", GH).parent
     folder = tmp_path / "models"
     shutil.copytree(released / "dist", folder / "dist")
@@ -199,7 +209,7 @@ def test_a_version_that_was_published_with_other_content_is_not_signed(released:
     shutil.copytree(folder / "dist", old)
     (old / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
     previous = shutil.make_archive(str(tmp_path / "previous"), "gztar", old)
-    done = run(steps("release")["Compare"], folder, programs, PREVIOUS=previous)
+    done = run(steps("release")["Compare"], folder, programs, mobpack, PREVIOUS=previous)
     assert done.returncode == 6
     assert "a published version does not change" in done.stderr
 
@@ -233,7 +243,7 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True)
 
 
-def test_gitlab_releases_a_first_version_and_a_second_one(tmp_path: Path) -> None:
+def test_gitlab_releases_a_first_version_and_a_second_one(mobpack: Path, tmp_path: Path) -> None:
     """The first tag has nothing before it; the second one is compared with the files of the first tag's job."""
     programs = program(tmp_path / "programs" / "curl", CURL).parent
     project = tmp_path / "project"
@@ -244,7 +254,7 @@ def test_gitlab_releases_a_first_version_and_a_second_one(tmp_path: Path) -> Non
     key = make_key(folder)
     secret = key.private.rename(tmp_path / "secret.pem")
     secret.chmod(0o666)  # as GitLab writes variables of the type File
-    assert run("mobpack lock", folder).returncode == 0
+    assert run("mobpack lock", folder, mobpack).returncode == 0
     git(tmp_path, "init", "--quiet", "project")
     previous = tmp_path / "previous.zip"
     with serving(Server()) as server:
@@ -261,12 +271,12 @@ def test_gitlab_releases_a_first_version_and_a_second_one(tmp_path: Path) -> Non
         for tag, version in (("models-1.0.0", "1.0.0"), ("models-1.1.0", "1.1.0")):
             text = SMALL.replace("[model", f'version = "{version}"\n\n[model', 1)
             (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
-            assert run("mobpack lock", folder).returncode == 0
+            assert run("mobpack lock", folder, mobpack).returncode == 0
             git(project, "add", ".")
             git(project, "commit", "--quiet", "--message", version)
             git(project, "tag", tag)
             lines = "\n".join(["cd models", *yaml_of(PIPELINE)["release"]["script"]])
-            done = run(lines, project, programs, CI_COMMIT_TAG=tag, **variables)
+            done = run(lines, project, programs, mobpack, CI_COMMIT_TAG=tag, **variables)
             assert done.returncode == 0, done.stdout + done.stderr
             made = json.loads((folder / "release.json").read_text(encoding="utf-8"))
             assert made["version"] == version

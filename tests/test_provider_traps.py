@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
@@ -31,7 +31,8 @@ from packager.environments.android import Android, ProbeJob
 from packager.environments.arm64 import Arm64
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.processes import children, commands
+from packager.files.user_cache import cache_folder
+from packager.processes import channel, children, commands
 from packager.providers.webgpu import Webgpu
 from packager.runners import RUNNERS, Runnable, cpu
 from packager.targets.android import Android as AndroidTarget
@@ -39,7 +40,9 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_runners_isolated import run
 from tests.toolchain import models as real
+from tests.toolchain.emulated import emulated, emulated_commands, served
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 from tests.toolchain.ort_tool import (
     MODELS,
     ON_X86,
@@ -57,6 +60,7 @@ from tests.toolchain.ort_tool import (
 )
 from tests.toolchain.require import fetched
 
+__all__ = ["emulated", "emulated_commands", "forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 POOLING = """(float16[1,4,8,8] x) => (float16[1,4,8,8] y) {
@@ -128,37 +132,35 @@ def test_16_the_runtime_that_ships_replays_them_whether_asked_to_or_not(tool: To
 
 
 @pytest.fixture(scope="module")
-def old_x86(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """Starts a program on an x86 core without 8-bit dot products: Intel's Haswell, of 2013."""
+def old_x86(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
+    """Starts a program of this Python on an x86 core without 8-bit dot products: Intel's Haswell, of 2013."""
     folder = tmp_path_factory.mktemp("qemu")
     member = "./usr/bin/qemu-x86_64"
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", fetched("arm64-qemu")], stdout=subprocess.PIPE) as package:
         subprocess.run(["tar", "-x", "-C", folder, member], stdin=package.stdout, check=True)
-    return (str(folder / member), "-cpu", "Haswell-v4")
+    core = (str(folder / member), "-cpu", "Haswell-v4", sys.executable, "-P")
+    with served(core, {}, "packager.session.exact") as (client, _):
+        yield client
 
 
 @ON_X86
 @pytest.mark.environments
 def test_17_an_int8_model_runs_on_old_x86(
-    old_x86: Sequence[str], ours: Ours, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    old_x86: tuple[str, ...], ours: Ours, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With both keys for numbers as on ARM, ONNX Runtime rewrites an int8 ONNX model into what it has no kernel for.
 
     The tool sets no such key, nor checks any numbers. Our runner does without: `packager.session.exact`.
     """
     model = saved(tmp_path / "m.onnx", MODELS["signed"])
-    command = (*old_x86, sys.executable, "-P")
     asked = job(model, "cpu", {**SIGNED, "session.x64quantprecision": "1"})
-    answer = commands.run_job([CHILD], asked, tmp_path, crash="", hint="", command=command)
+    answer = commands.run_job([CHILD], asked, tmp_path, crash="", hint="", command=old_x86)
     assert "Failed to find kernel for com.microsoft.QLinearConv" in answer["error"]
 
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec {" ".join(old_x86)} "{sys.executable}" "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
     fused = ours("signed").path
     sample = tmp_path / "sample.npz"
     numpy.savez(sample, x=numpy.random.default_rng(1).integers(-128, 127, (1, 3, 16, 16)).astype("int8"))
-    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr(channel, "python", lambda: old_x86)
     results = []
     for path in (model, fused):
         outputs = tmp_path / path.stem
@@ -171,6 +173,7 @@ def test_17_an_int8_model_runs_on_old_x86(
 
 
 @pytest.mark.environments
+@pytest.mark.usefixtures("emulated")
 def test_18_a_16_bit_file_with_pooling_loads(tmp_path: Path) -> None:
     """On an ARM core ONNX Runtime, asked as the tool asks it, gives pooling a layout that it then cannot read."""
     have("arm64")
@@ -279,7 +282,7 @@ def test_20_xnnpack_takes_every_convolution_of_a_real_model(android: Android, tm
     variant = source(tmp_path, model)
     run_tool(variant.model.path, "--optimization_style", "Fixed", "--target_platform", "arm")
     fixed = variant.model.path.with_suffix(".ort")
-    store = Store(tmp_path / "store")
+    store = Store(cache_folder() / "store")
     unfused = compile_unfused(variant, store, compile_variant(variant, store))
     assert convolutions_of_xnnpack(android, fixed) == 28
     assert convolutions_of_xnnpack(android, unfused.path) == 32

@@ -14,6 +14,7 @@ from packager.compile.recorded_macs import ENTRY, name_nodes
 from packager.contract import attachment
 from packager.core.values import Choice, Compiled, Variant, baseline
 from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.target import Planned
@@ -46,6 +47,7 @@ def net(folder: Path, graph: str = NET, **metadata: str) -> Variant:
 
 
 def choices(variant: Variant, target: Planned, folder: Path) -> tuple[Choice, ...]:
+    """The files for a target; results are kept in `folder`."""
     return plan.make(variant, target, Store(folder / "store"), lambda part: None).choices
 
 
@@ -95,11 +97,11 @@ def test_the_runtime_reports_no_node_of_a_file_in_ort_format(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["orientation", "silero_vad", "minilm"])
-def test_all_macs_of_real_models_are_of_nodes_that_the_runtime_reports(name: str, tmp_path: Path) -> None:
+def test_all_macs_of_real_models_are_of_nodes_that_the_runtime_reports(name: str) -> None:
     shapes = {"batch": 1, "sequence": 576} if name == "silero_vad" else {}
     model = models.hashed(models.load(getattr(real, name)(), name.replace("_", "-"), fixed=shapes))
     for target in TARGETS[:2]:
-        for each in choices(baseline(model, "source"), target, tmp_path):
+        for each in choices(baseline(model, "source"), target, cache_folder()):
             opened = session(each.compiled)
             assert recorded(opened)
             assert each.compiled.format == "ort" or set(recorded(opened)) <= set(assigned(opened))

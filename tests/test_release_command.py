@@ -20,8 +20,9 @@ from packager.workflows import release as workflow
 from tests.signing_cases import make_key
 from tests.test_cli import Answer, Mobpack, mobpack
 from tests.test_provenance import PROJECT, make_release
+from tests.toolchain.forks import forked
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 DAY = "2026-11-25"
 RUNTIME = "https://github.com/example/onnxruntime-binary"

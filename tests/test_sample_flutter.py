@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +10,13 @@ import onnxruntime
 import pytest
 from PIL import Image
 
-from tests.toolchain import vision
+from tests.toolchain import command, vision
 from tests.toolchain.dart import PROBLEM, dart
 from tests.toolchain.flutter_tester import FlutterTester, flutter_tester
+from tests.toolchain.forks import forked
 from tests.toolchain.sample_package import VISION
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content("sample_apps", of=[VISION], tools=True), pytest.mark.flutter]
 
 ROOT = Path(__file__).parents[1]
@@ -40,8 +41,9 @@ def made(tester: FlutterTester, tmp_path_factory: pytest.TempPathFactory) -> Pat
     shutil.copytree(vision.root() / vision.FOLDER / "build" / "models", models / "build" / "models")
     for name in ("mobpack.toml", "coffee.jpg"):
         shutil.copy(ROOT / vision.FOLDER / name, models)
-    said = run([sys.executable, "-m", "packager.cli", "build", "--target", "flutter"], models)
-    assert "dist/flutter/vision_models-1.0.0.zip" in said
+    built = command.run("build", "--target", "flutter", folder=models)
+    assert built.returncode == 0, built.stderr
+    assert "dist/flutter/vision_models-1.0.0.zip" in built.stdout
     shutil.copytree(ROOT / APP, app, ignore=shutil.ignore_patterns("packages", "assets", ".dart_tool"))
     run(["sh", str(APP / "make")], root)
     plugins = {each.name: shutil.copytree(each, app / "packages" / each.name) for each in PLUGINS.iterdir()}

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +14,15 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from tests.toolchain import vision
+from tests.toolchain import command, vision
 from tests.toolchain.chromium import browser
+from tests.toolchain.forks import forked
 from tests.toolchain.sample_notes import QUERIES, nearest, notes
 from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content("docs/web.md", "sample_apps", of=[NOTES, VISION], tools=True),
     pytest.mark.react_native,
@@ -69,7 +70,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mobpack.toml", "coffee.jpg"):
         shutil.copy(ROOT / vision.FOLDER / name, models)
     shutil.copytree(ROOT / APP, root / APP, ignore=shutil.ignore_patterns("site"))
-    run([sys.executable, "-m", "packager.cli", "build", "--target", "web"], models)
+    built = command.run("build", "--target", "web", folder=models)
+    assert built.returncode == 0, built.stderr
     shutil.copytree(NOTES.dist(), root / NOTES.folder / "dist")
     shutil.copy(ROOT / NOTES.folder / "notes.json", root / NOTES.folder)
     run(["sh", str(APP / "make")], root)

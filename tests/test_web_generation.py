@@ -10,10 +10,12 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from tests.toolchain import generation_models, projects
 from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.forks import forked
 from tests.toolchain.generation_models import PROMPT, SEEDS, Made
 from tests.toolchain.web.page import Page, package, page_of
 from tests.toolchain.web.site import files_of
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[projects.TALES]), pytest.mark.react_native, pytest.mark.browser]
 
 WHOLE = "const whole = async (text) => { let made = ''; for await (const part of text) made += part; return made; };"
@@ -31,9 +33,11 @@ def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield opened
 
 
-@pytest.fixture
-def page(open_browser: Browser, tmp_path: Path) -> Iterator[Page]:
-    with page_of(open_browser, files_of(package(tmp_path, projects.TALES), "/vision/")) as opened:
+@pytest.fixture(scope="module")
+def page(open_browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One visit for all tests: ONNX Runtime starts once."""
+    files = files_of(package(tmp_path_factory.mktemp("package"), projects.TALES), "/vision/")
+    with page_of(open_browser, files) as opened:
         opened.visit()
         yield opened
 

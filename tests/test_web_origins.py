@@ -9,10 +9,12 @@ import pytest
 
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import Address, serving
-from tests.toolchain.web.page import RUN_MINILM, Page, embedding, package, page_of
+from tests.toolchain.web.page import RUN_EMBEDDER, Page, package, page_of, vector
 from tests.toolchain.web.site import files_of
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native, pytest.mark.browser]
 
 SECONDS = 1800.0
@@ -30,7 +32,7 @@ class Pair:
         """The value that the body of an asynchronous function returns, or code and message of its error."""
         self.page.visit()
         caught = "catch (error) { return [error.code ?? error.name, error.message]; }"
-        load = f"const {{ Minilm, setUp }} = await import('{self.cdn.url}vision/lib/index.js');"
+        load = f"const {{ Embedder, setUp }} = await import('{self.cdn.url}vision/lib/index.js');"
         return self.page.value(f"(async () => {{ try {{ {load} {program} }} {caught} }})()")
 
     def asked(self) -> set[str]:
@@ -58,8 +60,8 @@ def pair(open_browser: Browser, files: dict[str, bytes]) -> Iterator[Pair]:
 
 
 def test_a_package_on_another_origin_runs_in_a_worker(pair: Pair) -> None:
-    assert pair.run(RUN_MINILM) == pytest.approx(embedding(), abs=1e-5)
-    assert pair.asked() >= {"worker.js", "minilm.ort", "ort-wasm-simd-threaded.wasm"}
+    assert pair.run(RUN_EMBEDDER) == vector()
+    assert pair.asked() >= {"worker.js", "embedder.ort", "ort-wasm-simd-threaded.wasm"}
     assert pair.page.asked() == ["/page.html"]
 
 
@@ -67,8 +69,8 @@ def test_a_copy_on_another_origin_serves_a_package(pair: Pair, files: dict[str, 
     pair.page.server.files.by_path.update({path: content for path, content in files.items() if "/lib/" in path})
     pair.page.visit()
     base = f"{pair.cdn.url}vision/"
-    assert pair.page.run(f"setUp({{ base: '{base}' }}); {RUN_MINILM}") == pytest.approx(embedding(), abs=1e-5)
-    assert pair.asked() >= {"worker.js", "minilm.ort", "ort-wasm-simd-threaded.wasm"}
+    assert pair.page.run(f"setUp({{ base: '{base}' }}); {RUN_EMBEDDER}", "Embedder") == vector()
+    assert pair.asked() >= {"worker.js", "embedder.ort", "ort-wasm-simd-threaded.wasm"}
 
 
 @pytest.mark.parametrize("options", ["{}", "{ threads: 2 }"])
@@ -76,9 +78,9 @@ def test_an_isolated_page_runs_models_of_another_origin_on_one_thread(pair: Pair
     pair.page.server.files.headers.update(ISOLATED)
     pair.cdn.files.headers.update({**ISOLATED, "Cross-Origin-Resource-Policy": "cross-origin"})
     program = (
-        f"setUp({options}); const run = async () => {{ {RUN_MINILM} }}; return [crossOriginIsolated, await run()];"
+        f"setUp({options}); const run = async () => {{ {RUN_EMBEDDER} }}; return [crossOriginIsolated, await run()];"
     )
-    assert pair.run(program) == [True, pytest.approx(embedding(), abs=1e-5)]
+    assert pair.run(program) == [True, vector()]
     said = [text for text in pair.page.warnings() if "2 threads need ONNX Runtime on the page's own origin" in text]
     assert len(said) == ("threads" in options)
 
@@ -92,18 +94,18 @@ def test_scripts_without_permission_fail_in_the_browsers_words(pair: Pair) -> No
 @pytest.mark.parametrize("worker", ["true", "false"])
 def test_a_copy_without_permission_is_an_error_in_words(pair: Pair, files: dict[str, bytes], worker: str) -> None:
     """Files first; on a second visit, which has them, scripts."""
-    copy = f"setUp({{ base: '{pair.cdn.url}vision/', worker: {worker} }}); {RUN_MINILM}"
+    copy = f"setUp({{ base: '{pair.cdn.url}vision/', worker: {worker} }}); {RUN_EMBEDDER}"
     pair.page.server.files.by_path.update({path: content for path, content in files.items() if "/lib/" in path})
     pair.cdn.files.headers.clear()
     pair.page.visit()
-    code, message = pair.page.run(copy)
+    code, message = pair.page.run(copy, "Embedder")
     assert (code, "must answer with Access-Control-Allow-Origin" in message) == ("network", True), message
 
     pair.cdn.files.headers.update(ALLOWED)
     pair.page.visit()
-    assert pair.page.run(copy) == pytest.approx(embedding(), abs=1e-5)
+    assert pair.page.run(copy, "Embedder") == vector()
     pair.cdn.files.headers.clear()
     pair.page.visit()
-    code, message = pair.page.run(copy)
+    code, message = pair.page.run(copy, "Embedder")
     words = "its script was not loaded" if worker == "true" else "ONNX Runtime's script"
     assert (code, words in message) == ("runtime" if worker == "true" else "missing", True), message

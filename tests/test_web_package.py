@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.toolchain import node, projects
+from tests.toolchain.forks import forked
 from tests.toolchain.web.page import NAME, RUN_MINILM, app, embedding, package
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native]
 
 FENCE = re.compile(r"^```(tsx?)\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -10,10 +10,12 @@ import pytest
 
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.forks import forked
 from tests.toolchain.web.page import Page, package, page_of
 from tests.toolchain.web.site import files_of
 from tests.toolchain.web.sounds import HEAR, SOUND, heard
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content(of=[projects.WEB]),
     pytest.mark.react_native,
@@ -55,9 +57,11 @@ def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(open_browser: Browser, files: dict[str, bytes]) -> Iterator[Page]:
+    """One visit for all tests, with the policy that the guide names."""
     with page_of(open_browser, files) as opened:
+        opened.server.files.headers["Content-Security-Policy"] = POLICY
         opened.visit()
         yield opened
 
@@ -112,9 +116,7 @@ def test_what_is_no_sound_is_an_error_in_words(page: Page, call: str, code: str,
 
 @pytest.mark.parametrize("length", [1, 100, 128, 480, 3000])
 def test_blocks_have_every_sample_once_and_in_order(page: Page, length: int) -> None:
-    """With the policy that the guide names."""
-    page.server.files.headers["Content-Security-Policy"] = POLICY
-    page.visit()
+    page.browser.events.clear()
     blocks = 12_800 // length if length > 1 else 300
     found = page.run(
         f"""{SOUND} {PLAYING}

@@ -1,22 +1,22 @@
 """Web packages with trusted keys open what was signed, and say of everything else why they do not."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from tests.onnx_text import linear, saved
-from tests.toolchain import node, trusted, trusted_web
+from tests.toolchain import command, node, trusted, trusted_web
 from tests.toolchain.chromium import browser
+from tests.toolchain.forks import forked
 from tests.toolchain.react_native.packages import unpack
 from tests.toolchain.trusted_web import Facts
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import files_of
 from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS
 
+__all__ = ["forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 
@@ -120,8 +120,7 @@ def test_what_mobpack_builds_is_opened_once_mobpack_has_signed_it(tmp_path: Path
 
 
 def mobpack(folder: Path, *words: str) -> None:
-    command = [sys.executable, "-m", "packager.cli", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = command.run(*words, folder=folder)
     assert done.returncode == 0, done.stderr
 
 

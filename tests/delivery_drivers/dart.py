@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packager.release.layouts import unpack
 from tests.delivery_drivers.swift import Driver
-from tests.toolchain.dart import configured_package, dart
+from tests.toolchain.dart import compile_program, configured_package, dart
 
 PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"
 NAME = "models"
@@ -35,13 +35,12 @@ def program(archive: Path, folder: Path, name: str = "delivery.dart") -> Path:
     shutil.rmtree(package / "hook", ignore_errors=True)  # `dart compile` takes no package that builds something
     configured_package(package, NAME)
     shutil.copy(PROGRAMS / name, package / name)
-    made = dart().run(["dart", "compile", "exe", name, "-o", "App"], cwd=package)
-    assert made.returncode == 0, made.output
+    compile_program(package, "exe", name, "App")
     app = folder / "app"
     assets = app / "data" / "flutter_assets" / "packages" / NAME / "models"
     assets.parent.mkdir(parents=True)
     shutil.copytree(package / "models", assets)
-    shutil.move(package / "App", app / "App")
+    shutil.copy(package / "App", app / "App")
     return app
 
 

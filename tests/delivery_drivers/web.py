@@ -132,6 +132,7 @@ class Driver:
     """ends the browser at once"""
     visit: Callable[[], None]
     """leaves the page, as a user does who opens it again"""
+    has_ended: bool = False
 
     def ask(self, command: str) -> Mapping[str, Any]:
         """The answer to a line. Raises AssertionError when the browser ends instead."""
@@ -150,6 +151,7 @@ class Driver:
     def kill(self) -> None:
         """Ends the browser with all its processes, as a system does that needs memory."""
         self.end()
+        self.has_ended = True
 
 
 def evaluated(opened: Browser, expression: str) -> Any:
@@ -193,14 +195,13 @@ def driver(
         server.files.by_path.update({"/page.html": PAGE, **files_of(unpacked, "/vision/")})
 
         def visit() -> None:
-            opened.call("Page.navigate", url=f"{server.url}page.html")
-            while evaluated(opened, "window.app === undefined && document.title") != "models":
-                pass
+            opened.visit(f"{server.url}page.html")
             evaluated(opened, f"{PROGRAM} startApp({json.dumps(address)}).then((app) => {{ window.app = app; }})")
 
         visit()
-        yield Driver(opened=opened, end=opened.end, visit=visit)
-        if shared:
+        made = Driver(opened=opened, end=opened.end, visit=visit)
+        yield made
+        if shared and not made.has_ended:
             evaluated(shared, "window.dieNow()")
             shared.call("Page.navigate", url="about:blank")
             shared.events.clear()

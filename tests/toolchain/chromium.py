@@ -132,11 +132,15 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Page.navigate", url="about:blank")
         self.events.clear()
-        loader = self.call("Page.navigate", url=f"{page.as_uri()}{fragment}")["loaderId"]
-        while not any(is_loaded(event, loader) for event in self.events):
-            self.events.append(self._read())
+        self.visit(f"{page.as_uri()}{fragment}")
         found = {name: self._value(expression) for name, expression in values.items()}
         return Seen(values=found, complaints=tuple(self._complaints()), requests=tuple(self._requests()))
+
+    def visit(self, url: str) -> None:
+        """Opens an address, and waits until the page is there with all that it loads."""
+        loader = self.call("Page.navigate", url=url)["loaderId"]
+        while not any(is_loaded(event, loader) for event in self.events):
+            self.events.append(self._read())
 
     def _value(self, expression: str) -> Any:
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -16,9 +16,11 @@ from pathlib import Path
 from packager.core.errors import ToolError
 from packager.environments.environment import ensure
 from packager.environments.runtime import Runtime
+from packager.files.hashes import sha256_of
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.kept import kept, linked
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, Swift
 from tests.toolchain.swift_processes import command
@@ -88,6 +90,26 @@ class Dart:
 def toolchain_files() -> tuple[Path, ...]:
     """Identity of a toolchain and of the way it is used."""
     return LOCK, Path(__file__)
+
+
+def compile_program(package: Path, kind: str, program: str, output: str, *options: str) -> None:
+    """Compiles a program in the folder of a package as `dart compile KIND` does, to `output` there and the files that
+    come with it. They are kept by the content of the package's code."""
+
+    def make(made: Path) -> None:
+        command = ["dart", "compile", kind, *options, "-o", str(made / output), program]
+        done = dart().run(command, cwd=package, mounts={str(made): made})
+        assert done.returncode == 0, done.output
+
+    words = " ".join((program, output, *options))
+    for made in kept(f"dart-{kind}", make, *toolchain_files(), *code(package), words).iterdir():
+        linked(str(made), str(package / made.name))
+
+
+def code(package: Path) -> list[str]:
+    """Paths and sums of all Dart in the folder of a package."""
+    found = sorted(package.rglob("*.dart"))
+    return [f"{path.relative_to(package).as_posix()} {sha256_of(path)}" for path in found]
 
 
 def configured_package(folder: Path, name: str) -> Path:

@@ -20,8 +20,10 @@ from pathlib import Path
 from packager.core.errors import ToolError
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from tests.toolchain.dart import LANGUAGE, dart
+from tests.toolchain.dart import LANGUAGE, code, dart
+from tests.toolchain.dart import toolchain_files as files_of_dart
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.kept import kept, linked
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, Swift
 
@@ -102,7 +104,18 @@ class FlutterTester:
     def compile(
         self, file: str, *, app: Path, mounts: Mapping[str, Path] | None = None, defines: Sequence[str] = ()
     ) -> None:
-        """Compiles a file of tests of an app that `configure` has seen; `defines` are `NAME=VALUE`."""
+        """Compiles a file of tests of an app that `configure` has seen; `defines` are `NAME=VALUE`. It is kept by
+        the content of all code."""
+
+        def make(made: Path) -> None:
+            self._compile(file, made / KERNEL, app=app, mounts=mounts, defines=defines)
+
+        content: tuple[Path | str, ...] = (*toolchain_files(), *_code(app), file, *defines)
+        linked(str(kept("flutter-tests", make, *content) / KERNEL), str(app / KERNEL))
+
+    def _compile(
+        self, file: str, kernel: Path, *, app: Path, mounts: Mapping[str, Path] | None, defines: Sequence[str]
+    ) -> None:
         command: list[str | Path] = [
             "dartaotruntime",
             COMPILER,
@@ -110,9 +123,9 @@ class FlutterTester:
             f"{ENGINE}/flutter_patched_sdk/",
             "--target=flutter",
         ]
-        command += ["--enable-asserts", "--packages", ".dart_tool/package_config.json", "--output-dill", KERNEL]
+        command += ["--enable-asserts", "--packages", ".dart_tool/package_config.json", "--output-dill", kernel]
         command += [*(f"-D{each}" for each in defines), file]
-        done = self.run(command, cwd=app, mounts=mounts)
+        done = self.run(command, cwd=app, mounts={**(mounts or {}), str(kernel.parent): kernel.parent})
         said = [line for line in done.output.splitlines() if not SOURCE.match(line)]
         assert done.returncode == 0, "\n".join(said)
 
@@ -131,6 +144,14 @@ class FlutterTester:
         return self.run(["dart", "analyze", "--fatal-infos", "."], cwd=app, mounts=mounts)
 
 
+def _code(app: Path) -> list[str]:
+    """Paths and sums of the Dart of an app and of its packages that are not Flutter's: those lie in other folders."""
+    configured = json.loads((app / ".dart_tool" / "package_config.json").read_text(encoding="utf-8"))
+    places = {each["name"]: Path(each["rootUri"].removeprefix("file://")) for each in configured["packages"]}
+    found = {name: place for name, place in places.items() if not place.is_relative_to(PACKAGES)}
+    return [f"{name} {each}" for name, place in sorted(found.items()) for each in code(place)]
+
+
 def _package(name: str, place: str, language: str) -> dict[str, str]:
     return {"name": name, "rootUri": place, "packageUri": "lib/", "languageVersion": language}
 
@@ -143,8 +164,8 @@ def _language(package: Path) -> str:
 
 
 def toolchain_files() -> tuple[Path, ...]:
-    """Identity of a toolchain and of the way it is used."""
-    return LOCK, Path(__file__)
+    """Identity of a toolchain and of the way it is used: its compiler is in Dart's."""
+    return LOCK, Path(__file__), *files_of_dart()
 
 
 @cache

@@ -127,7 +127,16 @@ random-samples = 1
 [target.web]
 package = "@example/models"
 """
-FOR_WEBGPU = f"""\
+WEBGPU_TARGET = """
+[parity]
+random-samples = 1
+
+[target.web]
+package = "@example/models"
+runtime = "webgpu"
+providers = ["webnn", "webgpu"]
+"""
+FOR_WEBGPU_LARGE = f"""\
 [package]
 name = "models"
 version = "{VERSION}"
@@ -145,6 +154,11 @@ std = [0.229, 0.224, 0.225]
 
 [model.minilm]
 path = '{{minilm}}'
+{WEBGPU_TARGET}"""
+FOR_WEBGPU = f"""\
+[package]
+name = "models"
+version = "{VERSION}"
 {TOKENS}
 [model.silero-vad]
 path = '{{silero_vad}}'
@@ -178,15 +192,7 @@ path = '{{listener}}'
 kind = "audio"
 rate = 16000
 features = "whisper"
-
-[parity]
-random-samples = 1
-
-[target.web]
-package = "@example/models"
-runtime = "webgpu"
-providers = ["webnn", "webgpu"]
-"""
+{WEBGPU_TARGET}"""
 FOR_FLUTTER = f"""\
 [package]
 name = "models"
@@ -314,6 +320,10 @@ def _for_webgpu(folder: Path) -> str:
     return FOR_WEBGPU.format(**real_models(), **made)
 
 
+def _for_webgpu_large(folder: Path) -> str:
+    return FOR_WEBGPU_LARGE.format(**real_models())
+
+
 def _for_flutter(folder: Path) -> str:
     made = {"every_type": models.every_type(folder), "names": names(folder / "names.onnx")}
     made["tokens"] = typed_texts.given(folder)
@@ -439,6 +449,7 @@ IOS = Package(name="ios", maker=MAKER, make=_building("ios", "swift/*.zip", _for
 REACT_NATIVE = Package(name="react-native", maker=MAKER, make=_building("react_native", "npm/*.tgz", _for_react_native))
 WEB = Package(name="web", maker=MAKER, make=_building("web", "npm/*.tgz", _for_web))
 WEBGPU = Package(name="webgpu", maker=MAKER, make=_building("web", "npm/*.tgz", _for_webgpu))
+WEBGPU_LARGE = Package(name="webgpu-large", maker=MAKER, make=_building("web", "npm/*.tgz", _for_webgpu_large))
 NATIVE_TALES = Package(name="native-tales", maker=MAKER, make=_building("react_native", "npm/*.tgz", _native_tales))
 TALES = Package(name="tales", maker=MAKER, make=_building("web", "npm/*.tgz", _tales))
 PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))

@@ -73,8 +73,10 @@ Future<void> everyType() async {
   await model.dispose();
 }
 
+late final Minilm minilm;
+
 Future<void> realModels() async {
-  final minilm = await Minilm.load(options());
+  minilm = await Minilm.load(options());
   const shape = [2, 6];
   final out = await minilm.run(
     MinilmInputs(
@@ -110,7 +112,7 @@ Future<void> realModels() async {
   final tests = [await minilm.selfTest(), await orientation.selfTest(), await silero.selfTest()];
   said['self_tests'] = {for (final each in tests) each.model: [each.passed, each.outputs.length, '$each']};
   said['frames'] = await orientation.frames(Stream.fromIterable([picture, picture, picture, yuv])).length;
-  await Future.wait([minilm.dispose(), orientation.dispose(), silero.dispose(), tokens.dispose()]);
+  await Future.wait([orientation.dispose(), silero.dispose(), tokens.dispose()]);
 }
 
 Future<void> failures() async {
@@ -120,7 +122,6 @@ Future<void> failures() async {
   final first = codeOf(() => model.classify(picture, cancellation: later));
   final busy = codeOf(() => model.classify(picture));
   later.cancel();
-  final minilm = await Minilm.load(options());
   final small = TensorInput(List.filled(2, 1));
   said['errors'] = {
     'busy': await busy,

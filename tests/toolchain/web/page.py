@@ -5,15 +5,18 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnxruntime
+import pytest
 
 from tests.tokenizer_graphs import bert
 from tests.toolchain import models, node, projects, typed_texts
 from tests.toolchain.chromium import Browser
+from tests.toolchain.kept import linked
 from tests.toolchain.made import Package
 from tests.toolchain.react_native.download.server import Address, serving
 from tests.toolchain.react_native.packages import unpack
@@ -57,12 +60,24 @@ return {{ together: together.map((each) => Array.from(each)), alone, none: await
 """
 """the body of a function: vectors of several texts, in one run and in a run for each"""
 
+RUN_EMBEDDER = f"""
+const model = await Embedder.load();
+return Array.from(await model.embed({json.dumps(typed_texts.LISTED[0])}));
+"""
+"""the body of a function: the vector of a text, by a small model in a file of its own"""
+
+
+def vector() -> object:
+    """What RUN_EMBEDDER gives."""
+    return pytest.approx(typed_texts.listed()["embedder"][0], rel=2e-6)
+
 
 def tokens() -> list[list[int]]:
     """The token ids of READ_TEXTS in Hugging Face's tokenizers."""
     return [*map(list, typed_texts.ids()), bert(strip_accents=False).encode(LONG * 10000).ids]
 
 
+@cache
 def embedding() -> list[float]:
     """The embedding of IDS in Python."""
     session = onnxruntime.InferenceSession(models.minilm())
@@ -80,7 +95,7 @@ def package(folder: Path, made: Package = projects.WEB) -> Path:
 def app(folder: Path, unpacked: Path, project: str) -> Path:
     """A project of npm packages that depends on the package. Replace files of the package, do not write to them."""
     modules = node.link(node.project(project), folder)
-    shutil.copytree(unpacked, modules / NAME)
+    shutil.copytree(unpacked, modules / NAME, copy_function=linked)
     (folder / "package.json").write_text(json.dumps({"name": "app", "type": "module"}), encoding="utf-8")
     return folder
 
@@ -96,9 +111,8 @@ class Page:
         self.browser.call("Page.navigate", url="about:blank")
         self.browser.events.clear()
         self.server.files.requests.clear()
-        self.browser.call("Page.navigate", url=f"{self.server.url}page.html")
-        while self.value("document.title") != "models" or self.value("document.readyState") != "complete":
-            pass
+        self.browser.visit(f"{self.server.url}page.html")
+        assert self.value("document.title") == "models"
 
     def value(self, expression: str) -> Any:
         answer = self.browser.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
