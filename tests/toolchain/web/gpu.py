@@ -10,7 +10,7 @@ from tests.toolchain.made import Package
 from tests.toolchain.web.page import Page, package
 from tests.toolchain.web.site import files_of
 
-SECONDS = 400.0
+SECONDS = 1800.0
 """Time for all tests that share a browser."""
 HINT = "a newer one may, on a page with https"
 NO_WEBNN = {"provider": "webnn", "reason": f"this browser has no WebNN: {HINT}"}
