@@ -47,7 +47,7 @@ def durations() -> Mapping[str, NDArray[np.float64]]:
 def measured(
     app: App, durations: Mapping[str, NDArray[np.float64]], tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Mapping[str, dict[str, Any]]]:
-    """What metrics say of durations, by their name and that of a model: of `one`, and of `other` that fails."""
+    """The metrics of durations, by their name and that of a model: of `one`, and of `other` that fails."""
     folder = tmp_path_factory.mktemp("durations")
     for name, each in durations.items():
         (folder / name).write_bytes(each.tobytes())

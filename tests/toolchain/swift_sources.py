@@ -1,4 +1,4 @@
-"""What programs of tests in Swift print: a line of JSON for each thing that they have to say."""
+"""Lines of JSON that programs of tests in Swift print, one for each thing that they have to say."""
 
 import json
 from typing import Any
