@@ -108,7 +108,7 @@ def picture_inputs(
 
 @pytest.fixture(scope="module")
 def analyzed(toolchain: Dart, package: Path) -> Finished:
-    """What the strictest analyzer says of the package, and of a file with mistakes in it."""
+    """The findings of the strictest analyzer in the package, and of a file with mistakes in it."""
     wrong = package / "lib" / "src" / WRONG
     wrong.write_text("int undocumented() => 'text';\n", encoding="utf-8")
     done = toolchain.run(["dart", "analyze", "--fatal-infos", "--format=machine", "."], cwd=package)

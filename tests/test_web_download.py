@@ -75,7 +75,7 @@ def path_of(name: str, files: Mapping[str, bytes]) -> str:
 
 @pytest.fixture(scope="module")
 def seen(files: dict[str, bytes], model: str) -> object:
-    """What SEE gives in Python."""
+    """The result of SEE in Python."""
     given = {
         "x.pixels": np.zeros((48, 64, 4), np.uint8),
         "x.channels": np.array([0, 1, 2]),

@@ -68,7 +68,7 @@ return Array.from(await model.embed({json.dumps(typed_texts.LISTED[0])}));
 
 
 def vector() -> object:
-    """What RUN_EMBEDDER gives."""
+    """The result of RUN_EMBEDDER."""
     return pytest.approx(typed_texts.listed()["embedder"][0], rel=2e-6)
 
 
