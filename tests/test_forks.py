@@ -214,3 +214,12 @@ def test_programs_of_a_command_are_forks_where_those_of_the_tests_are(
     assert (done.returncode, "converter failed" in done.stderr) == (InternalError.EXIT_CODE, True), done.stderr
     monkeypatch.setattr(channel, "python", forks.shared)
     assert command.run("convert", "model.onnx", folder=tmp_path, environment=variables).returncode == 0
+
+
+def test_a_command_fails_whose_server_has_ended_and_the_next_has_another_one(tmp_path: Path) -> None:
+    assert command.run("--version", folder=tmp_path).returncode == 0
+    command._server().process.kill()
+    command._server().process.wait()
+    with pytest.raises(AssertionError, match=r"the server of commands has ended, with -9"):
+        command.run("--version", folder=tmp_path)
+    assert command.run("--version", folder=tmp_path).returncode == 0

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,10 +44,14 @@ class Server:
     def run(self, request: Mapping[str, object], streams: Sequence[int]) -> int:
         """The exit code of a command, negative for a signal; `streams` are its standard input, output and error."""
         text = json.dumps(request).encode()
-        socket.send_fds(self.requests, [len(text).to_bytes(8, "little")], streams)
-        self.requests.sendall(text)
-        answer = self.requests.recv(8)
-        assert answer, "the server of commands has ended"
+        answer = b""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            socket.send_fds(self.requests, [len(text).to_bytes(8, "little")], streams)
+            self.requests.sendall(text)
+            answer = self.requests.recv(8)
+        if not answer:
+            _server.cache_clear()  # the next command has a new one
+            raise AssertionError(f"the server of commands has ended, with {self.process.wait()}")
         return int.from_bytes(answer, "little", signed=True)
 
     def end(self) -> None:
