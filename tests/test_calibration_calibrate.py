@@ -105,13 +105,18 @@ def test_ctrl_c_ends_the_child(folder: Path, tmp_path: Path) -> None:
     asked = request(BLOCK_MODEL, ["r"], folder, description={"at": 3, "does": "SIGSTOP"})
     children: list[int] = []
 
-    def interrupt(done: int, count: int) -> None:
+    def programs() -> set[int]:
+        """Children of this process that calibrate, or serve those who do."""
         mine = map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
-        children.extend(each for each in mine if b"calibration" in Path(f"/proc/{each}/cmdline").read_bytes())
+        return {each for each in mine if b"calibration" in Path(f"/proc/{each}/cmdline").read_bytes()}
+
+    def interrupt(done: int, count: int) -> None:
+        children.extend(programs() - before)
         raise KeyboardInterrupt
 
     if not Path("/proc/self/task").exists():
         pytest.skip("only Linux lists the children of a process")
+    before = programs()
     with pytest.raises(KeyboardInterrupt):
         calibrate(asked, Store(tmp_path / "store"), interrupt)
     assert children
