@@ -52,7 +52,7 @@ def complaints(source: Path, options: Sequence[str | Path], own: Sequence[Path])
 
     headers = sorted({path for folder in own for kind in HEADERS for path in folder.rglob(kind)})
     words = [_without_places(str(each), own) for each in options]
-    names = [f"{path.name}" for path in headers]
+    names = [path.name for path in headers]
     compiler = downloads.pin(builder.COMPILER).sha256
     found = kept("cpp-complaints", make, compiler, *words, *names, source, *headers)
     return (found / SAID).read_text(encoding="utf-8")
