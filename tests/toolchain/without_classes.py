@@ -3,11 +3,12 @@
 For releases that a channel delivers. Apps take the models of these, and run the code of the release that they have.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from packager.cli import commands
 from packager.files.store import Store
-from packager.targets.android import kotlin, units
+from packager.targets.android import kotlin, target, units
 
 
 def write_none(path: Path, module: units.Module, store: Store) -> Path:
@@ -17,4 +18,6 @@ def write_none(path: Path, module: units.Module, store: Store) -> Path:
 
 if __name__ == "__main__":
     units.write_classes = write_none
+    # In a place of their own in the store: the same project is also built with classes.
+    target.ASSEMBLY = replace(target.ASSEMBLY, name="android-without-classes")
     commands()
