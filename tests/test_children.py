@@ -24,7 +24,7 @@ EXECUTABLE = {
     "environments/cuda_probe.py": "says which Python answers",
 }
 """Modules that name this Python without starting it, with the reason."""
-STARTING = ("processes/children.py", "processes/groups.py")
+STARTING = ("processes/children.py", "processes/copies.py", "processes/groups.py")
 WAIT_S = 120
 """Longest time until a killed process is gone; tests poll for it."""
 
@@ -43,7 +43,12 @@ KNOWN = ("PIPE", "TimeoutExpired")
 
 def test_no_other_module_starts_programs() -> None:
     """Those that talk with a program know the module's constants, types and exceptions."""
-    talking = ("processes/channel.py", "devices/conversation.py", "devices/link.py", "devices/adb/link.py")
+    talking = (
+        "processes/channel.py",
+        "devices/conversation.py",
+        "devices/link.py",
+        "devices/adb/link.py",
+    )
     wrong = []
     for name, node in sources(rf"{STARTS.pattern}|\b{CALLS.pattern}"):
         if isinstance(node, ast.Import) and any(STARTS.fullmatch(each.name) for each in node.names):

@@ -24,8 +24,8 @@ from tests.elsewhere import plugin
 
 ROOT = Path(__file__).parents[1]
 PACKAGER = ROOT / "packager"
-OWN_WAYS = ("files/host.py", "processes/groups.py")
-"""Modules that do the same on each system in its own way."""
+OWN_WAYS = ("files/host.py", "processes/copies.py", "processes/groups.py")
+"""Modules that do the same on each system in its own way; `copies.py` is asked for nothing but on Linux."""
 PLACES = {
     # where the system can; else in another way
     "bench/machine.py": {

@@ -9,6 +9,7 @@ region is copied unchanged.
 import mmap
 import os
 import struct
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,7 @@ def _point_to_model(front: bytearray, model_table: int) -> None:
     struct.pack_into("<I", front, position, model_table - position)
 
 
+@cache
 def flatbuffer_classes() -> Any:
     """The classes that flatc generated from ort.fbs, as the onnxruntime wheel ships them."""
     os.environ.update(children.QUIET)  # the wheel includes onnxruntime itself, which starts when it is imported

@@ -33,6 +33,8 @@ REPLAY = {REPLAY_ENTRY: "1"}
 COMPILE, OVER, PLAIN, CONTEXT = (
     Step(name=name, caller=__name__, computed_by=(__name__,)) for name in ("compile", "over", "plain", "context")
 )
+LARGE_BYTES = 100_000_000
+"""Size from which a model is converted in a new process, which has large pages: only a new process can ask for them."""
 FP16_CPU = "cortex-a76"
 """The CPU that qemu emulates for such a phone: the first of ARM's phone cores with the extension (2018)."""
 
@@ -251,6 +253,7 @@ def _convert(
             crash=f"{variant.model.path}: ONNX Runtime crashed while converting it",
             hint="report it to ONNX Runtime with the model; a simpler export may avoid it",
             environment=converter_environment(),
+            may_be_copied=variant.size_bytes < LARGE_BYTES,
         )
     if "unheld" in answer:
         raise OrtFormatError(variant, str(answer["unheld"]))

@@ -4,7 +4,8 @@ Schema: onnxruntime/core/flatbuffers/schema/ort.fbs.
 """
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -187,11 +188,16 @@ def _constant(table: Any) -> Value:
 
 
 def _element(number: int) -> str:
-    """Name of a TensorDataType of ort.fbs, which has the numbers of onnx.TensorProto."""
+    """Name of a TensorDataType of ort.fbs."""
+    return _elements_by_number().get(number, f"type {number}") if number else ""
+
+
+@cache
+def _elements_by_number() -> Mapping[int, str]:
+    """Those of onnx.TensorProto, whose numbers ort.fbs has taken over."""
     from onnx import TensorProto
 
-    names = {value: name.lower() for name, value in TensorProto.DataType.items()}
-    return names.get(number, f"type {number}") if number else ""
+    return {value: name.lower() for name, value in TensorProto.DataType.items()}
 
 
 def _text(raw: bytes | None) -> str:

@@ -1,12 +1,23 @@
-"""Where mobpack itself lies: its code and its templates."""
+"""Where mobpack itself lies: its code, its templates and its pins."""
 
+import tomllib
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 """`packager/`"""
+PINS = PACKAGE / "processes" / "pins.toml"
 
 
 def templates_folder() -> Path:
     """`templates/`: inside the package when installed, at the repository's root in an editable install."""
     installed = PACKAGE / "templates"
     return installed if installed.is_dir() else PACKAGE.parent / "templates"
+
+
+@cache
+def read_pins(path: Path = PINS) -> Mapping[str, Any]:
+    """The content of `path`, of this or of another version."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))

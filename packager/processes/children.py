@@ -107,4 +107,9 @@ def variables(own: Mapping[str, str]) -> dict[str, str]:
     return {**known, **QUIET, **own}
 
 
+def groups() -> Groups:
+    """Those of all programs that run; each is told of there."""
+    return _groups
+
+
 _groups = Groups()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import ModelError, ToolError
-from packager.processes import children
+from packager.processes import children, copies
 from packager.processes.children import python
 
 FIRST_EXCEPTION = 0xC0000000
@@ -59,20 +59,25 @@ def run_job(
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = (),
     owner: str = "",
+    may_be_copied: bool = False,
 ) -> dict[str, Any]:
     """Runs a Python program of ours in a child process on `job`, written to `folder`, and returns its answer.
 
     `folder` is its working folder: paths in `job` must be absolute. The program reads the JSON file that is its last
     argument and prints one line of JSON. `command` runs it if not with this Python, and `owner` is then the name of its
-    environment. Raises ModelError that says `crash` and the signal if one kills it, OSError if its disk is full,
-    ToolError if the environment lacks something.
+    environment. Where it `may_be_copied`, it is a module with `main`, `["-m", NAME]`, and a copy of this process runs
+    it if that is sound. Raises ModelError that says `crash` and the signal if one kills it, OSError if its disk is
+    full, ToolError if the environment lacks something.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
     try:
-        done = children.run(
-            [*(command or python()), *program, request.absolute()], folder=folder, environment=environment
-        )
+        if may_be_copied and copies.are_sound():
+            done = copies.run(str(program[-1]), [str(request.absolute())], folder)
+        else:
+            done = children.run(
+                [*(command or python()), *program, request.absolute()], folder=folder, environment=environment
+            )
     except FileNotFoundError as error:
         if owner:
             raise damaged(owner, str(error)) from error

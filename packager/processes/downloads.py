@@ -5,16 +5,15 @@ import shutil
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from packager.core.errors import ToolError
 from packager.files import host
 from packager.files.hashes import sha256_of
+from packager.files.installed import read_pins
 from packager.files.user_cache import cache_folder
 from packager.processes import children
 from packager.processes.children import python
@@ -43,10 +42,9 @@ class Pin:
     """Python version of the wheel, if it is for one only: `3.11`"""
 
 
-@cache
 def pins() -> Mapping[str, Any]:
     """The content of `pins.toml`."""
-    return tomllib.loads(Path(__file__).with_name("pins.toml").read_text(encoding="utf-8"))
+    return read_pins()
 
 
 def pin(name: str) -> Pin:

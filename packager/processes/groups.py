@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 GUARD = """
@@ -32,6 +33,13 @@ EXTENDED_LIMITS = 9
 """JobObjectExtendedLimitInformation"""
 SET_QUOTA_AND_TERMINATE = 0x0101
 """Rights to a process that a job takes: PROCESS_SET_QUOTA and PROCESS_TERMINATE."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A process that is a copy of this one (`copies.py`)."""
+
+    pid: int
 
 
 class BasicLimits(ctypes.Structure):
@@ -123,17 +131,17 @@ else:
                 if not self._guard:
                     self._begin()
 
-        def watch(self, process: "subprocess.Popen[Any]") -> None:
+        def watch(self, process: "subprocess.Popen[Any] | Copy") -> None:
             with self._lock:
                 self._living.add(process.pid)
                 if not self._told(f"+ {process.pid}"):
                     self._begin()
 
-        def kill(self, process: "subprocess.Popen[Any]") -> None:
+        def kill(self, process: "subprocess.Popen[Any] | Copy") -> None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
-        def forget(self, process: "subprocess.Popen[Any]") -> None:
+        def forget(self, process: "subprocess.Popen[Any] | Copy") -> None:
             with self._lock:
                 self._living.discard(process.pid)
                 self._told(f"- {process.pid}")

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from packager.config import CacheTable
-from packager.config.cache import OFF
 from packager.core.console import Console, size
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files import host
@@ -26,6 +25,9 @@ from packager.files.store.pruning import entries
 from packager.files.store.remote import LAYOUT, Counts, Remote, Seal, words_of
 from packager.files.user_cache import cache_folder
 
+if TYPE_CHECKING:
+    from packager.config import CacheTable
+
 REMOTE, MODE, KEY = "MOBPACK_CACHE", "MOBPACK_CACHE_MODE", "MOBPACK_CACHE_KEY"
 READ, READ_WRITE = "read", "read-write"
 SIGNED_TYPE = "application/vnd.mobpack.cache+json"
@@ -35,7 +37,7 @@ CHECK = "check the address, its credentials and the network"
 SIGN = "sign results with a private key in MOBPACK_CACHE_KEY, such as cache.pem"
 
 
-def named(table: CacheTable, option: str | None = None) -> CacheTable:
+def named(table: "CacheTable", option: str | None = None) -> "CacheTable":
     """`table` with the address of `--cache`, or else of MOBPACK_CACHE, and the mode of MOBPACK_CACHE_MODE.
 
     Raises ConfigError for a mode that does not exist.
@@ -46,14 +48,19 @@ def named(table: CacheTable, option: str | None = None) -> CacheTable:
     return table.model_copy(update={"remote": option or os.environ.get(REMOTE) or table.remote, "mode": mode})
 
 
+def is_named(option: str | None) -> bool:
+    """Whether `--cache` or the environment says something of a remote store."""
+    return bool(option or os.environ.get(REMOTE) or os.environ.get(MODE))
+
+
 @contextmanager
-def opened_store(cache: CacheTable, console: Console) -> Iterator[Store]:
-    """The user's store, which asks the remote one of `cache` for what it lacks. At the end of the block, also when it
-    fails, waits until the results that were made in it are sent, and says what was fetched and sent.
+def opened_store(cache: "CacheTable | None", console: Console) -> Iterator[Store]:
+    """The user's store, which asks the remote one of `cache`, if any, for what it lacks. At the end of the block, also
+    when it fails, waits until the results that were made in it are sent, and says what was fetched and sent.
 
     Raises ConfigError for an address or a key that cannot be used; a store that does not answer is a warning.
     """
-    remote = remote_of(cache, console)
+    remote = remote_of(cache, console) if cache else None
     store = Store(cache_folder() / "store", remote=remote)
     if remote is None:
         yield store
@@ -64,8 +71,10 @@ def opened_store(cache: CacheTable, console: Console) -> Iterator[Store]:
         finish(remote, console)
 
 
-def remote_of(cache: CacheTable, console: Console) -> Remote | None:
+def remote_of(cache: "CacheTable", console: Console) -> Remote | None:
     """The remote store of `cache`; None if it names none. Connects to nothing. Raises ConfigError."""
+    from packager.config.cache import OFF
+
     if not cache.remote or cache.remote == OFF:
         return None
     objects = open_objects(cache.remote)
@@ -167,7 +176,7 @@ def all_totals() -> Mapping[str, Counts]:
     return found
 
 
-def answers(cache: CacheTable) -> str:
+def answers(cache: "CacheTable") -> str:
     """Why the remote store of `cache` cannot be used, in words; empty if it answers. Raises ConfigError."""
     remote = remote_of(cache, Console(quiet=True))
     if remote is None:
@@ -201,7 +210,7 @@ def _place(name: str) -> Path:
     return cache_folder() / "remotes" / f"{key_of(name)[:16]}.json"
 
 
-def _mode(cache: CacheTable, *, is_read_only: bool) -> str:
+def _mode(cache: "CacheTable", *, is_read_only: bool) -> str:
     has_key = bool(os.environ.get(KEY))
     if cache.mode == READ_WRITE:
         if is_read_only:
@@ -213,7 +222,7 @@ def _mode(cache: CacheTable, *, is_read_only: bool) -> str:
     return cache.mode or READ_WRITE
 
 
-def _seal(cache: CacheTable, *, is_written: bool) -> Seal:
+def _seal(cache: "CacheTable", *, is_written: bool) -> Seal:
     from packager.signing.envelope import parsed, written
     from packager.signing.keys import fingerprint, open_signer, signed
     from packager.signing.verifying import trusted, verify

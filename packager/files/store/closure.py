@@ -6,15 +6,13 @@ Works on the text of modules, by patterns: parsing them takes a second, this a f
 import hashlib
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
-from packager.files.installed import PACKAGE, templates_folder
+from packager.files.installed import PACKAGE, read_pins, templates_folder
 
 FROM = re.compile(r"from ([a-zA-Z_][\w.]*) import (\([^)]*\)|[^\n]*)")
 IMPORT = re.compile(r"import ([a-zA-Z_][\w.]*)")
@@ -66,8 +64,14 @@ class Code:
 @cache
 def _modules(code: Code) -> Mapping[str, Path]:
     """Every module by its name."""
-    paths = (path for path in code.package.rglob("*.py"))
-    return {code.name(path)[:-3].replace("/", ".").removesuffix(".__init__"): path for path in paths}
+    return {code.name(path)[:-3].replace("/", ".").removesuffix(".__init__"): path for path in _programs(code, ".py")}
+
+
+@cache
+def _programs(code: Code, end: str) -> tuple[Path, ...]:
+    """The files in the package whose names end with `end`."""
+    walk = os.walk(code.package)  # several times as fast as Path.rglob
+    return tuple(Path(folder, name) for folder, _, names in walk for name in names if name.endswith(end))
 
 
 INSTALLED = Code(package=PACKAGE, templates=templates_folder())
@@ -149,7 +153,7 @@ def _at(code: Code, module: Path, name: str) -> Iterator[Path]:
     elif beside.is_dir() and not (beside / "__init__.py").exists():
         yield from (file for file in beside.rglob("*") if file.is_file() and file.suffix != ".pyc")
     elif name.endswith(PROGRAMS):
-        yield from code.package.rglob(name)
+        yield from (path for path in _programs(code, Path(name).suffix) if path.name == name)
 
 
 def digest(code: Code, modules: tuple[str, ...], files: Iterable[Path] = (), templates: Iterable[str] = ()) -> str:
@@ -176,7 +180,7 @@ def _templates(code: Code, names: Iterable[str]) -> Iterator[Path]:
 def pins_of(code: Code, texts: Iterable[str]) -> Mapping[str, object]:
     """The tables of pins.toml that modules with these `texts` use; a file counts if a text contains its name, or builds
     names from the same first word: `f"arm64-{name}"`."""
-    pinned = _pins(code.package / PINS)
+    pinned = read_pins(code.package / PINS)
     texts = list(texts)
     tables = {name for text in texts for name in references(text).tables}
     found = {name: value for name, value in pinned.items() if name != FILES and (name in tables or "" in tables)}
@@ -190,11 +194,6 @@ def _files_in(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
     if "pin(" not in text and "fetch(" not in text:
         return ()
     return tuple(name for name in names if f'"{name}"' in text or f'f"{name.split("-")[0]}-{{' in text)
-
-
-@cache
-def _pins(path: Path) -> Mapping[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -212,5 +211,5 @@ def _version(package: str) -> str:
 
 def forget() -> None:
     """Clears the cache: files are read once per process."""
-    for function in (_modules, content_of, text_of, closure, _named_by, _sha256, _pins):
+    for function in (_modules, _programs, content_of, text_of, closure, _named_by, _sha256, read_pins):
         function.cache_clear()
