@@ -187,7 +187,8 @@ def test_a_missing_extra_and_a_wrong_or_missing_scheduler_are_told(monkeypatch: 
 
 TAKES_MUCH = """
 import json, subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import time; held = bytearray(400_000_000); time.sleep(600)"])
+from packager.fleet.memory import watched
+child = subprocess.Popen([sys.executable, "-c", "import time; held = b'x' * 400_000_000; time.sleep(600)"], stdout=2)
 with watched(300e6) as memory:
     child.wait(timeout=300)
 print(json.dumps([memory.is_over, child.returncode, memory.peak_bytes]))
