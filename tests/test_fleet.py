@@ -188,7 +188,8 @@ def test_a_missing_extra_and_a_wrong_or_missing_scheduler_are_told(monkeypatch: 
 TAKES_MUCH = """
 import json, subprocess, sys
 from packager.fleet.memory import watched
-child = subprocess.Popen([sys.executable, "-c", "import time; held = b'x' * 400_000_000; time.sleep(600)"], stdout=2)
+program = "import time; held = b'x' * 400_000_000; time.sleep(600)"
+child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 with watched(300e6) as memory:
     child.wait(timeout=300)
 print(json.dumps([memory.is_over, child.returncode, memory.peak_bytes]))

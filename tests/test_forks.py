@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,20 @@ def test_a_fork_has_folder_arguments_variables_streams_and_code(tmp_path: Path) 
     assert done.stdout == f'["{tmp_path}", ["{program}", "one"], "yes", true]\n'
     assert (done.stderr, done.returncode) == ("complaint", 7)
     assert "TOLD" not in os.environ
+
+
+def test_a_server_that_has_ended_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server is one for all tests of a process: with the next one, they pass again."""
+    with (
+        subprocess.Popen(["false"], stdin=subprocess.PIPE) as first,
+        subprocess.Popen(["cat"], stdin=subprocess.PIPE) as second,
+    ):
+        first.wait()
+        servers = iter([first, second])
+        monkeypatch.setattr(forks, "_shared", cache(lambda: (("client",), next(servers))))
+        with pytest.raises(AssertionError, match="has ended, with 1"):
+            forks.shared()
+        assert forks.shared() == ("client",)
 
 
 def test_a_signal_that_ends_a_fork_is_seen_as_ever(tmp_path: Path) -> None:
@@ -205,15 +220,16 @@ def test_programs_of_a_fork_are_forks_of_a_server_with_its_own_variables(tmp_pat
 def test_programs_of_a_command_are_forks_where_those_of_the_tests_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A command whose programs ask a server that is not there cannot convert a model."""
+    """A command whose programs ask a server that is not there cannot compare a model with its quantized form."""
     saved(tmp_path / "model.onnx", linear())
     variables = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(tmp_path / "cache"))}
     nowhere = (*forks.shared()[:-1], str(tmp_path / "nowhere"))
     monkeypatch.setattr(channel, "python", lambda: nowhere)
-    done = command.run("convert", "model.onnx", folder=tmp_path, environment=variables)
-    assert (done.returncode, "converter failed" in done.stderr) == (InternalError.EXIT_CODE, True), done.stderr
+    arguments = ("quantize", "model.onnx", "--quantizer", "dynamic")
+    done = command.run(*arguments, folder=tmp_path, environment=variables)
+    assert (done.returncode, "_child.py failed" in done.stderr) == (InternalError.EXIT_CODE, True), done.stderr
     monkeypatch.setattr(channel, "python", forks.shared)
-    assert command.run("convert", "model.onnx", folder=tmp_path, environment=variables).returncode == 0
+    assert command.run(*arguments, folder=tmp_path, environment=variables).returncode == 0
 
 
 def test_a_command_fails_whose_server_has_ended_and_the_next_has_another_one(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ PLUGINS = ("-p", "tests.passes", "-p", "no:cacheprovider", "-p", "no:anyio", "-p
 @cache
 def client() -> tuple[str, ...]:
     """The command that starts a fork of a process with PYTEST: importing it takes longer than most runs."""
-    return forks.lasting(PYTEST, VARIABLES)
+    client, _ = forks.lasting(PYTEST, VARIABLES)
+    return client
 
 
 def run(tree: Tree, *options: str, environment: Mapping[str, str] | None = None) -> Mapping[str, int]:

@@ -63,17 +63,27 @@ def served(
     assert server.returncode == 0, "forks have not ended"
 
 
-def lasting(modules: Sequence[str] = LIBRARIES, environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The command of `served`, for as long as this process runs."""
+def lasting(
+    modules: Sequence[str] = LIBRARIES, environment: Mapping[str, str] | None = None
+) -> tuple[tuple[str, ...], "subprocess.Popen[bytes]"]:
+    """As `served`, for as long as this process runs."""
     stack = ExitStack()
-    client, _ = stack.enter_context(served(modules, environment=environment))
+    made = stack.enter_context(served(modules, environment=environment))
     atexit.register(stack.close)
+    return made
+
+
+def shared() -> tuple[str, ...]:
+    """The command that starts a program as a fork of the server that all modules of this process have in common."""
+    client, server = _shared()
+    if server.poll() is not None:
+        _shared.cache_clear()  # the next program has a new one
+        raise AssertionError(f"the server of forks has ended, with {server.returncode}")
     return client
 
 
 @cache
-def shared() -> tuple[str, ...]:
-    """The command that starts a program as a fork of the server that all modules of this process have in common."""
+def _shared() -> tuple[tuple[str, ...], "subprocess.Popen[bytes]"]:
     return lasting()
 
 
