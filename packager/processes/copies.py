@@ -23,7 +23,7 @@ THREADS, FILES = Path("/proc/self/task"), Path("/proc/self/fd")
 STANDARD_ERROR = 2
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 _replaced: list[object] = []
-"""Streams of a copy that are no longer used: without a reference, they would close the files that have their numbers."""
+"""Streams that a copy no longer uses: without a reference, they would close the files that now have their numbers."""
 
 
 def are_sound() -> bool:
