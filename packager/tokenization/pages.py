@@ -14,22 +14,28 @@ END = 0x110000
 PAGE = 256
 
 
-def filled(rows: Mapping[int, Sequence[int]], usual: int, end: int) -> "numpy.ndarray":
+def filled(
+    rows: Mapping[int, Sequence[int]], usual: int, end: int, through: "numpy.ndarray | None" = None
+) -> "numpy.ndarray":
     """int32 [END + 1, width]: `rows` of code points, filled up with 0; `usual` for code points without a row, `end` for
-    END."""
+    END.
+
+    With `through`, int32 [END + 1], rows have code points, and the table has the numbers of these there.
+    """
     import numpy
 
-    width = max(1, max(map(len, rows.values()), default=1))
-    full = numpy.zeros((END + 1, width), numpy.int32)
+    points = numpy.fromiter(rows, numpy.int64, len(rows))
+    lengths = numpy.fromiter(map(len, rows.values()), numpy.int64, len(rows))
+    values = numpy.fromiter(chain.from_iterable(rows.values()), numpy.int32, lengths.sum())
+    if through is not None:
+        values = through[values]
+    full = numpy.zeros((END + 1, max(1, lengths.max(initial=0))), numpy.int32)
     full[:, 0] = usual
     full[END, 0] = end
-    by_length: dict[int, list[int]] = {}
-    for point, row in rows.items():
-        by_length.setdefault(len(row), []).append(point)
-    for length, points in by_length.items():
-        values = chain.from_iterable(map(rows.__getitem__, points))
-        full[points, :length] = numpy.fromiter(values, numpy.int32, len(points) * length).reshape(len(points), length)
-        full[points, length:] = 0
+    full[points] = 0
+    first = lengths.cumsum() - lengths
+    columns = numpy.arange(len(values)) - first.repeat(lengths)
+    full[points.repeat(lengths), columns] = values
     return full
 
 
