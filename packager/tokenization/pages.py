@@ -46,11 +46,14 @@ def look_up(writer: Writer, points: str, table: "numpy.ndarray") -> str:
     shape = table.shape[1:]
     full = numpy.zeros((END + PAGE, *shape), table.dtype)
     full[: len(table)] = table
+    every = full.reshape(END // PAGE + 1, -1)
+    # most pages are those before them, and need not be looked for
+    begins = numpy.append(True, (every[1:] != every[:-1]).any(axis=1))
     numbers: dict[bytes, int] = {}
-    rows = [numbers.setdefault(page.tobytes(), len(numbers)) for page in full.reshape(-1, PAGE, *shape)]
+    found = numpy.array([numbers.setdefault(page.tobytes(), len(numbers)) for page in every[begins]])
     pages = numpy.frombuffer(b"".join(numbers), table.dtype)
     # how far the page of a code point is from its place among all code points
-    shifts = (numpy.array(rows) - numpy.arange(len(rows))) * PAGE
+    shifts = (found[begins.cumsum() - 1] - numpy.arange(len(every))) * PAGE
     known = writer.node("Min", points, END)
     shift = writer.node("Gather", writer.constant(shifts), writer.node("Div", known, PAGE))
     return writer.node("Gather", writer.constant(pages.reshape(-1, *shape)), writer.node("Add", known, shift))
