@@ -86,6 +86,7 @@ def test_node_takes_nothing_from_the_users_settings() -> None:
     assert ENVIRONMENTS["web-webgpu"]().variables()["NODE_OPTIONS"] == ""
 
 
+@pytest.mark.programs
 def test_a_program_without_a_folder_runs_in_one_that_is_empty_and_gone_afterwards() -> None:
     done = children.run([*children.python(), "-c", "import os; print(os.getcwd(), os.listdir())"])
     folder, _, content = done.stdout.strip().partition(" ")
@@ -103,10 +104,12 @@ def test_variables_that_change_what_python_does_do_not_reach_a_program(monkeypat
     assert children.variables({"PYTHONPATH": "own"})["PYTHONPATH"] == "own"
 
 
+@pytest.mark.programs
 def test_what_a_program_prints_that_is_not_utf_8_is_no_error() -> None:
     assert children.run(["printf", r"a\377b"]).stdout == "a�b"
 
 
+@pytest.mark.programs
 def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
     process = children.start(["sh", "-c", "sleep 600 & echo $!; wait"], tmp_path)
     assert process.stdout
@@ -133,6 +136,7 @@ sys.exit(3)
 """
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("then", "code"),
     [
@@ -163,6 +167,7 @@ def test_programs_end_with_mobpack_however_that_ends(then: str, code: int) -> No
     assert_gone(numbers)
 
 
+@pytest.mark.programs
 def test_the_guard_runs_before_the_program_that_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """mobpack may be killed between the two."""
     guards: list[object] = []
@@ -187,6 +192,7 @@ kotlin.compile_kotlin({"A.kt": "class A"}, module_name="m", work=folder)
 """
 
 
+@pytest.mark.programs
 def test_a_killed_build_leaves_no_compiler_running(tmp_path: Path) -> None:
     """The compiler here never ends, and starts a program of its own."""
     java, told = tmp_path / "java", tmp_path / "numbers.txt"

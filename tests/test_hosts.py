@@ -273,6 +273,7 @@ def test_linux_has_no_limits_and_an_intel_mac_lacks_the_runtime(monkeypatch: pyt
     assert "ONNX Runtime" not in [limit.what for limit in limits("darwin")]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("system", ["linux", *sorted(ONLY_ON)])
 def test_doctor_says_what_the_system_lacks(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", system)

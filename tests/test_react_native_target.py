@@ -556,6 +556,7 @@ def test_headers_lose_their_comments_and_nothing_else() -> None:
     )
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 def test_a_compiler_reads_the_same_in_headers_without_comments(tmp_path: Path) -> None:
     whole = installed.templates_folder() / ONNXRUNTIME / "include"
