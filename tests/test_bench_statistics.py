@@ -133,7 +133,7 @@ def test_timing_is_bounded_by_runs_and_by_time() -> None:
 
 
 def test_the_memory_of_a_process_can_be_read_here() -> None:
-    peak, now = timing.peak_bytes(), timing.resident_bytes()
+    now, peak = timing.resident_bytes(), timing.peak_bytes()
     assert peak is not None
     assert peak > 1 << 20
     assert now is None or now <= peak

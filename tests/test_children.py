@@ -17,7 +17,7 @@ from packager.processes import children
 from packager.processes.groups import Groups
 
 ROOT = Path(__file__).parents[1]
-STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
+STARTS = re.compile(r"subprocess|multiprocessing|\bpty\b|asyncio\.subprocess|concurrent\.futures\.process")
 CALLS = re.compile(r"(?:system|popen|fork\w*|exec[lv]\w*|spawn\w+|posix_spawn\w*|startfile)")
 EXECUTABLE = {
     "processes/downloads.py": "npm lies beside it",

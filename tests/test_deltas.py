@@ -135,8 +135,8 @@ def test_files_that_are_no_models_are_searched(tmp_path: Path) -> None:
 
 
 def test_data_files_of_one_length_are_compared_as_values(tmp_path: Path) -> None:
-    weights = NOISE.standard_normal(30_000).astype(numpy.float32)
-    moved = (weights * (1 + 1e-5 * NOISE.standard_normal(30_000))).astype(numpy.float32)
+    weights = NOISE.standard_normal(8_000).astype(numpy.float32)
+    moved = (weights * (1 + 1e-5 * NOISE.standard_normal(8_000))).astype(numpy.float32)
     delta = made(tmp_path, weights.tobytes(), moved.tobytes())
     assert len(delta) < 0.5 * weights.nbytes
 
