@@ -21,7 +21,7 @@ OF_ALL = re.compile(r"^pytestmark = (\[\n(?: .*\n)*\]|.*$)", re.MULTILINE)
 MARK = re.compile(r"pytest\.mark\.(\w+)")
 PROGRAMS = "programs"
 IN_MEMORY = Path("/dev/shm")
-STARTS = ("subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "socket.connect", "socket.sendmsg")
+STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "socket.connect", "socket.sendmsg"})
 """Events of Python that tell of a program or a server; the last is a command for one that runs already."""
 ASKED = (["ldconfig"], ["uname"], ["git", "ls-files"])
 """Words in commands that Python itself asks for a line, and the test of all files of the repository for their names."""

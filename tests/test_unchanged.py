@@ -13,7 +13,7 @@ import pytest
 
 import packager
 from packager import config
-from packager.files import hashes
+from packager.files import hashes, installed
 from packager.files.hashes import sha256_of
 from packager.workflows import unchanged
 from packager.workflows.unchanged import RACY_NS, Ended, Start, Summary
@@ -41,7 +41,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
     # A build is a process of its own. In this one, files of earlier tests had the same times, and inodes come again.
     monkeypatch.setattr(hashes, "_known", {})
-    monkeypatch.setattr(unchanged, "PACKAGE", small_package(tmp_path / ".cache" / "small"))
+    small = small_folder(tmp_path / ".cache" / "small")
+    monkeypatch.setattr(unchanged, "PACKAGE", small)
+    monkeypatch.setattr(unchanged, "templates_folder", lambda: small)
     saved(tmp_path / "pages.onnx", linear())
     for name in ("samples/a.npz", "samples/more/b.npz", "dist/manifest.json", "dist/swift/pages.zip"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -53,8 +55,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def small_package(folder: Path) -> Path:
-    """In place of all modules of mobpack, which a test would look at a dozen times."""
+def small_folder(folder: Path) -> Path:
+    """In place of all modules and templates of mobpack, which a test would look at a dozen times."""
     folder.mkdir(parents=True)
     (folder / "a.py").write_text("one")
     return folder
@@ -189,6 +191,7 @@ def test_another_folder_is_another_build(project: Path, tmp_path: Path, monkeypa
 
 def test_the_code_of_a_build_is_that_of_mobpack() -> None:
     assert Path(packager.__file__).parent == unchanged.PACKAGE
+    assert unchanged.templates_folder() == installed.templates_folder()
 
 
 @pytest.mark.parametrize("where", ["PACKAGE", "templates"])
