@@ -11,7 +11,9 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Generator, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ OF_ALL = re.compile(r"^pytestmark = (\[\n(?: .*\n)*\]|.*$)", re.MULTILINE)
 MARK = re.compile(r"pytest\.mark\.(\w+)")
 PROGRAMS = "programs"
 IN_MEMORY = Path("/dev/shm")
+PREFIX = "mobpack-"
 STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "socket.connect", "socket.sendmsg"})
 """Events of Python that tell of a program or a server; the last is a command for one that runs already."""
 ASKED = (["ldconfig"], ["uname"], ["git", "ls-files"])
@@ -61,7 +64,7 @@ class Alone:
     def pytest_runtest_protocol(self) -> None:
         self.started.clear()
 
-    @pytest.hookimpl(wrapper=True)
+    @pytest.hookimpl(wrapper=True, trylast=True)  # before passes are kept
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if report.when == "teardown" and report.outcome == "passed" and self.started:
@@ -83,10 +86,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Alone())
     if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not IN_MEMORY.is_dir():
         return
-    folder = Path(tempfile.mkdtemp(prefix="m-", dir=IN_MEMORY))  # short: some tests look for words in lines
+    remove_old()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=IN_MEMORY))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     config.option.basetemp = config.option.basetemp or str(folder / "t")
     config.pluginmanager.register(Memory(folder))
+
+
+def remove_old() -> None:
+    """Removes folders of test runs that failed or were killed a day ago."""
+    for folder in IN_MEMORY.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # another process removes it, too
+            if time.time() - folder.stat().st_mtime > 24 * 60 * 60:
+                shutil.rmtree(folder)
 
 
 class Memory:
@@ -98,7 +110,7 @@ class Memory:
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:
         yield
-        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        if exitstatus != pytest.ExitCode.TESTS_FAILED:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
