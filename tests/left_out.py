@@ -6,6 +6,7 @@
 - One that starts a program, listens at an address or connects to one fails: it lacks the mark `programs`.
 """
 
+import gc
 import os
 import re
 import shutil
@@ -24,6 +25,8 @@ MARK = re.compile(r"pytest\.mark\.(\w+)")
 PROGRAMS = "programs"
 IN_MEMORY = Path("/dev/shm")
 PREFIX = "mobpack-"
+GARBAGE = (10_000, 20, 100)
+"""Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
 STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "socket.connect", "socket.sendmsg"})
 """Events of Python that tell of a program or a server; the last is a command for one that runs already."""
 ASKED = (["ldconfig"], ["uname"], ["git", "ls-files"])
@@ -83,6 +86,7 @@ def _is_small(what: object) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     if PROGRAMS not in left_out(config):
         return
+    gc.set_threshold(*GARBAGE)
     config.pluginmanager.register(Alone())
     if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not IN_MEMORY.is_dir():
         return
