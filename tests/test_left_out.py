@@ -1,6 +1,7 @@
 """`tests/left_out.py`: files without a test that is asked for are not imported, all others are; unit tests start
 nothing."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,7 @@ def test_a_unit_test_that_starts_a_program_or_a_server_fails(tmp_path: Path) -> 
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-c", tmp_path / "pytest.ini", tmp_path / "test_some.py"],
         cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
