@@ -185,11 +185,19 @@ def test_the_guard_runs_before_the_program_that_it_watches(monkeypatch: pytest.M
 
 COMPILE = """
 import os
+import subprocess
 import sys
 from pathlib import Path
 from packager.targets.android import kotlin
 os.environ.pop(kotlin.JAVA_RUNNER, None)  # no other process runs this Java
 folder = Path(sys.argv[1])
+communicate = subprocess.Popen.communicate
+
+def told(process, *arguments, **named):
+    print("waiting", flush=True)  # for the compiler, whose group the guard knows by now
+    return communicate(process, *arguments, **named)
+
+subprocess.Popen.communicate = told
 kotlin.find_compiler = lambda: kotlin.Compiler(java=folder / "java", java_home=folder, jars=(), stdlib=folder)
 kotlin.compile_kotlin({"A.kt": "class A"}, module_name="m", work=folder)
 """
@@ -201,7 +209,9 @@ def test_a_killed_build_leaves_no_compiler_running(tmp_path: Path) -> None:
     java, told = tmp_path / "java", tmp_path / "numbers.txt"
     java.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {told}.new\nmv {told}.new {told}\nwait\n", encoding="utf-8")
     java.chmod(0o755)
-    with subprocess.Popen([sys.executable, "-c", COMPILE, str(tmp_path)]) as build:
+    with subprocess.Popen([sys.executable, "-c", COMPILE, str(tmp_path)], stdout=subprocess.PIPE) as build:
+        assert build.stdout
+        assert build.stdout.readline() == b"waiting\n"
         wait_until(told.exists)
         numbers = [int(word) for word in told.read_text(encoding="utf-8").split()]
         assert all(map(is_running, numbers))
