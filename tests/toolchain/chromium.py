@@ -42,7 +42,7 @@ OPTIONS = """
 """.split()
 NO_GPU = ("--disable-gpu",)
 QUICK = ("--js-flags=--liftoff-only",)
-"""Compiles WebAssembly once, quickly: optimizing it takes longer than it saves in a few runs. The results are the same."""
+"""Compiles WebAssembly once, quickly: optimizing takes longer than it saves in a few runs. The results are the same."""
 SOFTWARE_GPU = """
     --enable-unsafe-webgpu --enable-features=Vulkan --use-webgpu-adapter=swiftshader --enable-unsafe-swiftshader
 """.split()

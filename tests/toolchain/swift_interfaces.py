@@ -11,7 +11,7 @@ TRANSPARENT = "@_transparent"
 OPAQUE = re.compile(r"\bsome\b")
 """In the type of a result it is known from the body alone."""
 USABLE = "@usableFromInline"
-"""What functions that are not public are, too, when they have a body for those who import them."""
+"""Has functions that are not public, but had a body for those who import them, stay visible to them."""
 BEGIN = re.compile(r"(?m)^(?P<head> *(?:@.*?)?\b(?P<kind>func|init|var|subscript)\b.*?)(?<!=) \{")
 ACCESSOR = re.compile(r"\s*((?:@\S+ |(?:non)?mutating |__consuming )*(?:get|set|_read|_modify)\b(?: async| throws)*) ?")
 TOKEN = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|[{}]')
