@@ -21,7 +21,7 @@ from packager.processes import commands
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.kept import kept
 from tests.toolchain.require import require
-from tests.toolchain.swift import Finished, swift
+from tests.toolchain.swift import UNVERIFIED, Finished, swift
 from tests.toolchain.swift_interfaces import without_bodies
 
 INTERFACES = Path(__file__).with_name("apple_modules")
@@ -75,7 +75,7 @@ def compile_swift(
     paths = [*sources, INTERFACES / "BundleModule.swift"] if "SWIFT_PACKAGE" in defines else sources
     listed, product = folder / f"{module}.swiftmodule", folder / f"{module}.o"
     command = ["swift-frontend", "-emit-module" if is_checked_alone else "-c", "-O" if is_optimized else "-Onone"]
-    command += [*_options(triple), *STRICT, "-module-name", module, *(f"-D{name}" for name in defines)]
+    command += [*_options(triple), *STRICT, *UNVERIFIED, "-module-name", module, *(f"-D{name}" for name in defines)]
     command += ["-emit-module-path", str(listed), "-emit-module-doc-path", str(listed.with_suffix(".swiftdoc"))]
     command += ["-emit-symbol-graph", "-emit-symbol-graph-dir", str(folder)]
     command += ["-symbol-graph-minimum-access-level", "public"]

@@ -6,6 +6,8 @@ those of `@_transparent` functions alone: with them it finds numbers that overfl
 
 import re
 
+from tests.toolchain.swift import UNVERIFIED
+
 INLINED = re.compile(r"@(inlinable|_alwaysEmitIntoClient) ")
 TRANSPARENT = "@_transparent"
 OPAQUE = re.compile(r"\bsome\b")
@@ -15,6 +17,8 @@ USABLE = "@usableFromInline"
 BEGIN = re.compile(r"(?m)^(?P<head> *(?:@.*?)?\b(?P<kind>func|init|var|subscript)\b.*?)(?<!=) \{")
 ACCESSOR = re.compile(r"\s*((?:@\S+ |(?:non)?mutating |__consuming )*(?:get|set|_read|_modify)\b(?: async| throws)*) ?")
 TOKEN = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|[{}]')
+
+QUICK = f" {' '.join(('-Onone', *UNVERIFIED))} "
 
 
 def without_bodies(interface: str) -> str:
@@ -34,7 +38,7 @@ def without_bodies(interface: str) -> str:
         if TRANSPARENT not in f"{head}{left}" and not OPAQUE.search(head):
             parts += [interface[done : found.start()], _declared(head), left]
             done = end
-    return "".join([*parts, interface[done:]]).replace(" -O ", " -Onone ")
+    return "".join([*parts, interface[done:]]).replace(" -O ", QUICK)
 
 
 def _declared(head: str) -> str:
