@@ -31,7 +31,7 @@ from packager.render import environment
 from packager.targets.android import Android
 from packager.targets.ends import ends_sha256
 from packager.targets.ios import Ios
-from tests.toolchain import device, jsc, swift_packages
+from tests.toolchain import cxx, device, jsc, swift_packages
 from tests.toolchain.swift import swift
 
 COLUMNS = 1024
@@ -208,8 +208,8 @@ def cpp(compiled: Compiled, folder: Path, repeats: int) -> Cost:
         (folder / template).write_text(text, encoding="utf-8")
     (folder / "times.cpp").write_text(CPP, encoding="utf-8")
     program, records = folder / "times", folder / "records"
-    jsc.compiler(
-        ["-target", jsc.TARGET, *jsc.FLAGS, *sorted(folder.glob("*.cpp")), "-o", program], what="compiling times.cpp"
+    cxx.compiler(
+        ["-target", cxx.TARGET, *jsc.FLAGS, *sorted(folder.glob("*.cpp")), "-o", program], what="compiling times.cpp"
     )
     file = (compiled.path, compiled.sha256, ends_sha256(compiled.path))
     done = subprocess.run([program, records, str(repeats), *file], capture_output=True, text=True, check=True)

@@ -108,9 +108,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def modules(package: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Folders with the modules that an app imports, compiled for iOS."""
     background = tmp_path_factory.mktemp("background")
-    done = apple.compile_swift(
-        "BackgroundTasks", [STAND_INS / "BackgroundTasks.swift"], background, defines=(), is_optimized=False
-    )
+    done = apple.compile_swift("BackgroundTasks", [STAND_INS / "BackgroundTasks.swift"], background, defines=())
     assert (done.returncode, done.output) == (0, "")
     return [*compile_modules(package, tmp_path_factory), background]
 
@@ -142,7 +140,6 @@ def test_recipes_for_ios_compile(
         c_modules=headers(package),
         modules=modules,
         defines=(),
-        is_optimized=False,
     )
     assert (done.returncode == 0, done.output == "") == (words == "", words == ""), done.output
     assert words in done.output

@@ -137,7 +137,6 @@ def test_swift_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
         [*sorted((tmp_path / "apps").glob("*.swift")), *sorted((sources / "ChangesKit").glob("*.swift"))],
         tmp_path,
         c_modules={"CChangesKit": sources / "CChangesKit" / "include"},
-        is_optimized=False,
     )
 
     refused = {each.name for each in CHANGED if says_breaking("Swift", each)}

@@ -147,7 +147,7 @@ def test_the_plugin_compiles_for_phones_and_for_macs(app: App, triple: str, modu
     framework, plugin = tmp_path / "framework", tmp_path / "plugin"
     framework.mkdir()
     plugin.mkdir()
-    made = apple.compile_swift(module, [PARTS / "Flutter.swift"], framework, triple=triple, is_optimized=False)
+    made = apple.compile_swift(module, [PARTS / "Flutter.swift"], framework, triple=triple)
     assert made.returncode == 0, made.output
     sources = app.plugin("contracts") / "Sources"
     header = sources / "contracts_c" / "include"
@@ -161,7 +161,6 @@ def test_the_plugin_compiles_for_phones_and_for_macs(app: App, triple: str, modu
         c_modules={"contracts_c": c_module},
         modules=[framework, header],
         triple=triple,
-        is_optimized=False,
     )
     assert done.returncode == 0, done.output
     code = apple.compile_c([sources / "contracts_c" / "contracts_c.c"], plugin, includes=[header], triple=triple)

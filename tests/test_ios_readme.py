@@ -25,7 +25,7 @@ def module(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the package's module."""
     folder = tmp_path_factory.mktemp("module")
     sources = sorted((package / "Sources" / MODULE).glob("*.swift"))
-    done = apple.compile_swift(MODULE, sources, folder, c_modules=headers(package), is_optimized=False)
+    done = apple.compile_swift(MODULE, sources, folder, c_modules=headers(package))
     assert (done.returncode, done.output) == (0, "")
     return folder
 
@@ -52,7 +52,6 @@ def compiled(text: str, package: Path, module: Path, folder: Path) -> apple.Comp
         modules=[module],
         triple=TRIPLE,
         defines=(),
-        is_optimized=False,
     )
 
 

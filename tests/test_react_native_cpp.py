@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from packager.environments.bionic import builder
 from packager.processes import downloads
 from tests.onnx_text import saved
-from tests.toolchain import jsc, projects
+from tests.toolchain import cxx, jsc, projects
 from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen, packages
 
@@ -55,15 +55,15 @@ def unit(built: packages.Built) -> Unit:
     """Run a command of unit.cpp: its exit code and output."""
     sources = [UNIT, *(built.package / "cpp" / f"{name}.cpp" for name in PARTS)]
     flags = [each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")]
-    options = ["-target", jsc.TARGET, *flags, *CHECKED, f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
+    options = [*flags, *CHECKED, f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
 
     def make(folder: Path) -> None:
-        command: list[str | Path] = [*options, "-I", built.package / "cpp", *sources, "-o", folder / "unit"]
-        jsc.compiler(command, what="compiling unit.cpp")
+        include = ["-I", str(built.package / "cpp")]
+        cxx.build(sources, [*options, *include], folder / "unit", what="compiling unit.cpp")
 
     headers = sorted((built.package / "cpp").glob("*.h"))
     compiler = downloads.pin(builder.COMPILER).sha256
-    program = kept("react-native-unit", make, compiler, *options, *sources, *headers) / "unit"
+    program = kept("react-native-unit", make, compiler, cxx.TARGET, *options, *sources, *headers) / "unit"
 
     def run(*words: str | Path) -> tuple[int, str]:
         done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=300)

@@ -19,7 +19,7 @@ from packager.render import write_sources
 from packager.targets.android import kotlin
 from packager.targets.react_native import ReactNative
 from tests.delta_vectors import PATH
-from tests.toolchain import delivered, jsc, jvm, node, react_native_api
+from tests.toolchain import cxx, delivered, jsc, jvm, node, react_native_api
 from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
@@ -80,11 +80,8 @@ def patch(package: Path) -> Patch:
     def make(folder: Path) -> None:
         flags = [*(each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")), "-O1"]
         options: list[str | Path] = ["-isystem", jsc.zlib_headers(), "-I", package / "cpp", f"-DPACKAGE={NAMESPACE}"]
-        target = ("-target", jsc.TARGET, *flags, *CHECKED)
-        jsc.compiler(
-            [*target, *jsc.WARNINGS, *options, *sources, *jsc.zlib(), "-o", folder / "delta"],
-            what="compiling delta.cpp",
-        )
+        options += [*flags, *CHECKED, *jsc.WARNINGS]
+        cxx.build(sources, options, folder / "delta", *jsc.zlib(), what="compiling delta.cpp")
 
     headers = sorted((package / "cpp").glob("*.h"))
     program = kept("react-native-delta", make, *toolchain(), *sources, *headers, str(CHECKED)) / "delta"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from packager.targets.ends import BLOCK_BYTES
-from tests.toolchain import jsc, models, projects
+from tests.toolchain import cxx, jsc, models, projects
 from tests.toolchain.react_native import native
 
 pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.react_native]
@@ -236,7 +236,7 @@ def test_models_have_their_own_threads_where_another_library_has_started_onnx_ru
     source, library = tmp_path / "other.cpp", tmp_path / "libother.so"
     source.write_text(OTHER_LIBRARY, encoding="utf-8")
     headers = ("-I", code.models.parent / "cpp")
-    jsc.compiler(["-target", jsc.TARGET, "-shared", "-fPIC", *headers, source, "-o", library], what="another library")
+    cxx.build([source], ["-fPIC", *headers], library, "-shared", what="another library")
     found = app.run("threadsOfLoads", environment={"LD_PRELOAD": str(library)})
     worker, others = 1, found["threads"] - 1
     assert found["added"] == [worker + others, worker + 2, worker + others]
@@ -492,7 +492,7 @@ def test_an_onnx_runtime_that_is_too_old_or_missing_is_told(app: native.App, tmp
     source = tmp_path / "old.cpp"
     source.write_text(OLD_RUNTIME, encoding="utf-8")
     library = tmp_path / "libonnxruntime.so"
-    jsc.compiler(["-target", jsc.TARGET, "-shared", "-fPIC", source, "-o", library], what="an old runtime")
+    cxx.build([source], ["-fPIC"], library, "-shared", what="an old runtime")
     assert "1.14.1" in app.run("loadFails", code="runtime-version", onnxruntime=tmp_path)
     options = {"allowOtherRuntime": True}
     words = app.run("loadFails", code="runtime", onnxruntime=tmp_path, options=options)

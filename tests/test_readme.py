@@ -51,7 +51,6 @@ def test_the_swift_of_both_pages_compiles_without_warnings(tmp_path: Path) -> No
         [*apps, *sorted((sources / "VisionModels").glob("*.swift"))],
         tmp_path,
         c_modules={"CVisionModels": sources / "CVisionModels" / "include"},
-        is_optimized=False,
         is_checked_alone=True,
     )
     assert (done.returncode, done.output) == (0, "")

@@ -63,7 +63,7 @@ def compile_modules(packages: dict[str, Path], factory: pytest.TempPathFactory) 
     for module, package in packages.items():
         folder = factory.mktemp(module)
         sources = sorted((package / "Sources" / module).glob("*.swift"))
-        done = apple.compile_swift(module, sources, folder, c_modules=headers({module: package}), is_optimized=False)
+        done = apple.compile_swift(module, sources, folder, c_modules=headers({module: package}))
         assert done.returncode == 0, done.output
         folders.append(folder)
     return folders
@@ -84,7 +84,6 @@ def compile_app(
         modules=modules,
         triple=TRIPLE,
         defines=defines,
-        is_optimized=False,
     )
 
 

@@ -21,7 +21,8 @@ from packager.processes import commands
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.kept import kept
 from tests.toolchain.require import require
-from tests.toolchain.swift import Finished, swift
+from tests.toolchain.swift import UNVERIFIED, Finished, swift
+from tests.toolchain.swift_interfaces import without_bodies
 
 INTERFACES = Path(__file__).with_name("apple_modules")
 STANDARD = ("Swift", "SwiftOnoneSupport", "_Concurrency", "_StringProcessing", "_Builtin_float")
@@ -37,7 +38,8 @@ LINUX_TARGET = "x86_64-pc-linux-gnu"
 SEEN = "/apple"
 """The compiler's path of its modules, the same on every machine: its caches name paths."""
 STANDARD_SEEN = f"{SEEN}/standard"
-IOS = "arm64-apple-ios15.0"
+IOS, MACOS = "arm64-apple-ios15.0", "arm64-apple-macos12.0"
+"""The oldest systems: modules that are compiled for them serve newer ones, too."""
 ERROR, ERRORS = ": error: ", "errors.txt"
 STRICT = ("-swift-version", "6", "-strict-concurrency=complete", "-warnings-as-errors", "-parse-as-library")
 
@@ -59,7 +61,7 @@ def compile_swift(
     modules: Sequence[Path] = (),
     triple: str = IOS,
     defines: Sequence[str] = ("SWIFT_PACKAGE",),
-    is_optimized: bool = True,
+    is_optimized: bool = False,
     is_checked_alone: bool = False,
 ) -> Compiled:
     """Compiles a module to one object in `folder`, with warnings as errors; checks for data races come with that.
@@ -73,17 +75,18 @@ def compile_swift(
     paths = [*sources, INTERFACES / "BundleModule.swift"] if "SWIFT_PACKAGE" in defines else sources
     listed, product = folder / f"{module}.swiftmodule", folder / f"{module}.o"
     command = ["swift-frontend", "-emit-module" if is_checked_alone else "-c", "-O" if is_optimized else "-Onone"]
-    command += [*_options(triple), *STRICT, "-module-name", module, *(f"-D{name}" for name in defines)]
+    command += [*_options(triple), *STRICT, *UNVERIFIED, "-module-name", module, *(f"-D{name}" for name in defines)]
     command += ["-emit-module-path", str(listed), "-emit-module-doc-path", str(listed.with_suffix(".swiftdoc"))]
     command += ["-emit-symbol-graph", "-emit-symbol-graph-dir", str(folder)]
     command += ["-symbol-graph-minimum-access-level", "public"]
     imported = [*(c_modules or {}).values(), *modules]
+    seen = _system(triple, is_optimized=is_optimized)
     command += [word for each in imported for word in ("-I", str(each))]
     command += [*map(str, paths), *(() if is_checked_alone else ("-o", str(product)))]
     products = () if is_checked_alone else (product,)
 
     def make(made: Path) -> None:
-        done = _run(command, folder, triple, [*paths, *imported])
+        done = _run(command, folder, seen, [*paths, *imported])
         has_errors = done.returncode == 1 and ERROR in done.output
         if not has_errors and (done.returncode != 0 or done.output):
             raise _OddError(Compiled(done.returncode, done.output, () if done.returncode else products))
@@ -91,7 +94,7 @@ def compile_swift(
         (made / ERRORS).write_text(done.output, encoding="utf-8")
 
     try:
-        made = kept("swift-apple", make, _key(command, folder, triple, [*paths, *imported]))
+        made = kept("swift-apple", make, _key(command, folder, seen, [*paths, *imported]))
     except _OddError as error:
         return error.compiled
     if errors := (made / ERRORS).read_text(encoding="utf-8"):
@@ -118,7 +121,7 @@ def _copy(source: Path, target: Path, module: str) -> None:
             shutil.copy(path, target / path.name)
 
 
-def _key(command: Sequence[str], folder: Path, triple: str, paths: Sequence[Path]) -> str:
+def _key(command: Sequence[str], folder: Path, system: Mapping[str, Path], paths: Sequence[Path]) -> str:
     """Key of all inputs of a compilation: the command line, the files, Apple's modules, the compiler."""
     text = "\0".join(command)
     files: list[list[str]] = []
@@ -126,8 +129,7 @@ def _key(command: Sequence[str], folder: Path, triple: str, paths: Sequence[Path
         text = text.replace(str(path), f"<{place}>/{path.name if path.is_file() else ''}")
         inside = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
         files += [[str(place), each.relative_to(path).as_posix(), sha256_of(each)] for each in inside if place]
-    system = IOS if "-ios" in triple else triple
-    seen = {at: str(each) for at, each in _seen(frameworks(system), standard(system)).items()}
+    seen = {at: str(each) for at, each in system.items()}
     return key_of([text, files, seen, swift().folder.name])[:32]
 
 
@@ -137,7 +139,7 @@ def compile_c(sources: Sequence[Path], folder: Path, *, includes: Sequence[Path]
     options = ["-target", triple, "-isysroot", f"{SEEN}/sdk", "-Wall", "-Wextra", "-Werror", "-O2"]
     options += [f"-I{path}" for path in includes]
     for source, product in zip(sources, products, strict=True):
-        done = _run(["clang", *options, "-c", source, "-o", product], folder, triple, [*sources, *includes])
+        done = _run(["clang", *options, "-c", source, "-o", product], folder, _system(triple), [*sources, *includes])
         if done.returncode != 0:
             return Compiled(done.returncode, done.output, ())
     return Compiled(0, "", products)
@@ -146,14 +148,19 @@ def compile_c(sources: Sequence[Path], folder: Path, *, includes: Sequence[Path]
 def run_tool(command: Sequence[str], folder: Path, imported: Sequence[Path], *, triple: str = IOS) -> Finished:
     """Runs a tool of the toolchain that reads compiled modules: Apple's, and those in the folders `imported`."""
     search = [word for each in imported for word in ("-I", str(each))]
-    return _run([*command, *_modules(triple), *search], folder, triple, imported)
+    return _run([*command, *_modules(triple), *search], folder, _system(triple), imported)
 
 
-def _run(command: Sequence[str | Path], folder: Path, triple: str, paths: Sequence[Path]) -> Finished:
-    """Runs a compiler that sees `folder`, `paths` and the modules for `triple`: all versions of iOS share theirs."""
+def _run(command: Sequence[str | Path], folder: Path, system: Mapping[str, Path], paths: Sequence[Path]) -> Finished:
+    """Runs a compiler that sees `folder`, `paths` and the modules of a system."""
     mounts = {str(path): path for path in sorted(path.resolve() for path in paths)}
-    system = IOS if "-ios" in triple else triple
-    return swift().run(command, cwd=folder, mounts={**mounts, **_seen(frameworks(system), standard(system))})
+    return swift().run(command, cwd=folder, mounts={**mounts, **system})
+
+
+def _system(triple: str, *, is_optimized: bool = False) -> dict[str, Path]:
+    """Folders with Apple's modules and Swift's own, by the place that a compiler for `triple` sees them at."""
+    oldest = IOS if "-ios" in triple else MACOS
+    return _seen(frameworks(oldest, is_optimized=is_optimized), standard(oldest, is_optimized=is_optimized))
 
 
 def _options(triple: str) -> list[str]:
@@ -167,8 +174,9 @@ def _modules(triple: str) -> list[str]:
 
 
 @cache
-def frameworks(triple: str) -> Path:
+def frameworks(triple: str, *, is_optimized: bool = False) -> Path:
     """The folder with Apple's modules for `triple`, compiled on first use: seconds."""
+    own = standard(triple, is_optimized=is_optimized)
     names = (*FRAMEWORKS, *(IOS_FRAMEWORKS if "-ios" in triple else ()))
     texts = {name: _retarget(INTERFACES / f"{name}.swiftinterface", triple) for name in names}
     darwin = {path.name: path.read_text(encoding="utf-8") for path in sorted(INTERFACES.glob("*.[hm]*"))}
@@ -177,16 +185,18 @@ def frameworks(triple: str) -> Path:
         (folder / "modules").mkdir()
         for name, text in darwin.items():
             (folder / "modules" / name).write_text(text, encoding="utf-8")
-        _compile(texts, SEEN, _seen(folder, standard(triple)), triple)
+        _compile(texts, SEEN, _seen(folder, own), triple)
 
-    return _made([standard(triple).name, str(_headers()), darwin, texts], make)
+    return _made([own.name, str(_headers()), darwin, texts], make)
 
 
 @cache
-def standard(triple: str) -> Path:
-    """The folder with Swift's own modules for `triple`, compiled on first use: most of a minute."""
+def standard(triple: str, *, is_optimized: bool = False) -> Path:
+    """The folder with Swift's own modules for `triple`, compiled on first use: seconds, and most of a minute with all
+    that the optimizer looks into."""
     files = {name: swift().root / LINUX / f"{name}.swiftmodule" / f"{LINUX_TARGET}.swiftinterface" for name in STANDARD}
-    texts = {name: _retarget(file, triple) for name, file in files.items()}
+    whole = {name: _retarget(file, triple) for name, file in files.items()}
+    texts = whole if is_optimized else {name: without_bodies(text) for name, text in whole.items()}
 
     def make(folder: Path) -> None:
         (folder / "modules").mkdir()

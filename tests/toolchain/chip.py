@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.toolchain import jsc
+from tests.toolchain import cxx
 from tests.toolchain.kept import kept
 
 SOURCE = Path(__file__).with_suffix(".cpp")
@@ -13,10 +13,10 @@ def library() -> Path:
     """The library, for LD_PRELOAD."""
 
     def make(folder: Path) -> None:
-        options = ["-target", jsc.TARGET, "-shared", "-fPIC", "-nostdlib", "-O2", "-fno-sanitize=all"]
-        jsc.compiler([*options, SOURCE, "-o", folder / "libchip.so"], what="the chip")
+        options = ["-target", cxx.TARGET, "-shared", "-fPIC", "-nostdlib", "-O2", "-fno-sanitize=all"]
+        cxx.compiler([*options, SOURCE, "-o", folder / "libchip.so"], what="the chip")
 
-    return kept("chip", make, SOURCE, jsc.TARGET) / "libchip.so"
+    return kept("chip", make, SOURCE, cxx.TARGET) / "libchip.so"
 
 
 def variables(chip: str) -> Mapping[str, str]:

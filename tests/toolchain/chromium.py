@@ -19,6 +19,7 @@ from packager.core.errors import ToolError
 from packager.files.atomic import install_once
 from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
+from tests.nights import AT_NIGHT
 from tests.toolchain.require import require
 
 SECONDS = 1800.0
@@ -40,6 +41,8 @@ OPTIONS = """
     --remote-debugging-pipe
 """.split()
 NO_GPU = ("--disable-gpu",)
+QUICK = ("--js-flags=--liftoff-only",)
+"""Compiles WebAssembly once, quickly: optimizing takes longer than it saves in a few runs. The results are the same."""
 SOFTWARE_GPU = """
     --enable-unsafe-webgpu --enable-features=Vulkan --use-webgpu-adapter=swiftshader --enable-unsafe-swiftshader
 """.split()
@@ -194,6 +197,7 @@ def browser(
         str(folder / "chromium"),
         *OPTIONS,
         *gpu,
+        *(() if AT_NIGHT in os.environ else QUICK),
         *seen,
         *more,
         f"--user-data-dir={home / 'profile'}",

@@ -22,7 +22,8 @@ from packager.files.hashes import sha256_of
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes import downloads
-from tests.toolchain import node
+from tests.toolchain import cxx, node
+from tests.toolchain.cxx import TARGET
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.kept import keep, kept, place
 from tests.toolchain.require import require
@@ -55,7 +56,6 @@ FOLLY = "#pragma once\nnamespace folly {\nclass dynamic {};\n}\n"
 """A header of React Native's names this type, which nothing here uses."""
 ANDROID_MACROS = ("-D__unused=",)
 """of Android's C library and Apple's, which React Native's sources use"""
-TARGET = "x86_64-linux-gnu.2.34"
 FLAGS = ("-std=c++20", "-O0", "-g0", "-DNDEBUG", "-fno-sanitize=undefined")
 """Compiles in half the time that `-O1 -g1` takes: most of what programs do is ONNX Runtime's work and JavaScript's."""
 OPTIMIZED = ("Sha256",)
@@ -148,17 +148,9 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
         objects += compile_once(others, made, options, folders, _key(None))
         generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, ["-w", *include])  # until 0.83
         library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
-        link: list[str | Path] = [
-            *objects,
-            *generated,
-            *sorted(host_objects(project).glob("*.o")),
-            "-L",
-            library,
-            *LIBRARIES,
-            "-o",
-            made / "host",
-        ]
-        compiler(["-target", TARGET, *FLAGS, *link], what="linking the host")
+        host = sorted(host_objects(project).glob("*.o"))
+        options = [*FLAGS, "-L", str(library), *LIBRARIES]
+        cxx.link([*objects, *generated, *host], options, made / "host", what="linking the host")
 
     keep(folder, make)
     return Program(folder / "host")
@@ -199,7 +191,7 @@ def with_headers(project: str | None, target: Sequence[str] = ("-target", TARGET
         read = ["-Xclang", "-fvalidate-ast-input-files-content", *(includes(project=project) if project else ())]
         flags: list[str | Path] = [*target, *FLAGS, *read]
         command = [*flags, "-x", "c++-header", source, "-o", made / "headers.pch"]
-        compiler(command, what="compiling headers")
+        cxx.compiler(command, what="compiling headers")
 
     return [WITH_HEADERS, str(keep(folder, make) / "headers.pch")]
 
@@ -267,7 +259,7 @@ def compile_all(
     def compile_one(source: Path) -> Path:
         made = folder / f"{source.stem}.o"
         own = [*_without_headers(options), "-O1"] if source.stem in OPTIMIZED else options
-        compiler([*target, *FLAGS, *own, "-c", source, "-o", made], what=f"compiling {source.name}")
+        cxx.compiler([*target, *FLAGS, *own, "-c", source, "-o", made], what=f"compiling {source.name}")
         return made
 
     with ThreadPoolExecutor(2) as pool:
@@ -315,16 +307,6 @@ def _included(source: Path, folders: Sequence[Path]) -> set[Path]:
     return found
 
 
-def compiler(arguments: Sequence[str | Path], *, what: str) -> None:
-    """Runs the C++ compiler, which brings libc++ as phones have it. Raises ToolError with its words."""
-    cache = cache_folder() / "zig"  # where it keeps libc++ once it has compiled it
-    variables = {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
-    command = [str(zig.compiler()), "c++", *map(str, arguments)]
-    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise ToolError(f"{what} failed:\n{done.stderr}")
-
-
 @cache
 def onnxruntime() -> Path:
     """A folder with the ONNX Runtime that packages pin, as libonnxruntime.so."""
@@ -370,7 +352,14 @@ def _key(project: str | None) -> str:
     this = Path(__file__).read_text(encoding="utf-8")
     headers = str(_react_common(project)) if project else ""
     locks = [LOCK.read_text(encoding="utf-8"), downloads.pin(builder.COMPILER).sha256, headers]
-    return key_of([this, *locks, *(sha256_of(path) for path in sorted(HOST.glob("*.[ch]*")))])
+    return key_of(
+        [
+            this,
+            Path(cxx.__file__).read_text(encoding="utf-8"),
+            *locks,
+            *(sha256_of(path) for path in sorted(HOST.glob("*.[ch]*"))),
+        ]
+    )
 
 
 def _react_common(project: str) -> Path:

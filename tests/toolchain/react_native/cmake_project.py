@@ -18,7 +18,7 @@ from packager.files.atomic import install_once
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes import downloads
-from tests.toolchain import jsc
+from tests.toolchain import cxx
 from tests.toolchain.react_native import cpp_complaints
 from tests.toolchain.react_native.bare import BareApp
 from tests.toolchain.react_native.gradle_plugin import Generated
@@ -89,7 +89,7 @@ def configure(app: BareApp, generated: Generated) -> Configured:
 def complaints(done: Configured, source: Path) -> str:
     """Clang's errors for a source that is compiled with CMake's options for it; no text if there are none."""
     _, *options = shlex.split(done.commands[source])
-    given = ["-target", jsc.TARGET, *map(_followed, options[: options.index("-o")])]  # after it: an object, the source
+    given = ["-target", cxx.TARGET, *map(_followed, options[: options.index("-o")])]  # after it: an object, the source
     folders = [Path(found[1]) for each in given if (found := FOLDER.fullmatch(each))]
     return cpp_complaints.complaints(source, given, [each for each in folders if cache_folder() not in each.parents])
 

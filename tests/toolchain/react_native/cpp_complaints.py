@@ -12,7 +12,7 @@ from pathlib import Path
 from packager.core.errors import ToolError
 from packager.environments.bionic import builder
 from packager.processes import downloads
-from tests.toolchain import jsc
+from tests.toolchain import cxx, jsc
 from tests.toolchain.kept import kept
 
 SAID = "said.txt"
@@ -43,7 +43,7 @@ def complaints(source: Path, options: Sequence[str | Path], own: Sequence[Path])
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 command = [*options, "-c", source, "-o", Path(scratch, "made.o")]
-                jsc.compiler(command, what=f"compiling {source.name}")
+                cxx.compiler(command, what=f"compiling {source.name}")
             except ToolError as error:
                 if not MISTAKE.search(error.message):
                     raise
