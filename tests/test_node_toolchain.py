@@ -71,8 +71,8 @@ def test_a_project_holds_what_its_lock_names(name: str) -> None:
 
 
 def test_the_place_of_a_package_in_the_registry_follows_from_its_name_and_version() -> None:
-    hashed = {"version": "1.2.0", "integrity": "sha512-"}
-    packages = {
+    hashed: dict[str, Any] = {"version": "1.2.0", "integrity": "sha512-"}
+    packages: dict[str, dict[str, Any]] = {
         "": {"dependencies": {"@a/b": "1.2.0"}},
         "node_modules/@a/b": hashed,
         "node_modules/@a/b/node_modules/c": hashed,
