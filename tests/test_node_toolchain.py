@@ -81,12 +81,12 @@ def test_the_place_of_a_package_in_the_registry_follows_from_its_name_and_versio
         "node_modules/elsewhere": {**hashed, "resolved": "https://example.com/e.tgz"},
     }
     locked = json.dumps({"lockfileVersion": 3, "packages": packages})
-    placed = json.loads(node.with_places(locked))["packages"]
+    placed = json.loads(node.with_places(locked, "https://example.org/npm/\n"))["packages"]
 
     assert places(placed) == [
-        "https://registry.npmjs.org/@a/b/-/b-1.2.0.tgz",
-        "https://registry.npmjs.org/c/-/c-1.2.0.tgz",
-        "https://registry.npmjs.org/@a/real/-/real-1.2.0.tgz",
+        "https://example.org/npm/@a/b/-/b-1.2.0.tgz",
+        "https://example.org/npm/c/-/c-1.2.0.tgz",
+        "https://example.org/npm/@a/real/-/real-1.2.0.tgz",
         "https://example.com/e.tgz",
     ]
     assert {path: {**entry, "resolved": ""} for path, entry in placed.items()} == {
@@ -103,7 +103,9 @@ def test_a_registry_that_has_packages_in_other_places_is_asked_for_them(
     seen: list[bool] = []
 
     def npm(*arguments: str, cwd: Path) -> node.Finished:
-        seen.append("resolved" in (cwd / "package-lock.json").read_text(encoding="utf-8"))
+        if arguments[0] == "config":
+            return node.Finished(0, "https://example.org/", "")
+        seen.append("https://example.org/" in (cwd / "package-lock.json").read_text(encoding="utf-8"))
         return node.Finished(1, "", "npm error 404") if seen[-1] else node.Finished(0, "", "")
 
     monkeypatch.setattr(node, "npm", npm)

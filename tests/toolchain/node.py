@@ -136,12 +136,13 @@ def install(locked: Path) -> Path:
 def _npm_ci(folder: Path, name: str) -> None:
     """Fetches what is locked; npm checks every package against its hash in the lock. Raises ToolError.
 
-    The first attempt takes the packages from where registries have them; later ones let npm ask for each.
+    The first attempt takes the packages from where most registries have them; later ones let npm ask for each.
     """
     lock_file = folder / "package-lock.json"
     locked = lock_file.read_text(encoding="utf-8")
     for attempt in range(1, ATTEMPTS + 1):
-        lock_file.write_text(with_places(locked) if attempt == 1 else locked, encoding="utf-8", newline="\n")
+        text = with_places(locked, npm("config", "get", "registry", cwd=folder).stdout) if attempt == 1 else locked
+        lock_file.write_text(text, encoding="utf-8", newline="\n")
         done = npm("ci", cwd=folder)
         if done.returncode == 0:
             return
@@ -157,17 +158,14 @@ def _npm_ci(folder: Path, name: str) -> None:
     )
 
 
-def with_places(locked: str) -> str:
-    """A lock with the place of each package in the registry, which npm otherwise looks up in lists of all versions.
-
-    npm puts the machine's own registry in place of npmjs.org.
-    """
+def with_places(locked: str, registry: str) -> str:
+    """A lock with the place of each package in the registry, which npm otherwise looks up in lists of all versions."""
     content = json.loads(locked)
     for path, entry in content["packages"].items():
         if "integrity" in entry:
             name = entry.get("name") or path.rpartition("node_modules/")[2]
             file = f"{name.rpartition('/')[2]}-{entry['version']}.tgz"
-            entry.setdefault("resolved", f"https://registry.npmjs.org/{name}/-/{file}")
+            entry.setdefault("resolved", f"{registry.strip().rstrip('/')}/{name}/-/{file}")
     return json.dumps(content)
 
 
