@@ -84,8 +84,9 @@ RUN = """
 
 def test_a_process_without_standard_files_has_copies_with_them(tmp_path: Path) -> None:
     text = """
-    for number in (0, 2):
-        os.close(number)
+    os.close(0)
+    os.close(2)
+    sys.stdout = os.fdopen(1, "w")  # the copy must not close it for want of a use
     done = copies.run("program", ["answer"], Path("/"))
     print(json.dumps([done.returncode, json.loads(done.stdout)["input"], done.stderr]))
     """

@@ -51,4 +51,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], cache_url: s
             }
         )
     else:
-        console.table("", ["file", "size", "sha256"], [[str(out), size(compiled.size_bytes), compiled.sha256[:16]]])
+        console.result(
+            f"{out}: {size(compiled.size_bytes)}, sha256 {compiled.sha256}\n"
+            f"{operators}: operators and types that a reduced runtime needs"
+        )

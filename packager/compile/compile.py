@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packager.compile import cache_key, recorded_macs
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.external import write_external
-from packager.core.decision import Inside
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Compiled, Format, Style, Variant
 from packager.files.atomic import link_or_copy
@@ -19,6 +18,9 @@ from packager.files.hashes import known_sha256
 from packager.files.store import Step, Store, content_key, key_of
 from packager.processes import commands
 from packager.session.refusals import explain, hint_for
+
+if TYPE_CHECKING:
+    from packager.core.decision import Inside
 
 RESULT = "result.json"
 SHARED = "model.ort"
@@ -118,7 +120,7 @@ def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **fa
 
 
 def compile_unfused(
-    variant: Variant, store: Store, fixed: Compiled | None, *, processor: str = "", inside: Inside = "nothing"
+    variant: Variant, store: Store, fixed: Compiled | None, *, processor: str = "", inside: "Inside" = "nothing"
 ) -> Compiled:
     """`variant` after basic rewrites only, as ONNX over the weights of `fixed`: adds little more than the graph.
 
@@ -139,7 +141,7 @@ def compile_fused(variant: Variant, store: Store, unfused: Compiled) -> Compiled
 
 
 def _over(
-    variant: Variant, store: Store, base: Compiled | None, *, style: Style, processor: str, inside: Inside
+    variant: Variant, store: Store, base: Compiled | None, *, style: Style, processor: str, inside: "Inside"
 ) -> Compiled:
     def make(folder: Path) -> None:
         if base:
@@ -163,7 +165,7 @@ def _over(
     )
 
 
-def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing") -> Compiled:
+def compile_plain(variant: Variant, store: Store, *, inside: "Inside" = "nothing") -> Compiled:
     """`variant` as ONNX with its weights in files beside it; the runtime rewrites the graph when it loads it."""
 
     def make(folder: Path) -> None:
@@ -227,7 +229,7 @@ def _convert(
     style: Style,
     processor: str = "",
     base: Compiled | None = None,
-    inside: Inside = "nothing",
+    inside: "Inside" = "nothing",
 ) -> None:
     """Writes the file `name` and `result.json`, which describes it, to `folder`."""
     output = folder / name

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.core.decision import Inside
 from packager.graph import traversal
 from packager.graph.weights.places import (
     ALIGNMENT_BYTES,
@@ -25,6 +24,8 @@ from packager.models import weights
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
+
+    from packager.core.decision import Inside
 
 KEEP_INLINE_BYTES = 1024
 """Smaller tensors stay in the graph: shapes, axes and scales, which optimizers compute with."""
@@ -65,7 +66,7 @@ class Shards:
 
 
 def write_external(
-    graph: bytes, data_folder: Path, folder: Path, stem: str, *, inside: Inside = "nothing"
+    graph: bytes, data_folder: Path, folder: Path, stem: str, *, inside: "Inside" = "nothing"
 ) -> tuple[Path, tuple[Path, ...]]:
     """Writes `graph` to `folder` as `<stem>.onnx` and its large weights as `<stem>-1.weights`, `<stem>-2.weights` ...
 
@@ -108,7 +109,7 @@ def _move_out(tensor: "TensorProto", data_folder: Path, shards: Shards) -> None:
     refer(tensor, place)
 
 
-def names_inside(proto: "ModelProto", inside: Inside) -> set[str]:
+def names_inside(proto: "ModelProto", inside: "Inside") -> set[str]:
     """The initializers that `inside` selects."""
     tensors = [tensor for graph in traversal.all_graphs(proto) for tensor in graph.initializer]
     conversions = [

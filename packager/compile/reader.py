@@ -80,13 +80,12 @@ def _unheld(graph: Graph) -> Iterator[str]:
 
 
 def _graph(table: Any, opsets: dict[str, int]) -> Graph:
+    constants = {each.name: each for each in map(_constant, map(table.Initializers, range(table.InitializersLength())))}
     values = {}
     for i in range(table.NodeArgsLength()):
-        value = _value(table.NodeArgs(i))
-        values[value.name] = value
-    for i in range(table.InitializersLength()):
-        constant = _constant(table.Initializers(i))
-        values[constant.name] = constant
+        name = _text(table.NodeArgs(i).Name())
+        values[name] = constants.get(name) or _value(table.NodeArgs(i))
+    values |= constants
     nodes = [table.Nodes(i) for i in range(table.NodesLength())]
     inputs = [_text(table.Inputs(i)) for i in range(table.InputsLength())]
     return Graph(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from packager.compile import inserted_casts
 from packager.compile.canonical import flatbuffer_classes
 from packager.compile.external import names_inside
-from packager.core.decision import Inside
 from packager.graph.traversal import all_graphs
 from packager.graph.weights.places import ALIGNMENT_BYTES, CHUNK_BYTES, Place, chunks_of, refer, source_of, take_in
 from packager.rewriting.finishing import external_tensors
@@ -23,11 +22,13 @@ from packager.rewriting.lifting import lift
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
 
+    from packager.core.decision import Inside
+
 LARGE_BYTES = 1024
 """As in converter.EXTERNAL_ENTRIES. Smaller tensors stay in the graph."""
 
 
-def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Inside = "nothing") -> Path | None:
+def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: "Inside" = "nothing") -> Path | None:
     """Writes the ONNX file again to `output`, with external data in `ort_file` for all bytes that it contains.
 
     `ort_file`, if any, must lie beside `output`. Other data go to a file `<stem>.weights` there, which is returned;

@@ -11,6 +11,7 @@ beyond the Latin scripts, as are the tags of flags; both are written escaped.
 import json
 import re
 import unicodedata
+from functools import cache
 from typing import Any
 
 LATIN_END = "\\u0300"
@@ -23,17 +24,40 @@ UNSEEN = (
 )
 """Control characters except tabs and line ends, Unicode's Default_Ignorable_Code_Point without variation selectors,
 direction marks, line separators, surrogates and noncharacters."""
-ALL = re.compile(f"[{UNSEEN}]")
+CONTROL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]")
+"""Those of them that are ASCII, which is all that most texts consist of."""
 BETWEEN = f"(?<=[{LATIN_END}-\\U0010ffff])(?<![{UNSEEN}])[\\u200c\\u200d](?=[{LATIN_END}-\\U0010ffff])(?![{UNSEEN}])"
 FLAG = "(?<=\\U0001f3f4)[\\U000e0020-\\U000e007e]+\\U000e007f"
-FOUND = re.compile(f"(?P<fine>{BETWEEN}|{FLAG})|[{UNSEEN}]")
-GAPS = re.compile(f"[\\s{UNSEEN}]+")
 CONTROLS = "control character"
+
+
+@cache
+def any_unseen() -> re.Pattern[str]:
+    """Finds each of them. Compiled when it is needed, which takes longer than to start a command."""
+    return re.compile(f"[{UNSEEN}]")
+
+
+@cache
+def _found() -> re.Pattern[str]:
+    """As `any_unseen`, with the group `fine` for those that are where they belong."""
+    return re.compile(f"(?P<fine>{BETWEEN}|{FLAG})|[{UNSEEN}]")
+
+
+@cache
+def _gaps() -> re.Pattern[str]:
+    return re.compile(f"[\\s{UNSEEN}]+")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether `text` is ASCII without any of them."""
+    return text.isascii() and not CONTROL.search(text)
 
 
 def unseen(text: str) -> str:
     """The first character of `text` that a project's text must not contain; empty if there is none."""
-    return next((found[0] for found in FOUND.finditer(text) if not found["fine"]), "")
+    if _is_plain(text):
+        return ""
+    return next((found[0] for found in _found().finditer(text) if not found["fine"]), "")
 
 
 def in_words(character: str) -> str:
@@ -43,18 +67,20 @@ def in_words(character: str) -> str:
 
 def shown(text: str) -> str:
     """Text to display: `\\u202e` in place of the character; joiners stay where they belong."""
-    return FOUND.sub(lambda found: found[0] if found["fine"] else _code(found[0]), text)
+    if _is_plain(text):
+        return text
+    return _found().sub(lambda found: found[0] if found["fine"] else _code(found[0]), text)
 
 
 def in_one_line(text: str) -> str:
     """Text for a comment: each run of white space and each invisible character becomes one space."""
-    return GAPS.sub(" ", text)
+    return _gaps().sub(" ", text)
 
 
 def in_markup(text: str) -> str:
     """Text for XML and HTML that is already escaped: joiners become character references, others are written as by
     `shown`."""
-    return ALL.sub(lambda found: f"&#x{ord(found[0]):X};", shown(text))
+    return any_unseen().sub(lambda found: f"&#x{ord(found[0]):X};", shown(text))
 
 
 def to_json(
@@ -62,12 +88,14 @@ def to_json(
 ) -> str:
     """JSON with exactly these characters escaped: it parses to the same values."""
     text = json.dumps(document, indent=indent, separators=separators, ensure_ascii=False, allow_nan=allow_nan)
-    return ALL.sub(lambda found: _utf_16(found[0]), text)
+    if _is_plain(text):
+        return text
+    return any_unseen().sub(lambda found: _utf_16(found[0]), text)
 
 
 def toml_string(text: str) -> str:
     """A basic string of TOML, quotes included, with these characters escaped."""
-    return ALL.sub(lambda found: _code(found[0]), json.dumps(text, ensure_ascii=False))
+    return any_unseen().sub(lambda found: _code(found[0]), json.dumps(text, ensure_ascii=False))
 
 
 def _code(character: str) -> str:

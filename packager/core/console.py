@@ -1,11 +1,12 @@
 """Output for the user: steps, warnings, tables. The only writer to the terminal; messages go to standard error."""
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from packager.core.characters import shown
 
@@ -29,8 +30,12 @@ class Console:
         if self.quiet:
             yield lambda part: None
             return
-        console = rich_console(stderr=True)
         start = time.perf_counter()
+        if not may_be_terminal(sys.stderr):
+            yield lambda part: None
+            sys.stderr.write(f"  ✓ {shown(title)} {time.perf_counter() - start:.1f} s\n")
+            return
+        console = rich_console(stderr=True)
         if console.is_terminal:
             with console.status(f"{escape(title)} ...") as status:
                 yield lambda part: status.update(f"{escape(title)}: {escape(part)} ...")
@@ -92,6 +97,13 @@ class Console:
     def result(self, text: str) -> None:
         """Prints text on standard output."""
         sys.stdout.write(shown(text if text.endswith("\n") else text + "\n"))
+
+
+def may_be_terminal(stream: TextIO) -> bool:
+    """Whether `stream` is a terminal, or the user wants to have it treated as one; rich decides, which takes longer to
+    import than many a step.
+    """
+    return stream.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 
 
 def rich_console(*, stderr: bool) -> "RichConsole":

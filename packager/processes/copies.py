@@ -22,6 +22,8 @@ from packager.processes.groups import Copy
 THREADS, FILES = Path("/proc/self/task"), Path("/proc/self/fd")
 STANDARD_ERROR = 2
 STOPPING = (signal.SIGINT, signal.SIGTERM)
+_replaced: list[object] = []
+"""Streams that a copy no longer uses: without a reference, they would close the files that now have their numbers."""
 
 
 def are_sound() -> bool:
@@ -109,6 +111,7 @@ def _be(module: str, arguments: Sequence[str], folder: Path, memory: Sequence[in
         if number > STANDARD_ERROR:
             with suppress(OSError):  # that of the folder itself
                 os.close(number)
+    _replaced.extend((sys.stdin, sys.stdout, sys.stderr))
     sys.stdin, sys.stdout, sys.stderr = (_standard(number, mode) for number, mode in enumerate("rww"))
     code = 1
     try:

@@ -14,22 +14,28 @@ END = 0x110000
 PAGE = 256
 
 
-def filled(rows: Mapping[int, Sequence[int]], usual: int, end: int) -> "numpy.ndarray":
+def filled(
+    rows: Mapping[int, Sequence[int]], usual: int, end: int, through: "numpy.ndarray | None" = None
+) -> "numpy.ndarray":
     """int32 [END + 1, width]: `rows` of code points, filled up with 0; `usual` for code points without a row, `end` for
-    END."""
+    END.
+
+    With `through`, int32 [END + 1], rows have code points, and the table has the numbers of these there.
+    """
     import numpy
 
-    width = max(1, max(map(len, rows.values()), default=1))
-    full = numpy.zeros((END + 1, width), numpy.int32)
+    points = numpy.fromiter(rows, numpy.int64, len(rows))
+    lengths = numpy.fromiter(map(len, rows.values()), numpy.int64, len(rows))
+    values = numpy.fromiter(chain.from_iterable(rows.values()), numpy.int32, lengths.sum())
+    if through is not None:
+        values = through[values]
+    full = numpy.zeros((END + 1, max(1, lengths.max(initial=0))), numpy.int32)
     full[:, 0] = usual
     full[END, 0] = end
-    by_length: dict[int, list[int]] = {}
-    for point, row in rows.items():
-        by_length.setdefault(len(row), []).append(point)
-    for length, points in by_length.items():
-        values = chain.from_iterable(map(rows.__getitem__, points))
-        full[points, :length] = numpy.fromiter(values, numpy.int32, len(points) * length).reshape(len(points), length)
-        full[points, length:] = 0
+    full[points] = 0
+    first = lengths.cumsum() - lengths
+    columns = numpy.arange(len(values)) - first.repeat(lengths)
+    full[points.repeat(lengths), columns] = values
     return full
 
 
@@ -40,11 +46,14 @@ def look_up(writer: Writer, points: str, table: "numpy.ndarray") -> str:
     shape = table.shape[1:]
     full = numpy.zeros((END + PAGE, *shape), table.dtype)
     full[: len(table)] = table
+    every = full.reshape(END // PAGE + 1, -1)
+    # most pages are those before them, and need not be looked for
+    begins = numpy.append(True, (every[1:] != every[:-1]).any(axis=1))
     numbers: dict[bytes, int] = {}
-    rows = [numbers.setdefault(page.tobytes(), len(numbers)) for page in full.reshape(-1, PAGE, *shape)]
+    found = numpy.array([numbers.setdefault(page.tobytes(), len(numbers)) for page in every[begins]])
     pages = numpy.frombuffer(b"".join(numbers), table.dtype)
     # how far the page of a code point is from its place among all code points
-    shifts = (numpy.array(rows) - numpy.arange(len(rows))) * PAGE
+    shifts = (found[begins.cumsum() - 1] - numpy.arange(len(every))) * PAGE
     known = writer.node("Min", points, END)
     shift = writer.node("Gather", writer.constant(shifts), writer.node("Div", known, PAGE))
     return writer.node("Gather", writer.constant(pages.reshape(-1, *shape)), writer.node("Add", known, shift))

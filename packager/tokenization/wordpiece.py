@@ -1,6 +1,7 @@
 """Words as the longest known pieces (arXiv:1609.08144), all words of a text at once."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
@@ -13,6 +14,9 @@ from packager.tokenization.pages import END, filled, look_up
 from packager.tokenization.patterns import Set
 from packager.tokenization.stages import Flat, Points, before, is_token
 from packager.tokenization.tries import Trie, inside, longest_match, trie
+
+if TYPE_CHECKING:
+    import numpy
 
 IN_WORD, SPACE, ALONE, BOUNDARY = range(4)
 """classes of code points"""
@@ -69,8 +73,7 @@ def write(writer: Writer, model: WordPiece, characters: Characters, text: Points
     if characters.marks:
         text = forms.reordered(writer, text, characters.marks)
     pieces = trie(*_trees(model))
-    classes = _classes(characters, pieces)
-    table = filled(classes, _packed(0, IN_WORD), _packed(0, BOUNDARY))
+    table = _classes(characters, pieces)
     packed = look_up(writer, text.points, table)
     width = table.shape[1]
     kept = writer.flattened(packed)
@@ -114,16 +117,15 @@ def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int
     return begin, continued
 
 
-def _classes(characters: Characters, pieces: Trie) -> dict[int, list[int]]:
-    """Rows of code points in the graph: symbols with their classes, packed into numbers from 1 on."""
+def _classes(characters: Characters, pieces: Trie) -> "numpy.ndarray":
+    """int32 [END + 1, width]: of each code point the symbols that it becomes, with their classes, packed into numbers
+    from 1 on."""
     known = dict.fromkeys(pieces.symbols, IN_WORD)
     known |= dict.fromkeys(characters.alone, ALONE) | dict.fromkeys(characters.spaces, SPACE)
-    rows = {point: _packed(pieces.symbols.get(point, 0), kind) for point, kind in known.items()}
-    usual = _packed(0, IN_WORD)
-    changed = {
-        point: [rows.get(each, usual) for each in made] if made else [] for point, made in characters.maps.items()
-    }
-    return {point: [row] for point, row in rows.items()} | changed
+    rows = {point: [_packed(pieces.symbols.get(point, 0), kind)] for point, kind in known.items()}
+    usual, end = _packed(0, IN_WORD), _packed(0, BOUNDARY)
+    normalized = filled(rows, usual, end).reshape(-1)
+    return filled({**{point: (point,) for point in rows}, **characters.maps}, usual, end, normalized)
 
 
 def _packed(symbol: int, kind: int) -> int:

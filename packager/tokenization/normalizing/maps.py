@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization.pages import filled, look_up
+from packager.tokenization.pages import END, filled, look_up
 from packager.tokenization.stages import Points, kept_only
 
 if TYPE_CHECKING:
@@ -23,9 +24,20 @@ def composed(maps: Iterable[Map]) -> Map:
 
 
 def _then(first: Map, second: Map) -> Map:
-    stays = second.keys().isdisjoint  # of most code points: faster than to make each of them again
-    changed = {point: made if stays(made) else tuple(each(made, second)) for point, made in first.items()}
-    return {**second, **changed}
+    return {**second, **first, **{point: tuple(each(first[point], second)) for point in _becoming(first, second)}}
+
+
+def _becoming(made: Map, others: Iterable[int]) -> Iterable[int]:
+    """The code points that become at least one of `others`: few, of a hundred thousand."""
+    import numpy
+
+    is_other = numpy.zeros(END, bool)
+    is_other[numpy.fromiter(others, numpy.int64)] = True
+    lengths = numpy.fromiter(map(len, made.values()), numpy.int64, len(made))
+    values = numpy.fromiter(chain.from_iterable(made.values()), numpy.int64, lengths.sum())
+    points = numpy.fromiter(made, numpy.int64, len(made)).repeat(lengths)
+    found: list[int] = numpy.unique(points[is_other[values]]).tolist()
+    return found
 
 
 def each(points: Iterable[int], made: Map) -> Iterable[int]:

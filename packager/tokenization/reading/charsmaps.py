@@ -3,6 +3,7 @@
 import base64
 import binascii
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError
@@ -33,26 +34,41 @@ def from_base64(part: Part) -> Mapping[str, str]:
 
 def read(content: bytes, place: str) -> Mapping[str, str]:
     """Texts and what replaces them. Raises ConfigError for a damaged table; its message begins with `place`."""
+    try:
+        return _texts(content)
+    except _DamagedError as error:
+        raise ConfigError(
+            f"{place}: the table of the normalizer is damaged", hint="download or save the tokenizer again"
+        ) from error
+
+
+class _DamagedError(Exception):
+    """The table is not one."""
+
+
+@lru_cache(maxsize=2)
+def _texts(content: bytes) -> Mapping[str, str]:
+    """The same few tables are in the tokenizers of most models."""
     import numpy
 
     size = int.from_bytes(content[:4], "little")
     if len(content) < 4 or size % 4 or size + 4 > len(content):
-        raise _damaged(place)
+        raise _DamagedError
     units = numpy.frombuffer(content[4 : 4 + size], "<u4")
     texts = content[4 + size :]
     made: dict[str, str] = {}
-    for key, start in sorted(_keys(units, place)):
+    for key, start in sorted(_keys(units)):
         end = texts.find(b"\0", start)
         if end < 0:
-            raise _damaged(place)
+            raise _DamagedError
         try:
             made[key.decode()] = texts[start:end].decode()
         except UnicodeDecodeError as error:
-            raise _damaged(place) from error
+            raise _DamagedError from error
     return made
 
 
-def _keys(units: "numpy.ndarray", place: str) -> Iterator[tuple[bytes, int]]:
+def _keys(units: "numpy.ndarray") -> Iterator[tuple[bytes, int]]:
     """Keys, and where their texts begin."""
     import numpy
 
@@ -67,10 +83,10 @@ def _keys(units: "numpy.ndarray", place: str) -> Iterator[tuple[bytes, int]]:
         unit = int(units[node])
         base = node ^ (unit >> 10 << (8 if unit & WIDE else 0))
         if seen > MOST or len(key) > DEEPEST:
-            raise _damaged(place)
+            raise _DamagedError
         if unit & LEAF:
             if base >= len(units):
-                raise _damaged(place)
+                raise _DamagedError
             yield key, int(units[base]) & VALUE
         there = base ^ labels
         there, known = there[there < len(units)], labels[there < len(units)]
@@ -78,7 +94,3 @@ def _keys(units: "numpy.ndarray", place: str) -> Iterator[tuple[bytes, int]]:
         waiting += [
             (key + bytes([label]), int(each)) for each, label in zip(there[follows], known[follows], strict=True)
         ]
-
-
-def _damaged(place: str) -> ConfigError:
-    return ConfigError(f"{place}: the table of the normalizer is damaged", hint="download or save the tokenizer again")

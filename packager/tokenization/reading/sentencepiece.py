@@ -150,7 +150,7 @@ def _texts(path: Path, spec: Any, symbols: Sequence[str]) -> Iterator[tuple[str,
     """The texts that a normalizer's table replaces. Symbols come first: no text that begins with one is found."""
     known = set(symbols)
     for text, content in charsmaps.read(spec.precompiled_charsmap, str(path)).items():
-        if not any(text[:size] in known for size in range(1, len(text) + 1)):
+        if not known or not any(text[:size] in known for size in range(1, len(text) + 1)):
             yield text, content
     yield from zip(symbols, symbols, strict=True)
 
