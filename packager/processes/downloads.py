@@ -118,7 +118,9 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
     own = cache_folder() / "apt" / f"{wanted.suite}-{wanted.architecture or 'native'}"
     (own / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (own / "archives" / "partial").mkdir(parents=True, exist_ok=True)
-    (own / "sources.list").write_text(f"deb {debian_mirror()} {wanted.suite} main\n", encoding="utf-8", newline="\n")
+    sources, line = own / "sources.list", f"deb {debian_mirror()} {wanted.suite} main\n"
+    if not sources.is_file() or sources.read_text(encoding="utf-8") != line:  # a new file has apt read the lists again
+        sources.write_text(line, encoding="utf-8", newline="\n")
     (own / "apt.conf").write_text(
         f'Dir::State::Lists "{own}/lists"; Dir::Cache "{own}"; Dir::Etc::SourceList "{own}/sources.list";\n'
         'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n'
