@@ -1,10 +1,20 @@
-"""Plug-in for pytest: with `-m "not (a or b)"`, files whose tests are all marked `a` or `b` are not imported.
+"""Plug-in for pytest: the unit tests, which `-m "not (a or b or programs)"` asks for, take little time.
 
-Each process of a test run imports all files that it collects: half of them have no unit test.
+- Files whose tests are all marked `a` or `b` are not imported: each process of a test run imports all files that it
+  collects, and half of them have no unit test.
+- Their files lie in memory where the system has a folder for that: they make many thousands.
+- One that starts a program, listens at an address or connects to one fails: it lacks the mark `programs`.
 """
 
+import gc
+import os
 import re
-from collections.abc import Set
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +22,21 @@ import pytest
 EXPRESSION = re.compile(r"not \((\w+(?: or \w+)*)\)")
 OF_ALL = re.compile(r"^pytestmark = (\[\n(?: .*\n)*\]|.*$)", re.MULTILINE)
 MARK = re.compile(r"pytest\.mark\.(\w+)")
+PROGRAMS = "programs"
+IN_MEMORY = Path("/dev/shm")
+PREFIX = "mobpack-"
+GARBAGE = (10_000, 20, 100)
+"""Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
+STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "socket.connect", "socket.sendmsg"})
+"""Events of Python that tell of a program or a server; the last is a command for one that runs already."""
+ASKED = (["ldconfig"], ["uname"], ["git", "ls-files"])
+"""Words in commands that Python itself asks for a line, and the test of all files of the repository for their names."""
+
+
+def left_out(config: pytest.Config) -> Set[str]:
+    """Marks of tests that do not run."""
+    wanted = EXPRESSION.fullmatch(config.option.markexpr)
+    return set(wanted[1].split(" or ")) if wanted else set()
 
 
 def marks_of_all(text: str) -> Set[str]:
@@ -21,8 +46,77 @@ def marks_of_all(text: str) -> Set[str]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    wanted = EXPRESSION.fullmatch(config.option.markexpr)
-    if not wanted or collection_path.suffix != ".py":
+    left = left_out(config)
+    if not left or collection_path.suffix != ".py":
         return None
-    left_out = set(wanted[1].split(" or "))
-    return None if left_out.isdisjoint(marks_of_all(collection_path.read_text(encoding="utf-8"))) else True
+    return None if left.isdisjoint(marks_of_all(collection_path.read_text(encoding="utf-8"))) else True
+
+
+class Alone:
+    """Fails each test that starts a program or a server, in one process that runs tests."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        sys.addaudithook(self._note)
+
+    def _note(self, event: str, arguments: tuple[object, ...]) -> None:
+        if event in STARTS and not (arguments and _is_small(arguments[1])):
+            self.started.append(f"{event} {arguments[1:2]}"[:200])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        self.started.clear()
+
+    @pytest.hookimpl(wrapper=True, trylast=True)  # before passes are kept
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if report.when == "teardown" and report.outcome == "passed" and self.started:
+            report.outcome = "failed"
+            report.longrepr = f"starts a program or a server without the mark {PROGRAMS}: {self.started[0]}"
+        return report
+
+
+def _is_small(what: object) -> bool:
+    """Whether a command is one that is ASKED, or an address the one by which urllib3 finds out that there is IPv6."""
+    words = {Path(str(each)).name for each in what} if isinstance(what, Sequence) else set()
+    return "::1" in words or any(words.issuperset(each) for each in ASKED)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if PROGRAMS not in left_out(config):
+        return
+    gc.set_threshold(*GARBAGE)
+    config.pluginmanager.register(Alone())
+    if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not IN_MEMORY.is_dir():
+        return
+    remove_old()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=IN_MEMORY))
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    config.option.basetemp = config.option.basetemp or str(folder / "t")
+    config.pluginmanager.register(Memory(folder))
+
+
+def remove_old() -> None:
+    """Removes folders of test runs that failed or were killed a day ago."""
+    for folder in IN_MEMORY.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # another process removes it, too
+            if time.time() - folder.stat().st_mtime > 24 * 60 * 60:
+                shutil.rmtree(folder)
+
+
+class Memory:
+    """The folder in memory, which stays if a test failed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:
+        yield
+        if exitstatus != pytest.ExitCode.TESTS_FAILED:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        if self.folder.is_dir() and exitstatus == pytest.ExitCode.TESTS_FAILED:
+            terminalreporter.write_line(f"files of the tests that failed are in memory: {self.folder}")

@@ -33,6 +33,7 @@ def test_bytes_are_the_ones_every_machine_writes(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.programs
 def test_time_zone_hash_seed_date_and_permissions_of_the_source_do_not_matter(tmp_path: Path) -> None:
     source = tmp_path / "weights.ort"
     source.write_bytes(b"w" * 5000)

@@ -148,6 +148,7 @@ def test_a_float32_model_has_the_same_bytes_as_without_emulation(installed: None
     assert (tmp_path / "emulated.ort").read_bytes() == (tmp_path / "own.ort").read_bytes()
 
 
+@pytest.mark.programs
 def test_what_other_interpreters_save_with_is_refused_in_onnx_runtimes_words(tmp_path: Path) -> None:
     graph = "(bfloat16[2] x) => (bfloat16[2] y) { y = Relu (x) }"
 
@@ -156,6 +157,7 @@ def test_what_other_interpreters_save_with_is_refused_in_onnx_runtimes_words(tmp
     assert "Could not find an implementation for Relu" in answer["error"]
 
 
+@pytest.mark.programs
 def test_a_file_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT32, numpy.float32)
     model.write_bytes(model.read_bytes()[:-100])
@@ -163,6 +165,7 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     assert "rotobuf" in convert(model, tmp_path / "model.ort", None)["error"]
 
 
+@pytest.mark.programs
 def test_the_basic_level_fuses_nothing(tmp_path: Path) -> None:
     graph = "(float[1,3,8,8] x) => (float[1,2,8,8] y) { a = Conv <pads = [1,1,1,1]> (x, k) y = Relu (a) }"
     weights = {"k": numpy.ones((2, 3, 3, 3), numpy.float32)}

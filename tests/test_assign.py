@@ -100,6 +100,7 @@ def test_a_missing_environment_is_a_tool_error_that_says_how_to_get_it(
     assert error.value.hint == ENVIRONMENTS["qnn"]().missing()
 
 
+@pytest.mark.programs
 def test_a_job_runs_under_the_command_it_is_given(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import json, sys\nprint(json.dumps({'flags': [sys.flags.no_site, sys.flags.safe_path]}))\n")
@@ -108,6 +109,7 @@ def test_a_job_runs_under_the_command_it_is_given(tmp_path: Path) -> None:
     assert commands.run_job([program], {}, tmp_path, crash="", hint="", command=command) == {"flags": [1, False]}
 
 
+@pytest.mark.programs
 def test_the_child_answers_in_words_when_onnxruntime_refuses(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"not a model")
     job = {"task": "assign", "model": str(tmp_path / "model.onnx"), "provider": "cpu", "provider_options": {}}

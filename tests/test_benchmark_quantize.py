@@ -111,6 +111,7 @@ def test_memory_is_judged_by_what_is_more_than_the_other_side_has() -> None:
     assert cells_by_title(list(comparison_table([failed])))["MB more"] == ["- (goal 300: missed)"]
 
 
+@pytest.mark.programs
 def test_the_command_writes_the_model_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     model, samples = tmp_path / "tiny.onnx", tmp_path / "samples"

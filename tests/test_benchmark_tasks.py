@@ -43,6 +43,8 @@ FLOAT_SCORES = {
     "speech": 0.963,
 }
 """Of the float32 models, on the machine that docs/quantization.md was made on."""
+SMALL = ("digits", "speech")
+"""Tasks of a second."""
 EXPORTED = sorted((Path(__file__).parent / "models").glob("*.onnx"))
 
 
@@ -256,7 +258,9 @@ def test_a_predictor_gives_outputs_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.tool
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=() if each in SMALL else pytest.mark.nightly) for each in TASKS]
+)
 def test_a_float_model_scores_what_the_documentation_says_and_never_sees_a_calibration_sample(name: str) -> None:
     require(importlib.util.find_spec("PIL") is not None, "Pillow is missing: pip install 'mobpack[test]'")
     task = TASKS[name]

@@ -102,6 +102,7 @@ def assert_same(one: Statistics, other: Statistics) -> None:
         numpy.testing.assert_array_equal(found.counts, histogram.counts)
 
 
+@pytest.mark.programs
 def test_a_run_that_was_killed_goes_on_and_ends_alike(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = watched(job(BLOCK_MODEL, ALL, folder))
     Path(job(BLOCK_MODEL, ALL, folder).unfinished).unlink()

@@ -671,6 +671,7 @@ def test_an_error_of_a_store_says_where_and_what_to_do() -> None:
     assert "credentials" in failed.value.hint
 
 
+@pytest.mark.programs
 def test_a_store_that_does_not_answer_is_an_error_of_the_network() -> None:
     """Stores of FTP are connected to before anything is read."""
     with socket.socket() as unused:  # bound, and listening to nobody

@@ -62,6 +62,7 @@ def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     return run
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["build", "--help"], ["inspect", "-h"]], ids=" ".join)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     script = f"""
@@ -142,11 +143,12 @@ def test_version_is_the_packages_own(mobpack: Mobpack) -> None:
             "--shape batch: expected NAME=SIZE",
             "for example: --shape batch=1",
         ),
-        (
+        pytest.param(
             ["init", "m.onnx", "--out", "m.onnx/x.toml"],
             4,
             "mobpack: error: cannot write m.onnx/x.toml",
             "check the folder's permissions",
+            marks=pytest.mark.programs,
         ),
     ],
 )
@@ -225,6 +227,7 @@ def test_inspect_takes_shapes(mobpack: Mobpack, tmp_path: Path) -> None:
     assert [each["shape"] for each in (*found["inputs"], *found["outputs"])] == [[2, 7], [2, 7]]
 
 
+@pytest.mark.programs
 def test_init_writes_a_file_that_build_accepts(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(
         tmp_path / "models" / "my ä model.onnx",
@@ -240,6 +243,7 @@ def test_init_writes_a_file_that_build_accepts(mobpack: Mobpack, tmp_path: Path)
     assert list(found.targets()) == ["android"]
 
 
+@pytest.mark.programs
 def test_every_commented_key_of_the_file_is_one_that_build_accepts(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", onnx_model("(float[batch, ?] x, int64[?] ids) => (float[batch, ?] y) { y = Relu (x) }"))
     mobpack("init", "m.onnx")
@@ -267,6 +271,7 @@ def test_an_interrupt_while_a_compiled_module_is_loaded_is_one_and_not_its_impor
         assert (code, "ImportError: initialization failed" in err) == (70, True)
 
 
+@pytest.mark.programs
 def test_garbage_is_looked_for_when_the_modules_of_a_command_are_there(tmp_path: Path) -> None:
     """No search looks at these again, and Python's own thresholds hold."""
     program = """
@@ -292,6 +297,7 @@ def test_init_names_every_provider_that_targets_have(mobpack: Mobpack, tmp_path:
     assert named == [set(providers_of("android")), set(providers_of("ios"))]
 
 
+@pytest.mark.programs
 def test_the_contract_that_init_suggests_is_one(mobpack: Mobpack, tmp_path: Path) -> None:
     """Its lines, uncommented, for a model whose names need quotes."""
     graph = "(float[n, 3, 8, 8] x) => (float[n, 5] y) { y = Identity (x) }"
@@ -309,6 +315,7 @@ def test_the_contract_that_init_suggests_is_one(mobpack: Mobpack, tmp_path: Path
     assert [(name, kind.KIND) for name, kind in table.outputs.items()] == [("y", "classes")]
 
 
+@pytest.mark.programs
 def test_the_sizes_that_init_writes_are_those_that_the_model_runs_with(mobpack: Mobpack, tmp_path: Path) -> None:
     """A state that shares dimension names with the picture gets its own shape, and a build accepts it."""
     graph = """(float[batch, 3, height, width] image, float[batch, 3, height, width] r1i) =>
@@ -330,6 +337,7 @@ def test_the_sizes_that_init_writes_are_those_that_the_model_runs_with(mobpack: 
     assert [spec.shape for spec in fixed] == [(1, 3, 64, 64), (1, 3, 1, 1)]
 
 
+@pytest.mark.programs
 def test_init_says_that_samples_are_needed(mobpack: Mobpack, tmp_path: Path) -> None:
     graph = "(float[n] x) => (float y) { i = Constant <value = int64 {99999999}> () y = Gather (x, i) }"
     saved(tmp_path / "m.onnx", onnx_model(graph))
@@ -362,6 +370,7 @@ def test_init_warns_of_what_will_not_ship(mobpack: Mobpack, tmp_path: Path) -> N
     assert "warning: cannot ship: operators of acme" in mobpack("init", "m.onnx").err
 
 
+@pytest.mark.programs
 def test_convert_writes_the_model_and_its_operators_beside_it(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "größe x.onnx", linear())
     answer = mobpack("convert", "größe x.onnx", "--out", "out é.ort", "--json")
@@ -373,6 +382,7 @@ def test_convert_writes_the_model_and_its_operators_beside_it(mobpack: Mobpack, 
     onnxruntime.InferenceSession(str(tmp_path / "out é.ort"), providers=["CPUExecutionProvider"])
 
 
+@pytest.mark.programs
 def test_convert_names_the_file_after_the_model_whatever_is_in_the_name(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "sub" / "m[green].onnx", linear())
     answer = mobpack("convert", "sub/m[green].onnx")
@@ -384,6 +394,7 @@ def test_convert_names_the_file_after_the_model_whatever_is_in_the_name(mobpack:
     ]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("options", "variable", "is_shared"),
     [(("--cache", "shared"), "", True), ((), "shared", True), (("--cache", "off"), "shared", False)],
@@ -415,6 +426,7 @@ def test_convert_refuses_a_model_that_cannot_ship(mobpack: Mobpack, tmp_path: Pa
     assert not (tmp_path / "m.ort").exists()
 
 
+@pytest.mark.programs
 def test_doctor_says_what_is_there_and_how_to_get_the_rest(mobpack: Mobpack) -> None:
     parts = {part["name"]: part for part in json.loads(mobpack("doctor", "--json").out)["parts"]}
     assert parts["onnxruntime"]["present"] is True

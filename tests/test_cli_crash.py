@@ -186,6 +186,7 @@ def started(folder: Path, *arguments: str, stdout: int) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("arguments", [("inspect", "m.onnx"), ("inspect", "m.onnx", "--json"), ("--help",)])
 def test_output_that_nobody_reads_ends_the_command_without_a_word(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
@@ -195,6 +196,7 @@ def test_output_that_nobody_reads_ends_the_command_without_a_word(tmp_path: Path
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.programs
 def test_output_that_cannot_be_written_is_an_error_in_words(tmp_path: Path) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     done = started(tmp_path, "inspect", "m.onnx", stdout=full)
@@ -203,6 +205,7 @@ def test_output_that_cannot_be_written_is_an_error_in_words(tmp_path: Path) -> N
     assert done.stderr == "mobpack: error: no space left on device\nhint: free some space, then run again\n"
 
 
+@pytest.mark.programs
 def test_a_file_name_that_is_no_text_is_shown_all_the_same(tmp_path: Path) -> None:
     done = started(tmp_path, "inspect", os.fsdecode(b"\xff.onnx"), "--json", stdout=subprocess.PIPE)
     assert done.returncode == 3

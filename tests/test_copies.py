@@ -16,6 +16,7 @@ from tests.test_children import WAIT_S, assert_gone, is_running, wait_until
 
 pytestmark = [
     pytest.mark.by_content(),
+    pytest.mark.programs,
     pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone"),
 ]
 

@@ -177,6 +177,7 @@ REAL = [
 ]
 
 
+@pytest.mark.programs  # they are fetched
 @pytest.mark.parametrize(("name", "ml", "nn", "reason", "count"), REAL)
 def test_real_models(
     name: str, ml: tuple[int, int, int], nn: tuple[int, int, int], reason: str, count: int, tmp_path: Path

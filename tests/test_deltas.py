@@ -135,8 +135,8 @@ def test_files_that_are_no_models_are_searched(tmp_path: Path) -> None:
 
 
 def test_data_files_of_one_length_are_compared_as_values(tmp_path: Path) -> None:
-    weights = NOISE.standard_normal(30_000).astype(numpy.float32)
-    moved = (weights * (1 + 1e-5 * NOISE.standard_normal(30_000))).astype(numpy.float32)
+    weights = NOISE.standard_normal(8_000).astype(numpy.float32)
+    moved = (weights * (1 + 1e-5 * NOISE.standard_normal(8_000))).astype(numpy.float32)
     delta = made(tmp_path, weights.tobytes(), moved.tobytes())
     assert len(delta) < 0.5 * weights.nbytes
 
@@ -146,6 +146,7 @@ def test_large_contents_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> Non
     assert matching.searched(b"x" * 11, b"x" * 11) == [matching.Fresh(0, 11)]
 
 
+@pytest.mark.programs
 def test_tensors_of_an_ort_file_lie_where_their_values_are(tmp_path: Path) -> None:
     weights = NOISE.standard_normal((64, 64)).astype(numpy.float32)
     model = onnx_model("(float[1,64] x) => (float[1,64] y) { y = MatMul (x, w) }", weights={"w": weights})
@@ -314,6 +315,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
 def test_applying_takes_less_than_16_mib_whatever_the_size(tmp_path: Path) -> None:
     """24 MiB, with every instruction that takes a span."""

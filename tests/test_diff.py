@@ -8,6 +8,7 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,7 +22,7 @@ from packager.core.contract import Contract
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import Artifact, Package, Plan
-from packager.differences import Comparison, Level, compare, manifests, measurements, models, read, shipping
+from packager.differences import Comparison, Level, compare, kotlin, manifests, measurements, models, read, shipping
 from packager.differences.values import Change
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
@@ -75,6 +76,14 @@ class Build:
 
 OLD = Build()
 WHOLE = replace(OLD, targets=tuple(KINDS))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _each_text_read_once() -> Iterator[None]:
+    """Releases have nearly all Kotlin in common, and reading it is most of a comparison."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kotlin, "declarations", cache(kotlin.declarations))
+        yield
 
 
 @pytest.fixture
@@ -137,7 +146,7 @@ def _ios(build: Build, folder: Path) -> list[release.Shipped]:
 def _react_native(build: Build, folder: Path) -> list[release.Shipped]:
     path = folder / f"npm/react-native-changes-{build.version}.tgz"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:gz") as tar:
+    with tarfile.open(path, "w:gz", compresslevel=1) as tar:
         for name, text in _texts("react_native", build.plans).items():
             content = text.replace('"version": "1.0.0"', f'"version": "{build.version}"').encode()
             entry = tarfile.TarInfo(f"package/{name}")

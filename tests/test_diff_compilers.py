@@ -144,6 +144,7 @@ def test_swift_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
     assert files_with_errors(done.output) == refused, done.output
 
 
+@pytest.mark.flutter
 def test_dart_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
     view = FLUTTER.view()
     sources = FLUTTER.target.render(replace(view, files={}))

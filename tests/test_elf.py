@@ -16,6 +16,7 @@ import pytest
 from packager.core.errors import ToolError
 from packager.files import elf
 from packager.processes import downloads
+from tests.nights import examples
 from tests.test_runtime_library import shared_library
 from tests.toolchain.require import fetched
 
@@ -93,8 +94,8 @@ def test_a_damaged_library_is_read_or_refused_and_soon(library: bytes) -> None:
 def damaged(content: bytes) -> Iterator[bytes]:
     """Cut files, and files with other bytes, most of them in the headers."""
     chance = random.Random(7)
-    yield from (content[: chance.randrange(len(content))] for _ in range(40))
-    for _ in range(120):
+    yield from (content[: chance.randrange(len(content))] for _ in range(examples(40)))
+    for _ in range(examples(120)):
         changed = bytearray(content)
         for _ in range(chance.randint(1, 8)):
             place = chance.randrange(chance.choice([64, 256, len(changed)]))

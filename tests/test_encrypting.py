@@ -84,6 +84,7 @@ def test_the_package_knows_the_name_of_the_key_alone(tmp_path: Path) -> None:
     assert package_of(opened).encryption == KEY_ID == PACKAGE.encryption
 
 
+@pytest.mark.programs
 def test_files_and_findings_have_the_digests_of_the_encrypted_files(tmp_path: Path) -> None:
     from packager.files.store import Store
 

@@ -73,6 +73,7 @@ def test_other_contents_are_another_folder() -> None:
     assert folder_for("thing", ["one"]) == folder_for("thing", ["one"])
 
 
+@pytest.mark.programs
 def test_an_install_that_is_killed_leaves_nothing_that_looks_whole(cache: Path) -> None:
     program = (
         "import os, signal\nfrom packager.environments.environment import folder_for, make_once\n"
@@ -102,6 +103,7 @@ def test_a_cache_that_cannot_be_written_is_a_tool_error(cache: Path) -> None:
     assert "XDG_CACHE_HOME" in error.value.hint
 
 
+@pytest.mark.programs
 def test_pip_installs_locked_wheels_alone(pip: Path, tmp_path: Path) -> None:
     serve(pip, 'echo "$WORD" > $target/module.py')
     (tmp_path / "site").mkdir()
@@ -112,6 +114,7 @@ def test_pip_installs_locked_wheels_alone(pip: Path, tmp_path: Path) -> None:
     assert "--no-compile --require-hashes --no-deps --only-binary :all: --target " in calls(pip)[0]
 
 
+@pytest.mark.programs
 def test_pip_that_succeeds_the_third_time_is_good_enough(pip: Path, tmp_path: Path, cache: Path) -> None:
     serve(pip, f'touch $target/file$(wc -l < {pip}/calls.txt | tr -d " "); [ $(wc -l < {pip}/calls.txt) -ge 3 ]')
     (tmp_path / "site").mkdir()
@@ -119,6 +122,7 @@ def test_pip_that_succeeds_the_third_time_is_good_enough(pip: Path, tmp_path: Pa
     assert [path.name for path in (tmp_path / "site").iterdir()] == ["file3"]
 
 
+@pytest.mark.programs
 def test_pip_that_never_succeeds_is_a_tool_error_in_its_own_words(pip: Path, tmp_path: Path, cache: Path) -> None:
     serve(pip, "echo 'no route to host' >&2; exit 1")
     (tmp_path / "site").mkdir()
@@ -128,6 +132,7 @@ def test_pip_that_never_succeeds_is_a_tool_error_in_its_own_words(pip: Path, tmp
     assert "check the network" in error.value.hint
 
 
+@pytest.mark.programs
 def test_a_full_disk_is_called_that_and_not_tried_again(pip: Path, tmp_path: Path, cache: Path) -> None:
     serve(pip, "printf 'Traceback:\\nOSError: [Errno 28] No space left on device\\n' >&2; exit 2")
     (tmp_path / "site").mkdir()
@@ -137,6 +142,7 @@ def test_a_full_disk_is_called_that_and_not_tried_again(pip: Path, tmp_path: Pat
     assert len(calls(pip)) == 1
 
 
+@pytest.mark.programs
 def test_that_pip_tried_again_is_left_out_of_what_it_said(pip: Path, tmp_path: Path, cache: Path) -> None:
     serve(pip, "printf 'WARNING: Retrying (Retry(total=4))\\nERROR: no route to host\\n' >&2; exit 1")
     (tmp_path / "site").mkdir()
@@ -144,6 +150,7 @@ def test_that_pip_tried_again_is_left_out_of_what_it_said(pip: Path, tmp_path: P
         install_locked(tmp_path / "lock.txt", tmp_path / "site")
 
 
+@pytest.mark.programs
 @pytest.mark.usefixtures("cache")
 def test_a_package_with_another_hash_is_refused_by_pip_itself(tmp_path: Path) -> None:
     """No registry is asked: the package lies in a folder, and its hash is not the one that the lock names."""
@@ -239,6 +246,7 @@ def test_doctor_refuses_an_unknown_environment_before_it_installs_any(doctor: Do
     assert not (cache / "environments").exists()
 
 
+@pytest.mark.programs
 def test_doctor_lists_every_environment_and_what_to_do(doctor: Doctor) -> None:
     found = {each["name"]: each for each in json.loads(doctor("--json")[1])["environments"]}
     assert set(found) == set(ENVIRONMENTS)
@@ -247,6 +255,7 @@ def test_doctor_lists_every_environment_and_what_to_do(doctor: Doctor) -> None:
     assert all(name in doctor()[1] for name in ENVIRONMENTS)
 
 
+@pytest.mark.programs
 def test_doctor_installs_and_says_how_long_it_took(doctor: Doctor, pip: Path) -> None:
     serve(pip, "exit 0")
     code, listed, messages = doctor("--install", "runtime")
@@ -255,6 +264,7 @@ def test_doctor_installs_and_says_how_long_it_took(doctor: Doctor, pip: Path) ->
     assert "present" in listed
 
 
+@pytest.mark.programs
 def test_doctor_that_cannot_install_says_why_and_exits_with_4(doctor: Doctor, pip: Path, cache: Path) -> None:
     serve(pip, "echo 'no route to host' >&2; exit 1")
     code, _, messages = doctor("--install", "runtime")

@@ -164,6 +164,7 @@ def test_a_file_that_ends_too_early_is_named(tmp_path: Path) -> None:
         write_external(skeleton, tmp_path, tmp_path, "model")
 
 
+@pytest.mark.programs
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     described = loaded(tmp_path, linear(columns=2000))
     (tmp_path / "store").mkdir()
@@ -177,6 +178,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
         assert not list((tmp_path / "store").rglob("*.weights"))
 
 
+@pytest.mark.programs
 def test_memory_does_not_grow_with_the_weights(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", linear(columns=100_000))  # 26 MB
     code = (

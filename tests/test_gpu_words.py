@@ -213,6 +213,7 @@ def test_what_is_kept_depends_on_the_gpu_its_driver_and_the_libraries(monkeypatc
     assert Cuda(interpreter="/opt/python").identity() == Tensorrt().identity() == TensorrtNative().identity() == ""
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("program", ["echo hello", "exit 3", "kill -11 $$", "echo '{}'", ""])
 def test_an_interpreter_that_is_none_is_a_reason_and_no_exception(program: str, tmp_path: Path) -> None:
     path = tmp_path / "python"
@@ -224,6 +225,7 @@ def test_an_interpreter_that_is_none_is_a_reason_and_no_exception(program: str, 
     assert "\n" not in facts.failure
 
 
+@pytest.mark.programs
 def test_an_interpreter_that_is_not_there_is_a_reason_and_no_exception() -> None:
     assert "No such file" in TensorrtNative(interpreter="/nope/python").missing()
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,9 @@ from packager.processes import commands, downloads, groups
 from packager.workflows.limits import ONLY_ON, limits
 from tests import hosts
 from tests.elsewhere import plugin
+from tests.readings import of_all_modules
 
 ROOT = Path(__file__).parents[1]
-PACKAGER = ROOT / "packager"
 OWN_WAYS = ("files/host.py", "processes/copies.py", "processes/groups.py")
 """Modules that do the same on each system in its own way; `copies.py` is asked for nothing but on Linux."""
 PLACES = {
@@ -81,6 +82,10 @@ def findings(source: str) -> list[str]:
     return sorted({each for node in nodes if id(node) not in docstrings for each in _found(node, imported)})
 
 
+def findings_in(_path: str, source: str) -> list[str]:
+    return findings(source)
+
+
 def _found(node: ast.AST, imported: set[str]) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names if _lacking(alias.name, ""))
@@ -114,12 +119,9 @@ def _lacking(module: str, name: str) -> bool:
     return any(name in hosts.missing(module, platform) for platform in hosts.OTHERS)
 
 
-def sources() -> dict[str, str]:
-    return {path.relative_to(PACKAGER).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGER.rglob("*.py")}
-
-
 def test_no_call_that_only_linux_has_stands_outside_of_named_places() -> None:
-    found = {name: set(calls) for name, text in sources().items() if (calls := findings(text))}
+    by = (metadata.version("mypy"), Path(hosts.__file__), Path(__file__))
+    found = {name: set(calls) for name, calls in of_all_modules(findings_in, *by).items() if calls}
     assert all(found.pop(name) for name in OWN_WAYS)
     assert found == PLACES
 
@@ -271,6 +273,7 @@ def test_linux_has_no_limits_and_an_intel_mac_lacks_the_runtime(monkeypatch: pyt
     assert "ONNX Runtime" not in [limit.what for limit in limits("darwin")]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("system", ["linux", *sorted(ONLY_ON)])
 def test_doctor_says_what_the_system_lacks(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", system)

@@ -207,6 +207,7 @@ def test_a_release_has_the_archive_its_checksum_and_the_folder(kit: Case, tmp_pa
     assert (folder / "Package.swift").read_text() == sources.texts[PurePosixPath("Package.swift")]
 
 
+@pytest.mark.programs
 def test_a_full_disk_leaves_nothing_of_a_release(kit: Case, tmp_path: Path) -> None:
     assert isinstance(kit.target, Ios)
     view, _, artifact = assembled(kit, tmp_path / "store")
@@ -309,6 +310,7 @@ def script(case: Case, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.programs
 def test_the_script_for_an_xcframework_says_that_xcode_is_missing(kit: Case, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("dirname", "mktemp"):
@@ -324,6 +326,7 @@ def test_the_script_for_an_xcframework_says_that_xcode_is_missing(kit: Case, tmp
     assert done.stderr.startswith("error: xcodebuild not found")
 
 
+@pytest.mark.programs
 def test_the_script_for_an_xcframework_is_free_of_what_shellcheck_knows(kit: Case, tmp_path: Path) -> None:
     shellcheck = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     require(shellcheck is not None, "shellcheck is missing: pip install mobpack[test]")

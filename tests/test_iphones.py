@@ -127,6 +127,7 @@ def mac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Set:
     return say
 
 
+@pytest.mark.programs
 def test_devices_are_listed_as_far_as_they_can_be_used(mac: Set) -> None:
     mac(
         listing(
@@ -154,6 +155,7 @@ def test_devices_are_listed_as_far_as_they_can_be_used(mac: Set) -> None:
     assert chosen("*2").serial == "00002"
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("devices", "pattern", "error", "words"),
     [
@@ -172,6 +174,7 @@ def test_a_choice_that_is_not_one_says_so(
     assert refused.value.hint
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("said", "words"),
     [("Devices: none", "something else than a list"), (listing(version=3), "version 3 of its JSON")],
@@ -205,6 +208,7 @@ LINES = "\n".join(lines_of(results()))
 FAILED = "\n".join(lines_of(results("differs by 3 of 4")))
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("log", "code", "attachment", "expected", "words"),
     [
@@ -265,6 +269,7 @@ def rounds(plan: Mapping[str, Any]) -> bytes:
     return json.dumps({**found, "exchanges": exchanges, "tuning": plan}).encode()
 
 
+@pytest.mark.programs
 def test_one_command_searches_and_writes(
     mac: Set, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

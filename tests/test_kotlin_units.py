@@ -14,6 +14,8 @@ from packager.files.store import Store
 from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 
+pytestmark = pytest.mark.programs
+
 JAVA = """#!/bin/sh
 exec 3>> "$(dirname "$0")/told"
 mkdir -p classes/META-INF

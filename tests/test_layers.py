@@ -1,13 +1,13 @@
 """Imports point down, never up, never sideways between plug-ins, never in a circle."""
 
-import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from packager.files.store import closure
 
 ROOT = Path(__file__).parents[1]
 
@@ -79,13 +79,15 @@ PLUGIN_FAMILIES = {
 }
 """Folder -> the file with its plug-ins' protocol and shared parts."""
 
+RELATIVE = re.compile(r"^ *from \.", re.MULTILINE)
+
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 
 
 @cache
 def imports() -> dict[str, set[str]]:
     """Module -> the modules of packager it imports, at its top or inside functions; names without `packager.`."""
-    return {name_of(path): set(imported_by(path)) for path in sorted((ROOT / "packager").rglob("*.py"))}
+    return {name_of(path): imported_by(path) for path in sorted((ROOT / "packager").rglob("*.py"))}
 
 
 def name_of(path: Path) -> str:
@@ -93,22 +95,11 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
-def imported_by(path: Path) -> Iterator[str]:
-    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (full_name(alias.name) for alias in node.names if alias.name.split(".")[0] == "packager")
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "packager":
-            assert node.level == 0
-            for alias in node.names:
-                yield full_name(f"{node.module}.{alias.name}")
-
-
-def statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """All statements below `tree`: expressions, most of what there is, import nothing."""
-    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for each in getattr(tree, part, ()):
-            yield each
-            yield from statements(each)
+def imported_by(path: Path) -> set[str]:
+    """As the keys of stored results find them, which is what the parser finds (`test_store_keys.py`)."""
+    text = path.read_text(encoding="utf-8")
+    assert not RELATIVE.search(text), path
+    return {full_name(name) for name in closure.references(text).modules}
 
 
 def full_name(dotted: str) -> str:

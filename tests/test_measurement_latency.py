@@ -56,6 +56,7 @@ def test_runs_or_seconds_are_enough_but_never_too_few_runs() -> None:
     assert not has_enough([1000.0] * 4, job)
 
 
+@pytest.mark.programs
 def test_a_graph_of_more_work_takes_longer_on_this_machine(tmp_path: Path) -> None:
     small = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"), tmp_path)
     large = onnx_model(
@@ -72,6 +73,7 @@ def test_a_graph_of_more_work_takes_longer_on_this_machine(tmp_path: Path) -> No
         numpy.testing.assert_array_equal(arrays["x"], inputs(1)[0]["x"])
 
 
+@pytest.mark.programs
 def test_what_cannot_be_timed_is_refused(tmp_path: Path) -> None:
     fine = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"), tmp_path)
     bad = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = NoSuchThing (x) }"), tmp_path)
@@ -109,6 +111,7 @@ def test_a_processor_that_is_not_installed_is_skipped_with_the_reason(tmp_path: 
     assert not (tmp_path / "sample.npz").exists()
 
 
+@pytest.mark.programs
 def test_the_emulated_processor_runs_the_graph_as_it_ships(tmp_path: Path) -> None:
     fine, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
     seen = emulated_latency(fine, found, samples(), tmp_path, environment=ThisPython(), runs=3)

@@ -58,6 +58,7 @@ def scaled(w: Any, factors: Any) -> Any:
     return (w * factors).astype(numpy.float32)
 
 
+@pytest.mark.programs
 def test_a_layer_has_the_errors_of_its_output_and_its_weight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     model = classifier()

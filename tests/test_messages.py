@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -11,11 +11,11 @@ import click
 import pytest
 
 from packager.cli import commands
+from tests.readings import of_all_modules
 
-ROOT = Path(__file__).parents[1]
 ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
 PRINTED = ("warn", "say")
-WITHOUT_HINT = ("packager/verification/failures.py",)
+WITHOUT_HINT = ("verification/failures.py",)
 """This error never reaches the user: the report quotes its message."""
 VALUE = "\N{HORIZONTAL ELLIPSIS}"
 """stands for a value that is known only at run time"""
@@ -83,12 +83,12 @@ def collected(source: str, place: str) -> Iterator[Message]:
 
 @cache
 def messages() -> tuple[Message, ...]:
-    paths = sorted((ROOT / "packager").rglob("*.py"))
-    return tuple(
-        each
-        for path in paths
-        for each in collected(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
-    )
+    found = of_all_modules(messages_of, Path(__file__))
+    return tuple(Message(**each) for fields in found.values() for each in fields)
+
+
+def messages_of(place: str, source: str) -> list[dict[str, object]]:
+    return [asdict(each) for each in collected(source, place)]
 
 
 def faults(message: Message) -> Iterator[str]:

@@ -67,6 +67,7 @@ def test_a_file_that_the_format_cannot_hold_is_refused_in_words(tmp_path: Path) 
         tarball.write_tarball(tmp_path / "a.tgz", {PurePosixPath("huge"): tmp_path / "huge"})
 
 
+@pytest.mark.programs
 def test_a_full_disk_is_said_and_nothing_is_left_on_it(tmp_path: Path) -> None:
     with tiny_disk(tmp_path):
         with pytest.raises(ToolError, match=r"cannot write .*a\.tgz: No space left on device"):

@@ -39,6 +39,7 @@ def test_a_data_file_that_ends_within_weights_of_few_bits_is_refused(
         loaded(tmp_path, model)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("name", "message", "hint"),
     [

@@ -11,7 +11,7 @@ from packager.compile.operators import operator_config, required_operators
 from packager.core.values import Compiled
 from tests.onnx_text import compiled, onnx_model, weight
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.programs]
 
 # Both have a Cast and a OneHot, each with other types.
 VISION = """(float[1, 3, 4, 4] x) => (float[1, 8] y, int64[1] best, int32[1] small, int64[1, 5] hot) {

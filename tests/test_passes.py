@@ -215,6 +215,7 @@ def test_fixtures_end_where_the_next_test_is_kept(tree: Tree) -> None:
     assert run(tree) == {"kept": 1, "passed": 2, "skipped": 1}
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     "name",
     [
@@ -233,6 +234,7 @@ def test_every_file_of_a_key_changes_it(tree: Tree, name: str) -> None:
     assert key(tree) != before
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("name", ["tests/other.json", "tests/given/others/one.bin", "tests/toolchain/version.toml"])
 def test_data_that_no_module_names_does_not_change_a_key(tree: Tree, name: str) -> None:
     before = key(tree)

@@ -11,6 +11,8 @@ import pytest
 from packager.core.errors import ConfigError, ModelError
 from packager.processes.channel import CrashError, Program, run_with_progress
 
+pytestmark = pytest.mark.programs
+
 Written = Callable[[str], Path]
 HEAD = """\
 import os, signal, sys, subprocess

@@ -102,6 +102,7 @@ def abacus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PROVIDERS, Abacus.NAME, Abacus)
 
 
+@pytest.mark.programs
 @pytest.mark.usefixtures("abacus")
 def test_a_new_provider_is_a_file_and_a_line(tmp_path: Path, mobpack: Mobpack) -> None:
     """It appears in the configuration, the plan, the report, the recipe of a runtime, and what `init` writes."""

@@ -218,6 +218,7 @@ def test_a_disk_that_takes_no_more_is_a_tool_error_and_leaves_the_previous_relea
     assert names(dist.parent) == ["dist"]
 
 
+@pytest.mark.programs
 def test_a_mount_point_cannot_be_replaced_and_keeps_its_release(dist: Path) -> None:
     with tiny_disk(dist):
         (dist / MANIFEST).write_text('{"mobpack": "0.1.0"}')
@@ -303,6 +304,7 @@ def test_what_came_into_the_folder_during_the_build_is_not_thrown_away(tmp_path:
     assert names(tmp_path) == ["dist"]
 
 
+@pytest.mark.programs
 def test_a_second_writer_waits_for_the_first_and_says_so(dist: Path) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom packager.release import staged\n"

@@ -23,7 +23,7 @@ from packager.publishing.javadoc import write_javadoc
 from tests.registries import COMPLETE, Answered, Asked, Server, Waits, parts_of, release, results, serving
 from tests.toolchain.require import require
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.programs]
 
 HOME = "com/example/vision/1.0.0"
 VARIABLES = {"MOBPACK_CENTRAL_USERNAME": "example_username", "MOBPACK_CENTRAL_PASSWORD": "example_password"}

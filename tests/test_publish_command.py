@@ -44,6 +44,7 @@ def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     return run
 
 
+@pytest.mark.programs
 def test_a_dry_run_for_all_registries_sends_nothing_and_lists_everything(mobpack: Mobpack, tmp_path: Path) -> None:
     release(tmp_path / "dist")
     with serving(Server()) as server:
@@ -61,6 +62,7 @@ def test_a_dry_run_for_all_registries_sends_nothing_and_lists_everything(mobpack
     assert (aar["size-bytes"], len(aar["sha256"])) == (300_000, 64)
 
 
+@pytest.mark.programs
 def test_requests_are_shown_as_a_table_with_a_sum(mobpack: Mobpack, tmp_path: Path) -> None:
     release(tmp_path / "dist")
     with serving(Server()) as server:
@@ -71,6 +73,7 @@ def test_requests_are_shown_as_a_table_with_a_sum(mobpack: Mobpack, tmp_path: Pa
     assert "300.0 kB" in answer.out
 
 
+@pytest.mark.programs
 def test_a_failure_in_the_middle_is_in_the_json(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +89,7 @@ def test_a_failure_in_the_middle_is_in_the_json(
     assert SECRET not in answer.out + answer.err
 
 
+@pytest.mark.programs
 def test_other_bytes_end_with_the_code_of_a_gate(mobpack: Mobpack, tmp_path: Path) -> None:
     release(tmp_path / "dist")
     release(tmp_path / "other", aar=b"another aar")
@@ -94,6 +98,7 @@ def test_other_bytes_end_with_the_code_of_a_gate(mobpack: Mobpack, tmp_path: Pat
         assert mobpack("other", "--to", server.address).code == 6
 
 
+@pytest.mark.programs
 def test_a_file_that_is_not_the_manifests_is_refused(mobpack: Mobpack, tmp_path: Path) -> None:
     dist = release(tmp_path / "dist")
     archive = dist / "npm" / "vision-web-1.0.0.tgz"

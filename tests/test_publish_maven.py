@@ -34,6 +34,7 @@ def expected(dist: Path) -> dict[str, bytes]:
     return {f"/{path.relative_to(root).as_posix()}": path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
+@pytest.mark.programs
 def test_an_empty_repository_gets_the_files_of_the_build_and_a_second_call_sends_nothing(tmp_path: Path) -> None:
     dist = release(tmp_path / "dist")
     with serving(Server()) as server:
@@ -44,6 +45,7 @@ def test_an_empty_repository_gets_the_files_of_the_build_and_a_second_call_sends
         assert len(server.changed()) == REQUESTS
 
 
+@pytest.mark.programs
 def test_readers_find_a_version_only_when_all_of_it_is_there(tmp_path: Path) -> None:
     """Gradle and Maven begin with the POM, or with the list if the version is open."""
     dist = release(tmp_path / "dist")
@@ -59,6 +61,7 @@ def test_readers_find_a_version_only_when_all_of_it_is_there(tmp_path: Path) -> 
     assert order[20] == LIST, "before its checksums"
 
 
+@pytest.mark.programs
 def test_a_dry_run_shows_every_request_and_asks_nobody(tmp_path: Path) -> None:
     dist = release(tmp_path / "dist")
     with serving(Server()) as server:
@@ -73,6 +76,7 @@ def test_a_dry_run_shows_every_request_and_asks_nobody(tmp_path: Path) -> None:
     assert [each.request.sha256 for each in planned if each.request.file.endswith("metadata.xml")] == [""]
 
 
+@pytest.mark.programs
 def test_versions_that_are_listed_stay_listed(tmp_path: Path) -> None:
     with serving(Server()) as server:
         published(release(tmp_path / "old", version="0.9.0"), server)
@@ -82,6 +86,7 @@ def test_versions_that_are_listed_stay_listed(tmp_path: Path) -> None:
     assert "<latest>1.0.0</latest>" in text
 
 
+@pytest.mark.programs
 def test_other_bytes_are_refused_before_anything_is_sent(tmp_path: Path) -> None:
     with serving(Server()) as server:
         published(release(tmp_path / "one"), server)
@@ -93,6 +98,7 @@ def test_other_bytes_are_refused_before_anything_is_sent(tmp_path: Path) -> None
         assert (server.files, len(server.changed())) == (before, count)
 
 
+@pytest.mark.programs
 def test_a_page_in_the_place_of_a_file_is_not_taken_for_another_version(tmp_path: Path) -> None:
     """A login page that answers everything with 200."""
     page = Answered(200, b"<html>Log in</html>", {"Content-Type": "text/html; charset=utf-8"})
@@ -105,6 +111,7 @@ def test_a_page_in_the_place_of_a_file_is_not_taken_for_another_version(tmp_path
     assert server.changed() == []
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("fault", [429, 500, 502, 503, "cut", "late", "half"])
 @pytest.mark.parametrize("number", [1, 7, 21, 25])
 def test_a_failure_that_passes_is_tried_again(tmp_path: Path, fault: Fault, number: int) -> None:
@@ -117,6 +124,7 @@ def test_a_failure_that_passes_is_tried_again(tmp_path: Path, fault: Fault, numb
     assert "trying again in 1 s" in waits.said[0]
 
 
+@pytest.mark.programs
 def test_a_repository_that_takes_each_file_once_is_not_asked_twice(tmp_path: Path) -> None:
     """The first attempt arrived, although its answer did not."""
     dist = release(tmp_path / "dist")
@@ -125,6 +133,7 @@ def test_a_repository_that_takes_each_file_once_is_not_asked_twice(tmp_path: Pat
         assert server.files == expected(dist)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(("header", "waited"), [("7", 7), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("soon", 1)])
 def test_a_repository_may_say_how_long_to_wait(tmp_path: Path, header: str, waited: float) -> None:
     waits = Waits()
@@ -137,6 +146,7 @@ def test_dates_of_retry_after_are_counted_from_now() -> None:
     assert retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 20.0) == 40.0
 
 
+@pytest.mark.programs
 def test_a_long_wait_is_left_to_the_user_and_the_next_call_continues(tmp_path: Path) -> None:
     dist = release(tmp_path / "dist")
     with serving(Server(faults={4: (503, {"Retry-After": "3600"})})) as server:
@@ -151,6 +161,7 @@ def test_a_long_wait_is_left_to_the_user_and_the_next_call_continues(tmp_path: P
         assert server.files == expected(dist)
 
 
+@pytest.mark.programs
 def test_a_repository_that_fails_for_good_is_given_up_with_the_reason(tmp_path: Path) -> None:
     waits = Waits()
     message = r"answers 500 \(.*\), 5 times \(4 of 25 requests are done\)"
@@ -160,6 +171,7 @@ def test_a_repository_that_fails_for_good_is_given_up_with_the_reason(tmp_path: 
     assert waits.seconds == [1, 2, 4, 8]
 
 
+@pytest.mark.programs
 def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     with serving(Server()) as server:
         pass
@@ -167,6 +179,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
         published(release(tmp_path / "dist"), server)
 
 
+@pytest.mark.programs
 def test_409_for_something_that_is_not_shown_is_said_in_words(tmp_path: Path) -> None:
     message = r"says that .*vision-1\.0\.0\.aar is there \(409\), but does not"
     failing = Server(faults=dict.fromkeys((2, 3, 4), 409))
@@ -178,6 +191,7 @@ def test_409_for_something_that_is_not_shown_is_said_in_words(tmp_path: Path) ->
 TOKEN = "s3cret-t0ken"
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("variables", "message", "hint"),
     [
@@ -199,6 +213,7 @@ def test_missing_and_expired_credentials_are_told_apart_and_never_shown(
     assert TOKEN not in f"{error.value} {error.value.hint} {error.value.document} {waits.said}"
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("variables", "header"),
     [
@@ -233,6 +248,7 @@ def test_addresses_that_are_not_safe_are_refused(address: str, message: str) -> 
     assert "pass" not in error.value.message.replace("password", "")
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("place", ["http://example.com/stolen", "https://example.com/elsewhere"])
 def test_packages_and_credentials_follow_no_redirect(tmp_path: Path, place: str) -> None:
     failing = Server(faults={1: (307, {"Location": f"{place}?signature=1"})})
@@ -242,6 +258,7 @@ def test_packages_and_credentials_follow_no_redirect(tmp_path: Path, place: str)
     assert "signature" not in error.value.message
 
 
+@pytest.mark.programs
 def test_reading_follows_redirects_but_not_to_unencrypted_servers(tmp_path: Path) -> None:
     dist = release(tmp_path / "dist")
     with serving(Server()) as real, serving(Server(authorization="Bearer mine")) as front:
@@ -260,6 +277,7 @@ def redirected(method: str, place: str) -> Answered | None:
     return Answered(302, b"", {"Location": place}) if method == "GET" else None
 
 
+@pytest.mark.programs
 def test_a_list_that_somebody_else_changes_meanwhile_is_merged_again(tmp_path: Path) -> None:
     """The other version arrives between reading the list and writing it."""
     other = release(tmp_path / "other", version="1.1.0")
@@ -279,6 +297,7 @@ def test_a_list_that_somebody_else_changes_meanwhile_is_merged_again(tmp_path: P
     assert "changed by somebody else" in waits.said[0]
 
 
+@pytest.mark.programs
 def test_repositories_without_etags_get_the_list_too(tmp_path: Path) -> None:
     with serving(Server(has_etags=False)) as server:
         published(release(tmp_path / "old", version="0.9.0"), server)
@@ -286,6 +305,7 @@ def test_repositories_without_etags_get_the_list_too(tmp_path: Path) -> None:
         assert server.files[LIST].decode().count("<version>") == 2
 
 
+@pytest.mark.programs
 def test_checksums_of_other_servers_end_with_a_line_or_a_name(tmp_path: Path) -> None:
     dist = release(tmp_path / "dist")
     with serving(Server()) as server:
@@ -294,6 +314,7 @@ def test_checksums_of_other_servers_end_with_a_line_or_a_name(tmp_path: Path) ->
         assert results(published(dist, server)) == {"already there"}
 
 
+@pytest.mark.programs
 def test_snapshots_and_releases_without_a_library_are_refused(tmp_path: Path) -> None:
     with serving(Server()) as server:
         with pytest.raises(ConfigError, match=r"version 1\.0\.0-SNAPSHOT is a snapshot"):
@@ -305,6 +326,7 @@ def test_snapshots_and_releases_without_a_library_are_refused(tmp_path: Path) ->
         assert server.requests == []
 
 
+@pytest.mark.programs
 def test_a_killed_call_is_completed_by_the_next(tmp_path: Path) -> None:
     """SIGKILL while the server has half of a file."""
     dist = release(tmp_path / "dist", aar=bytes(range(256)) * 20_000)
@@ -351,6 +373,7 @@ def test_gradle_finds_the_newest_version_and_its_files(tmp_path: Path) -> None:
     assert f"GET {LIST}" in server.requests
 
 
+@pytest.mark.programs
 def test_errors_of_one_registry_stop_the_others_before_anything_is_sent(tmp_path: Path) -> None:
     dist = release(tmp_path / "dist")
     with serving(Server()) as good, serving(Server()) as bad:

@@ -91,6 +91,7 @@ def published(dist: Path, double: SwiftDouble, *settings: str, waits: Waits | No
     return publish(dist, known, (waits or Waits()).session, is_dry=False)
 
 
+@pytest.mark.programs
 def test_a_registry_gets_the_archive_and_its_metadata_once(tmp_path: Path) -> None:
     dist, double = release(tmp_path / "dist"), SwiftDouble()
     with serving(double.server):
@@ -101,6 +102,7 @@ def test_a_registry_gets_the_archive_and_its_metadata_once(tmp_path: Path) -> No
     assert len(double.server.changed()) == 1
 
 
+@pytest.mark.programs
 def test_other_bytes_are_refused(tmp_path: Path) -> None:
     double = SwiftDouble()
     with serving(double.server):
@@ -109,6 +111,7 @@ def test_other_bytes_are_refused(tmp_path: Path) -> None:
             published(release(tmp_path / "dist"), double)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("fault", [429, 500, "cut", "late"])
 def test_a_registry_that_fails_is_tried_again_and_409_of_our_own_upload_is_none(tmp_path: Path, fault: Fault) -> None:
     double = SwiftDouble()
@@ -118,6 +121,7 @@ def test_a_registry_that_fails_is_tried_again_and_409_of_our_own_upload_is_none(
     assert list(double.releases) == [PLACE]
 
 
+@pytest.mark.programs
 def test_a_registry_may_accept_a_package_and_work_on_it(tmp_path: Path) -> None:
     double = SwiftDouble(status=202)
     with serving(double.server):
@@ -125,6 +129,7 @@ def test_a_registry_may_accept_a_package_and_work_on_it(tmp_path: Path) -> None:
     assert outcome.words == "accepted; the registry is still at work on it"
 
 
+@pytest.mark.programs
 def test_an_expired_token_is_said(tmp_path: Path) -> None:
     double = SwiftDouble()
     double.server.authorization = "Bearer fresh"
@@ -146,6 +151,7 @@ def identity(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return certificate, key
 
 
+@pytest.mark.programs
 def test_a_certificate_signs_the_archive_and_its_metadata(tmp_path: Path, identity: tuple[Path, Path]) -> None:
     certificate, key = identity
     double = SwiftDouble()
@@ -188,6 +194,7 @@ def test_what_cannot_be_published_is_refused_by_the_plan(tmp_path: Path, setting
         publish(dist, registries(["swift-registry=https://swift.example"], settings), Waits().session, is_dry=True)
 
 
+@pytest.mark.programs
 def test_a_package_that_depends_on_a_path_says_what_to_publish_first(tmp_path: Path) -> None:
     dist = release(tmp_path / "dist", dependencies=LOCAL)
     double = SwiftDouble()
@@ -226,6 +233,7 @@ def tagged(dist: Path, repository: Path, *settings: str) -> tuple[Outcome, ...]:
     return publish(dist, registries([f"swift-git={repository}"], settings), Waits().session, is_dry=False)
 
 
+@pytest.mark.programs
 def test_a_tag_has_the_package_at_its_root_and_is_made_once(tmp_path: Path, repository: Path) -> None:
     dist = release(tmp_path / "dist")
     [outcome] = tagged(dist, repository)
@@ -242,6 +250,7 @@ def test_a_tag_has_the_package_at_its_root_and_is_made_once(tmp_path: Path, repo
     assert git(repository, "rev-list", "--count", "releases") == "1", "the files are the same"
 
 
+@pytest.mark.programs
 def test_a_tag_with_other_files_is_refused(tmp_path: Path, repository: Path) -> None:
     tagged(release(tmp_path / "one"), repository)
     commit = git(repository, "rev-parse", "releases")
@@ -252,6 +261,7 @@ def test_a_tag_with_other_files_is_refused(tmp_path: Path, repository: Path) -> 
     assert git(repository, "rev-parse", "releases") == commit
 
 
+@pytest.mark.programs
 def test_a_call_that_ended_before_the_tag_is_continued(tmp_path: Path, repository: Path) -> None:
     dist = release(tmp_path / "dist")
     tagged(dist, repository)
@@ -261,6 +271,7 @@ def test_a_call_that_ended_before_the_tag_is_continued(tmp_path: Path, repositor
     assert git(repository, "rev-parse", "1.0.0^{commit}", "releases").split() == [commit, commit]
 
 
+@pytest.mark.programs
 def test_folders_that_are_no_repository_and_branches_in_use_are_refused(tmp_path: Path, repository: Path) -> None:
     dist = release(tmp_path / "dist")
     (tmp_path / "plain").mkdir()
@@ -275,6 +286,7 @@ def test_folders_that_are_no_repository_and_branches_in_use_are_refused(tmp_path
     assert results(tagged(dist, tmp_path / "clone", "swift-git.branch=others")) == {"sent"}
 
 
+@pytest.mark.programs
 def test_git_without_a_name_of_its_user_says_so(tmp_path: Path, repository: Path) -> None:
     (tmp_path / "gitconfig").write_text("[user]\nuseConfigOnly = true\n", encoding="utf-8")
     with pytest.raises(ToolError, match="git commit-tree failed"):
@@ -363,6 +375,7 @@ def _resolved(tools: Swift, app: Path, address: str) -> Finished:
     return tools.run(command, cwd=app, environment=environment)
 
 
+@pytest.mark.programs
 def test_the_archive_of_a_tag_is_the_one_of_the_release(tmp_path: Path, repository: Path) -> None:
     dist = release(tmp_path / "dist")
     [planned] = publish(dist, registries([f"swift-git={repository}"], []), Waits().session, is_dry=True)

@@ -8,6 +8,7 @@ import subprocess
 import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import numpy
@@ -84,11 +85,15 @@ def opened(case: Wrapped, platform: str, number: int = 0) -> tuple[FileView, ...
     return next(each.files for each in case.view().names.models[number].platforms if each.name == platform)
 
 
+@cache
+def all_texts(case: str) -> Mapping[PurePosixPath, str]:
+    return REACT_NATIVE_CASES[case].texts()
+
+
 def reviewed(case: str) -> dict[PurePosixPath, str]:
     """The texts of a case without ONNX Runtime's headers; for all but the first, only files that differ in more than
     names."""
-    texts = REACT_NATIVE_CASES[case].texts()
-    printed = {name: text for name, text in texts.items() if name.parent != HEADERS}
+    printed = {name: text for name, text in all_texts(case).items() if name.parent != HEADERS}
     if case == next(iter(REACT_NATIVE_CASES)):
         return printed
     return {name: text for name, text in printed.items() if not str(name).startswith(OF_NAMES_ALONE)}
@@ -109,7 +114,7 @@ def test_generated_files_are_the_reviewed_ones(case: str) -> None:
 
 @pytest.mark.parametrize("case", REACT_NATIVE_CASES)
 def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(case: str) -> None:
-    for name, text in REACT_NATIVE_CASES[case].texts().items():
+    for name, text in all_texts(case).items():
         assert text.endswith("\n"), name
         assert not re.search(r"[ \t]\n|\n\n\n", text), name
 
@@ -556,6 +561,7 @@ def test_headers_lose_their_comments_and_nothing_else() -> None:
     )
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 def test_a_compiler_reads_the_same_in_headers_without_comments(tmp_path: Path) -> None:
     whole = installed.templates_folder() / ONNXRUNTIME / "include"

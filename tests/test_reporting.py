@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,15 @@ def as_json(report: Report = REPORT, extras: Extras = EXTRAS) -> dict[str, Any]:
     return found
 
 
-def errors(found: object) -> list[str]:
+@cache
+def validator() -> Any:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
-    return [each.message for each in jsonschema.Draft202012Validator(schema).iter_errors(found)]
+    return jsonschema.Draft202012Validator(schema)
+
+
+def errors(found: object) -> list[str]:
+    return [each.message for each in validator().iter_errors(found)]
 
 
 def test_the_schema_is_up_to_date() -> None:

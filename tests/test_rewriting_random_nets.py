@@ -14,6 +14,7 @@ from packager.quantizers import Quantizer
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
+from tests.nights import examples
 from tests.random_nets import nets
 from tests.rewriting_cases import (
     Array,
@@ -47,7 +48,7 @@ QUANTIZERS: dict[str, tuple[Quantizer, float]] = {
 """Quantizer, and the least signal-to-noise ratio that it must reach, in decibels."""
 
 quick = settings(
-    max_examples=6,
+    max_examples=examples(9),
     derandomize=True,
     database=None,
     deadline=None,

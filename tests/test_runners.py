@@ -73,6 +73,7 @@ def test_a_runner_on_a_machine_that_cannot_have_its_environment_says_why(
     assert any(word in ISOLATED[name].missing() for word in ("riscv64", "x86_64 Linux only"))
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(
     platform.machine() != "x86_64" or sys.platform != "linux", reason="the folders are for x86_64 Linux"
 )

@@ -7,6 +7,8 @@ import pytest
 from packager.core.errors import ModelError, ToolError
 from packager.runners.process import Host, ProcessSession
 
+pytestmark = pytest.mark.programs
+
 READY = 'print(json.dumps({"version": "9", "plugin": "", "placed": 1, "nodes": 2}), flush=True)\nsys.stdin.readline()\n'
 
 

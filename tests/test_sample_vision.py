@@ -28,6 +28,7 @@ def script() -> ModuleType:
     return module
 
 
+@pytest.mark.programs
 def test_the_commands_are_free_of_what_shellcheck_knows() -> None:
     commands = sorted((ROOT / "sample_apps").glob("*/make"))
     assert {path.parent.name for path in commands} == {"flutter", "ios", "notes", "vision", "web"}

@@ -68,6 +68,7 @@ def refusal(model: Model, folder: Path) -> str:
     return error.value.message
 
 
+@pytest.mark.programs
 def test_states_that_share_names_with_the_picture_have_sizes_of_their_own(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model(MATTING, weights=MATTING_WEIGHTS))
     found = accepted(model, tmp_path / "run")
@@ -78,6 +79,7 @@ def test_states_that_share_names_with_the_picture_have_sizes_of_their_own(tmp_pa
         assert sample["downsample_ratio"] in (0.5, 1.0)
 
 
+@pytest.mark.programs
 def test_an_edge_is_between_nodes_that_there_are(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model(GRAPH_NET))
     assert index_limits(model) == {"edge_index": "nodes"}
@@ -111,6 +113,7 @@ def test_indices_are_followed_to_what_they_index(tmp_path: Path, graph: str, lim
     assert index_limits(model) == limits
 
 
+@pytest.mark.programs
 def test_an_index_that_the_graph_hides_is_learnt_from_the_refusal(tmp_path: Path) -> None:
     graph = """(int64[99] i) => (float[99] y) {
         a = Gather (small, i) j = Mul (i, three) b = Gather (large, j) y = Add (a, b) }"""
@@ -122,6 +125,7 @@ def test_an_index_that_the_graph_hides_is_learnt_from_the_refusal(tmp_path: Path
     assert all(1 < sample["i"].max() < 15 for sample in arrays(found))
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("graph", "weights", "shapes"),
     [
@@ -156,6 +160,7 @@ def test_sizes_are_learnt_from_the_refusal(
             assert {name: array.shape for name, array in sample.items()} == shapes
 
 
+@pytest.mark.programs
 def test_a_size_that_follows_another_is_worked_out(tmp_path: Path) -> None:
     graph = """(float[1, 1, t] x) => (float[n, m] y) {
         c = Conv <kernel_shape = [5]> (x, w) s = Constant <value = int64[2] {-1, 997}> ()
@@ -165,12 +170,14 @@ def test_a_size_that_follows_another_is_worked_out(tmp_path: Path) -> None:
     assert sample["x"].shape == (1, 1, 1001)
 
 
+@pytest.mark.programs
 def test_counts_may_not_be_nought(tmp_path: Path) -> None:
     graph = "(float[1, 4] x, int64[2] times) => (float[a, b] y) { t = Tile (x, times) y = MatMul (t, w) }"
     found = accepted(loaded(tmp_path, onnx_model(graph, weights={"w": weight(4, 2)})), tmp_path / "run")
     assert all(sample["times"].tolist() == [1, 1] for sample in arrays(found))
 
 
+@pytest.mark.programs
 def test_what_is_found_is_the_same_every_time(tmp_path: Path) -> None:
     graph = "(float[n, p] x, float[n, q] z) => (float[n, q] y) { j = Concat <axis = 1> (x, x) y = Add (j, z) }"
     model = loaded(tmp_path, onnx_model(graph))
@@ -179,6 +186,7 @@ def test_what_is_found_is_the_same_every_time(tmp_path: Path) -> None:
     assert (one.shapes, one.tries, one.samples.description) == (two.shapes, two.tries, two.samples.description)
 
 
+@pytest.mark.programs
 def test_the_refusal_names_the_node_the_input_and_the_dimension(tmp_path: Path) -> None:
     graph = """(float[n, a] x, float[n, b] z) => (float[n, 3] y) {
         i = Constant <value = int64 {9999999}> () [picking] g = Gather <axis = 1> (x, i) y = Add (g, z) }"""
@@ -187,6 +195,7 @@ def test_the_refusal_names_the_node_the_input_and_the_dimension(tmp_path: Path) 
     assert said.endswith("node 'picking' depends on 'x' [n=1, a=64]")
 
 
+@pytest.mark.programs
 def test_a_node_without_a_name_is_told_by_what_it_gives(tmp_path: Path) -> None:
     graph = "(float[n, a] x) => (float[n] y) { i = Constant <value = int64 {9999999}> () y = Gather <axis = 1> (x, i) }"
     said = refusal(loaded(tmp_path, onnx_model(graph)), tmp_path / "run")

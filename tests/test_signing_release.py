@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -41,15 +41,21 @@ def key(tmp_path: Path) -> Key:
     return make_key(tmp_path / "keys")
 
 
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[bool, Path]:
+    """A release, and one for apps that verify their models; tests change copies of them."""
+    folder = tmp_path_factory.mktemp("releases")
+    return {has_trust: make_release(folder / f"trust-{has_trust}", has_trust=has_trust) for has_trust in (False, True)}
+
+
 @pytest.fixture(params=[False, True], ids=["plain", "trust"])
-def dist(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A release, and one for apps that verify their models."""
-    return make_release(tmp_path / "dist", has_trust=request.param)
+def dist(request: pytest.FixtureRequest, releases: Mapping[bool, Path], tmp_path: Path) -> Path:
+    return shutil.copytree(releases[request.param], tmp_path / "dist", symlinks=True)
 
 
 @pytest.fixture
-def trusting(tmp_path: Path) -> Path:
-    return make_release(tmp_path / "dist", has_trust=True)
+def trusting(releases: Mapping[bool, Path], tmp_path: Path) -> Path:
+    return shutil.copytree(releases[True], tmp_path / "dist", symlinks=True)
 
 
 def signed(dist: Path, key: Key) -> tuple[str, ...]:

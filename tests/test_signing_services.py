@@ -175,6 +175,7 @@ def aws_account(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
+@pytest.mark.programs
 @pytest.mark.usefixtures("aws_account")
 def test_a_key_in_aws_signs(key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(aws(key)) as address:
@@ -186,6 +187,7 @@ def test_a_key_in_aws_signs(key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "credentials" in caught.value.hint
 
 
+@pytest.mark.programs
 @pytest.mark.usefixtures("aws_account")
 def test_a_service_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_KMS", "http://127.0.0.1:9")
@@ -211,6 +213,7 @@ def vault(key: Key, kind: str = "ecdsa-p256") -> Answer:
     return answer
 
 
+@pytest.mark.programs
 def test_a_key_in_vault_signs(key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAULT_TOKEN", "token")
     with served(vault(key)) as address:
@@ -222,6 +225,7 @@ def test_a_key_in_vault_signs(key: Key, monkeypatch: pytest.MonkeyPatch) -> None
         open_signer("hashivault://release")
 
 
+@pytest.mark.programs
 def test_a_key_of_vault_of_another_type_is_refused(key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(vault(key, "ed25519")) as address:
         monkeypatch.setenv("VAULT_ADDR", address)
@@ -250,6 +254,7 @@ def test_a_service_without_its_library_names_what_to_install(uri: str) -> None:
     assert caught.value.hint == "run: pip install 'mobpack[gcpkms]'"
 
 
+@pytest.mark.programs
 def test_errors_of_services_are_not_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "nowhere")

@@ -84,6 +84,7 @@ def test_a_result_that_fails_half_way_leaves_nothing_and_can_be_made_later(tmp_p
     assert (store.results(STEP, 1, lambda folder: None)).is_dir()
 
 
+@pytest.mark.programs
 def test_a_process_that_is_killed_half_way_leaves_no_result(tmp_path: Path) -> None:
     killed = writer(tmp_path, "os.kill(os.getpid(), 9)")
     assert (killed.communicate()[0], killed.returncode) == ("", -9)
@@ -94,6 +95,7 @@ def test_a_process_that_is_killed_half_way_leaves_no_result(tmp_path: Path) -> N
     assert again.returncode == 0
 
 
+@pytest.mark.programs
 def test_two_processes_at_once_end_with_one_whole_result(tmp_path: Path) -> None:
     running = [writer(tmp_path, "time.sleep(0.3)") for _ in range(2)]
     folders = [process.communicate()[0].strip() for process in running]
@@ -123,6 +125,7 @@ def test_a_full_disk_is_a_tool_error(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
+@pytest.mark.programs
 def test_a_disk_that_fills_up_during_conversion_is_a_tool_error_not_a_model_error(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     with tiny_disk(tmp_path / "store"):
@@ -263,6 +266,7 @@ print(Store(Path(sys.argv[1])).results(STEP, ["inputs"], make))
 """
 
 
+@pytest.mark.programs
 def test_two_processes_that_find_the_same_damage_end_with_a_whole_result(tmp_path: Path) -> None:
     root = tmp_path / "store"
     command = [sys.executable, "-c", REPAIRER, str(root)]

@@ -4,7 +4,7 @@ import ast
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -16,6 +16,7 @@ import pytest
 from packager.files.store import Step, Store, closure, key_of
 from packager.files.store.closure import INSTALLED, NEUTRAL, Code
 from packager.processes import downloads
+from tests.readings import of_all_modules
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "packager").rglob("*.py"))
@@ -35,10 +36,14 @@ def tree(path: Path) -> ast.Module:
 
 
 @cache
-def strings(path: Path) -> tuple[str, ...]:
-    """All strings of a module."""
-    constants = (node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant))
-    return tuple({value for value in constants if isinstance(value, str)})
+def strings() -> Mapping[Path, Sequence[str]]:
+    """For each module its strings that may name a module or a file."""
+    return {ROOT / "packager" / path: found for path, found in of_all_modules(strings_in, Path(__file__)).items()}
+
+
+def strings_in(_path: str, text: str) -> list[str]:
+    constants = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    return sorted({each for each in constants if isinstance(each, str) and re.search(r"\Apackager\.|\.\w+\Z", each)})
 
 
 @cache
@@ -84,17 +89,22 @@ def calls(node: ast.AST) -> Iterator[ast.Call]:
 
 def test_what_modules_import_is_read_from_their_text() -> None:
     """Patterns find the same imports as the parser: at the top, in functions, over several lines, with other names."""
-    for path in MODULES:
-        known = set()
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Import):
-                known |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                known |= {f"{node.module}.{alias.name}" for alias in node.names}
+    for path, known in of_all_modules(imported, Path(__file__)).items():
         ours = {name for name in known if name.split(".")[0] == "packager"}
-        found = closure.references(path.read_text())
+        found = closure.references((ROOT / "packager" / path).read_text())
         assert set(found.modules) == ours, path
         assert set(found.others) >= {name.split(".")[0] for name in known} & set(closure.PACKAGES), path
+
+
+def imported(_path: str, text: str) -> list[str]:
+    """Modules, and names in modules, that Python's parser finds imported."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return sorted(found)
 
 
 @pytest.mark.parametrize("name", sorted(steps()))
@@ -102,7 +112,7 @@ def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name
     """Every string in a step's code that names a module or a file of mobpack."""
     everything = modules_of(steps()[name])
     for path in sorted(path for path in everything if path.suffix == ".py"):
-        for text in strings(path):
+        for text in strings()[path]:
             module = INSTALLED.module(text.partition(":")[0]) if text.startswith("packager.") else None
             beside = path.with_name(text) if re.fullmatch(r"[\w-]+\.\w+", text) else path
             if module:
@@ -199,11 +209,6 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Code:
     return Code(package=folder / "packager", templates=folder / "templates")
 
 
-def codes(code: Code, names: Iterator[str] | list[str]) -> dict[str, str]:
-    closure.forget()
-    return {name: steps()[name].code_in(code) for name in names}
-
-
 def touched(path: Path) -> None:
     with path.open("a") as file:
         file.write("\n# touched\n")
@@ -283,17 +288,21 @@ def test_kotlin_is_compiled_anew_after_changes_of_the_compilers_code_alone() -> 
     }
 
 
-def test_a_pin_counts_for_those_who_use_it(copy: Code, tmp_path: Path) -> None:
-    before = codes(copy, list(steps()))
-    pins = copy.package / closure.PINS
-    text = pins.read_text()
+def test_a_pin_counts_for_those_who_use_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = (INSTALLED.package / closure.PINS).read_text()
+
+    def codes(name: str, pinned: str) -> dict[str, str]:
+        pins = tmp_path / name
+        pins.write_text(pinned)
+        monkeypatch.setattr(closure, "PINS", str(pins))
+        return {name: step.code_in(INSTALLED) for name, step in steps().items()}
+
+    before = codes("pins.toml", text)
     changed = {}
     for table in ("[files.arm64-libc6]", "[files.android-zig]", "[android]", "[files.model-digits]"):
         assert table in text
-        pins.write_text(text.replace(table, f"{table}\nanother = 1"))
-        after = codes(copy, list(steps()))
+        after = codes(f"{table}.toml", text.replace(table, f"{table}\nanother = 1"))
         changed[table] = {name for name in steps() if before[name] != after[name]}
-    pins.write_text(text)
     assert changed["[files.model-digits]"] == set()
     assert {"compile", "kernels", "parity"} <= changed["[files.arm64-libc6]"]
     assert {"prepare", "ios", "calibration"}.isdisjoint(changed["[files.arm64-libc6]"])

@@ -102,6 +102,7 @@ def test_what_was_used_within_the_last_hour_stays_however_much_it_is(store: Stor
     assert kept(store) == [4]
 
 
+@pytest.mark.programs
 def test_what_a_running_build_may_have_used_stays_until_it_ends_or_is_killed(store: Store) -> None:
     """It began three hours ago: entries used since an hour before that are kept."""
     with subprocess.Popen(
@@ -186,6 +187,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.programs
 def test_the_command_shows_what_is_stored(folder: Path) -> None:
     done = cache(folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -195,6 +197,7 @@ def test_the_command_shows_what_is_stored(folder: Path) -> None:
     assert "removed" not in done.stdout
 
 
+@pytest.mark.programs
 def test_the_command_as_json(folder: Path) -> None:
     document = json.loads(cache(folder, "--verify", "--max-size", "25kB", "--json").stdout)
     assert document["schema-version"] == 1
@@ -207,6 +210,7 @@ def test_the_command_as_json(folder: Path) -> None:
     assert [each["reason"] for each in document["removed"]] == ["damaged: file is missing", "not needed"]
 
 
+@pytest.mark.programs
 def test_the_command_removes_by_age(folder: Path) -> None:
     done = cache(folder, "--max-age", "0.15")
     assert done.returncode == 0
@@ -214,12 +218,14 @@ def test_the_command_removes_by_age(folder: Path) -> None:
     assert "2 results" in done.stdout
 
 
+@pytest.mark.programs
 def test_a_cache_that_is_not_there_is_empty(tmp_path: Path) -> None:
     done = cache(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "0 results, 0 B" in done.stdout
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("arguments", "words"), [("--max-size lots", "is no size"), ("--max-age -1", "not in the range")]
 )

@@ -168,6 +168,7 @@ def test_a_package_with_other_bytes_is_refused(tmp_path: Path) -> None:
         check([locked], tmp_path)
 
 
+@pytest.mark.programs
 def test_two_processes_at_once_make_it_once(tmp_path: Path) -> None:
     folder, log = tmp_path / "made", tmp_path / "log"
     command = [sys.executable, "-c", MAKE, str(folder), str(log)]

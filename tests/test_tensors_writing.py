@@ -112,6 +112,7 @@ def test_what_a_failed_write_left_is_written_over(tmp_path: Path) -> None:
     assert file.path.stat().st_size == file.size_bytes
 
 
+@pytest.mark.programs
 def test_a_full_disk_is_an_oserror_and_no_place(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with tiny_disk(tmp_path / "disk"):

@@ -48,6 +48,7 @@ def calls(folder: Path) -> list[str]:
     return (folder / "calls.txt").read_text().splitlines()
 
 
+@pytest.mark.programs
 def test_a_pinned_file_is_fetched_once_and_then_taken_from_the_cache(registry: Path) -> None:
     serve(registry)
     one, two = downloads.fetch("thing"), downloads.fetch("thing")
@@ -57,12 +58,14 @@ def test_a_pinned_file_is_fetched_once_and_then_taken_from_the_cache(registry: P
     assert calls(registry)[0].startswith("pack thing@1.0.0 --pack-destination ")
 
 
+@pytest.mark.programs
 def test_a_damaged_file_in_the_cache_is_fetched_again(registry: Path) -> None:
     serve(registry)
     downloads.fetch("thing").write_bytes(b"damaged")
     assert downloads.fetch("thing").read_bytes() == CONTENT
 
 
+@pytest.mark.programs
 def test_other_bytes_than_the_pinned_ones_are_refused_and_not_kept(registry: Path, tmp_path: Path) -> None:
     serve(registry, "another file")
     with pytest.raises(ToolError, match=r"thing@1\.0\.0 is not the pinned file: sha256 [0-9a-f]{64}, expected"):
@@ -70,6 +73,7 @@ def test_other_bytes_than_the_pinned_ones_are_refused_and_not_kept(registry: Pat
     assert list((tmp_path / "cache" / "mobpack" / "files").iterdir()) == []
 
 
+@pytest.mark.programs
 def test_a_registry_that_answers_the_third_time_is_good_enough(registry: Path) -> None:
     script(
         registry,
@@ -82,6 +86,7 @@ def test_a_registry_that_answers_the_third_time_is_good_enough(registry: Path) -
     assert downloads.fetch("thing").read_bytes() == CONTENT
 
 
+@pytest.mark.programs
 def test_a_registry_that_never_answers_is_a_tool_error_in_its_own_words(registry: Path) -> None:
     script(registry, "npm", f'echo "$@" >> {registry}/calls.txt\necho "network unreachable" >&2\nexit 1')
     with pytest.raises(ToolError, match=r"cannot fetch thing@1\.0\.0: network unreachable") as error:
@@ -90,6 +95,7 @@ def test_a_registry_that_never_answers_is_a_tool_error_in_its_own_words(registry
     assert "check the network" in error.value.hint
 
 
+@pytest.mark.programs
 def test_npm_is_told_not_to_wait_for_a_registry_and_to_say_what_failed(registry: Path) -> None:
     """npm's own three attempts take minutes without a network, and `--silent` hides even a full disk."""
     serve(registry, CONTENT.decode())
@@ -99,6 +105,7 @@ def test_npm_is_told_not_to_wait_for_a_registry_and_to_say_what_failed(registry:
     )
 
 
+@pytest.mark.programs
 def test_a_full_disk_while_fetching_is_called_that(registry: Path, tmp_path: Path) -> None:
     script(registry, "npm", 'echo "npm error nospc ENOSPC: no space left on device, write" >&2\nexit 1')
     with pytest.raises(ToolError, match=rf"^no space left on the disk of {tmp_path}/cache/mobpack/files/") as error:
@@ -106,6 +113,7 @@ def test_a_full_disk_while_fetching_is_called_that(registry: Path, tmp_path: Pat
     assert error.value.hint == "free some space, or set XDG_CACHE_HOME and TMPDIR to folders on another disk"
 
 
+@pytest.mark.programs
 def test_python_packages_are_fetched_with_this_pythons_pip_alone(
     registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +159,7 @@ def test_a_cache_that_cannot_be_made_is_a_tool_error_with_the_way_out(
     assert "XDG_CACHE_HOME" in error.value.hint
 
 
+@pytest.mark.programs
 def test_a_program_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
     program = script(tmp_path, "program", 'echo "$1 $WORD $PWD $HOME"; echo noise >&2')
     home = os.environ.get("HOME", "")
@@ -160,6 +169,7 @@ def test_a_program_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.programs
 def test_a_program_that_fails_is_reported_with_its_last_lines(tmp_path: Path) -> None:
     program = script(tmp_path, "program", 'for i in $(seq 50); do echo "line $i"; done; echo "the reason" >&2; exit 7')
     with pytest.raises(ToolError, match=r"compiling failed \(exit code 7\):") as error:
@@ -169,6 +179,7 @@ def test_a_program_that_fails_is_reported_with_its_last_lines(tmp_path: Path) ->
     assert error.value.hint == "look there"
 
 
+@pytest.mark.programs
 def test_a_program_that_is_not_there_is_a_tool_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"cannot run .*/absent for compiling: No such file or directory"):
         commands.run([tmp_path / "absent"], what="compiling")
@@ -196,11 +207,13 @@ def program(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.programs
 def test_a_job_is_answered_with_the_last_line_of_json(tmp_path: Path) -> None:
     answering = program(tmp_path, "print('chatter')\nprint(json.dumps({'twice': job['number'] * 2}))")
     assert commands.run_job([answering], {"number": 21}, tmp_path, crash="", hint="") == {"twice": 42}
 
 
+@pytest.mark.programs
 def test_a_job_that_dies_of_a_signal_is_a_model_error_with_its_name_and_hint(tmp_path: Path) -> None:
     dying = program(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
     with pytest.raises(ModelError, match=r"^it crashed \(SIGSEGV\)$") as error:
@@ -208,6 +221,7 @@ def test_a_job_that_dies_of_a_signal_is_a_model_error_with_its_name_and_hint(tmp
     assert error.value.hint == "another model"
 
 
+@pytest.mark.programs
 def test_a_job_on_a_full_disk_is_told_from_a_fault_of_the_program(tmp_path: Path) -> None:
     full = program(tmp_path, "raise OSError(28, os.strerror(28))")
     with pytest.raises(OSError, match="No space left on device") as error:
@@ -218,6 +232,7 @@ def test_a_job_on_a_full_disk_is_told_from_a_fault_of_the_program(tmp_path: Path
         commands.run_job([faulty], {}, tmp_path, crash="", hint="")
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("missing", ["a module", "the interpreter"])
 def test_an_environment_that_lacks_a_file_is_a_tool_error_with_the_way_to_make_it_again(
     tmp_path: Path, missing: str

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import packager
 from packager import config
-from packager.files import hashes
+from packager.files import hashes, installed
 from packager.files.hashes import sha256_of
 from packager.workflows import unchanged
 from packager.workflows.unchanged import RACY_NS, Ended, Start, Summary
@@ -40,6 +41,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
     # A build is a process of its own. In this one, files of earlier tests had the same times, and inodes come again.
     monkeypatch.setattr(hashes, "_known", {})
+    small = small_folder(tmp_path / ".cache" / "small")
+    monkeypatch.setattr(unchanged, "PACKAGE", small)
+    monkeypatch.setattr(unchanged, "templates_folder", lambda: small)
     saved(tmp_path / "pages.onnx", linear())
     for name in ("samples/a.npz", "samples/more/b.npz", "dist/manifest.json", "dist/swift/pages.zip"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -49,6 +53,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     keep()
     assert unchanged.known_result(unchanged.start(COMMAND), OUT, EVIDENCE) == SUMMARY
     return tmp_path
+
+
+def small_folder(folder: Path) -> Path:
+    """In place of all modules and templates of mobpack, which a test would look at a dozen times."""
+    folder.mkdir(parents=True)
+    (folder / "a.py").write_text("one")
+    return folder
 
 
 def age(folder: Path) -> None:
@@ -176,6 +187,11 @@ def test_another_folder_is_another_build(project: Path, tmp_path: Path, monkeypa
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
     assert not is_known()
+
+
+def test_the_code_of_a_build_is_that_of_mobpack() -> None:
+    assert vars(unchanged)["PACKAGE"] == Path(packager.__file__).parent
+    assert vars(unchanged)["templates_folder"] is installed.templates_folder
 
 
 @pytest.mark.parametrize("where", ["PACKAGE", "templates"])

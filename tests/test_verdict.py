@@ -44,6 +44,7 @@ def test_evidence_is_put_where_the_hint_says(failed: Report, tmp_path: Path) -> 
     assert error.value.hint == f"{tmp_path / 'kept' / 'm-v'} shows it; look at it"
 
 
+@pytest.mark.programs
 def test_a_full_disk_loses_the_evidence_and_not_the_verdict(failed: Report, tmp_path: Path) -> None:
     console = Console(quiet=True)
     disk = tmp_path / "disk"

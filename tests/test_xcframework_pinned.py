@@ -103,6 +103,7 @@ def silent(done: int, total: int) -> None:
     pass
 
 
+@pytest.mark.programs
 def test_without_an_archive_the_pinned_one_is_fetched_once(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
     with serving(gives(pinned_zip(""))) as (url, asked):
         pinned_zip(url)
@@ -134,6 +135,7 @@ def test_operators_of_another_runtime_are_left_and_warned_of(
     assert (tmp_path / "out.config").read_text(encoding="utf-8") == "ai.onnx;13;Add\n"
 
 
+@pytest.mark.programs
 def test_a_server_that_answers_the_third_time_is_good_enough(
     tmp_path: Path, pinned_zip: Callable[[str], bytes]
 ) -> None:
@@ -147,6 +149,7 @@ def test_a_server_that_answers_the_third_time_is_good_enough(
     assert parts[-1] == (len(content), len(content))
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("answer", "words", "times"),
     [
@@ -167,6 +170,7 @@ def test_a_server_that_does_not_serve_is_said_so(
     assert cached(tmp_path) == []
 
 
+@pytest.mark.programs
 def test_a_host_that_cannot_be_reached_is_said_so_with_a_way_out(
     tmp_path: Path, pinned_zip: Callable[[str], bytes]
 ) -> None:
@@ -181,6 +185,7 @@ def test_a_host_that_cannot_be_reached_is_said_so_with_a_way_out(
     assert not (tmp_path / "out.xcframework").exists()
 
 
+@pytest.mark.programs
 def test_other_bytes_than_the_pinned_ones_are_refused(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
     with serving(gives(b"another file")) as (url, _):
         pinned_zip(url)
@@ -189,6 +194,7 @@ def test_other_bytes_than_the_pinned_ones_are_refused(tmp_path: Path, pinned_zip
     assert cached(tmp_path) == []
 
 
+@pytest.mark.programs
 def test_a_damaged_archive_in_the_cache_is_fetched_again(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
     content = pinned_zip("")
     with serving(gives(content)) as (url, asked):
@@ -198,6 +204,7 @@ def test_a_damaged_archive_in_the_cache_is_fetched_again(tmp_path: Path, pinned_
     assert len(asked) == 2
 
 
+@pytest.mark.programs
 def test_a_cache_that_is_full_is_said_so(
     tmp_path: Path, pinned_zip: Callable[[str], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -247,6 +247,7 @@ def test_a_package_takes_it_from_the_store(tmp_path: Path) -> None:
     assert [path.name for path in shipped().parent.iterdir()] == [root.name]
 
 
+@pytest.mark.programs
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
     big = archive(code(kind=OBJECT, extra=bytes(200_000)))
     root = made(tmp_path / "in", (PHONES, big))
@@ -258,6 +259,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
         assert list(disk.iterdir()) == []
 
 
+@pytest.mark.programs
 def test_a_full_disk_is_no_crash_for_a_dynamic_framework_either(tmp_path: Path) -> None:
     root = made(tmp_path / "in", (PHONES, code(extra=bytes(200_000))))
     disk = tmp_path / "disk"

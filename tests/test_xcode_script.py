@@ -17,7 +17,7 @@ from tests.toolchain import command
 from tests.toolchain.require import require
 from tests.xcode_cases import release
 
-pytestmark = pytest.mark.by_content
+pytestmark = [pytest.mark.by_content, pytest.mark.programs]
 
 MOBPACK = Path(sys.executable).with_name("mobpack")
 CONFIG = '[package]\nname = "page-orientation"\n[model.orientation]\npath = "orientation.onnx"\n[target.ios]\n'
