@@ -226,7 +226,6 @@ def build(mkdocs: Path, root: Path, folder: Path) -> "subprocess.CompletedProces
     """Build the site as scripts/docs does."""
     variables = {
         "PYTHONPATH": f"{mkdocs}{os.pathsep}{root}",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "NO_MKDOCS_2_WARNING": "1",
     }
     return subprocess.run(

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from packager.cli import main
 from packager.core.errors import ConfigError, ToolError
 from packager.environments import ENVIRONMENTS, cuda, ensure, qnn, runtime, webgpu
+from packager.environments.debian import unpack_deb
 from packager.environments.environment import INSTALL_ATTEMPTS, folder_for, install_locked, isolated_command, make_once
 from packager.files.store import ABANDONED_AFTER_S
 from packager.processes import commands
@@ -109,7 +111,7 @@ def test_pip_installs_locked_wheels_alone(pip: Path, tmp_path: Path) -> None:
     assert (tmp_path / "site" / "module.py").read_text() == "w\n"
     assert len(calls(pip)) == 1
     assert "-m pip install --quiet" in calls(pip)[0]
-    assert "--require-hashes --no-deps --only-binary :all: --target " in calls(pip)[0]
+    assert "--no-compile --require-hashes --no-deps --only-binary :all: --target " in calls(pip)[0]
 
 
 @pytest.mark.programs
@@ -160,6 +162,26 @@ def test_a_package_with_another_hash_is_refused_by_pip_itself(tmp_path: Path) ->
         make_once(folder, lambda made: install_locked(lock, made))
     assert "do not use the package" in error.value.hint
     assert list(folder.parent.iterdir()) == []
+
+
+@pytest.mark.environments
+def test_a_debian_package_is_unpacked_as_far_as_is_wanted(tmp_path: Path) -> None:
+    require(shutil.which("dpkg-deb") is not None, "packages of Debian are unpacked by its dpkg-deb")
+    content = tmp_path / "content"
+    (content / "DEBIAN").mkdir(parents=True)
+    (content / "DEBIAN" / "control").write_text(
+        "Package: thing\nVersion: 1\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\nDescription: none\n"
+    )
+    for name in ("a.txt", "b.so", "c.so"):
+        (content / name).write_text(name)
+    commands.run(["dpkg-deb", "--build", content, tmp_path / "thing.deb"], what="making a package")
+
+    for name, files in {"all": None, "first": 1}.items():
+        unpack_deb(tmp_path / "thing.deb", tmp_path / name, lambda path: path.suffix == ".so", files=files)
+
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["b.so", "c.so"]
+    [first] = (tmp_path / "first").iterdir()
+    assert first.read_text() == first.name
 
 
 def test_an_environment_this_machine_cannot_have_says_so_in_words(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
@@ -240,7 +262,6 @@ def test_doctor_installs_and_says_how_long_it_took(doctor: Doctor, pip: Path) ->
     assert code == 0
     assert "✓ install runtime" in messages
     assert "present" in listed
-    assert calls(pip)[0].endswith(" --no-compile")
 
 
 @pytest.mark.programs

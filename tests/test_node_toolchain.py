@@ -14,6 +14,8 @@ from tests.toolchain import node, typescript
 from tests.toolchain.npm_checks import compile_all
 
 PROJECTS = sorted(path.name for path in node.PROJECTS.iterdir())
+OF_NIGHTS = ("azurite", "expo_57")
+"""projects of tests that run at night alone: each takes half a minute of a processor to install"""
 EXACT = re.compile(r"\d+\.\d+\.\d+(-[\w.]+)?")
 INTEGRITY = re.compile(r"sha512-[A-Za-z0-9+/]{86}==")
 
@@ -53,13 +55,62 @@ def test_a_project_asks_for_exact_versions_and_its_lock_has_them(name: str) -> N
 
 
 @pytest.mark.react_native
-@pytest.mark.parametrize("name", PROJECTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.nightly("the other projects")] if name in OF_NIGHTS else [])
+        for name in PROJECTS
+    ],
+)
 def test_a_project_holds_what_its_lock_names(name: str) -> None:
     modules = node.project(name) / "node_modules"
 
     for package, version in locked(name, "package.json")["dependencies"].items():
         installed = json.loads((modules / package / "package.json").read_text(encoding="utf-8"))
         assert (installed["name"], installed["version"]) == (package, version)
+
+
+def test_the_place_of_a_package_in_the_registry_follows_from_its_name_and_version() -> None:
+    hashed: dict[str, Any] = {"version": "1.2.0", "integrity": "sha512-"}
+    packages: dict[str, dict[str, Any]] = {
+        "": {"dependencies": {"@a/b": "1.2.0"}},
+        "node_modules/@a/b": hashed,
+        "node_modules/@a/b/node_modules/c": hashed,
+        "node_modules/called": {**hashed, "name": "@a/real"},
+        "node_modules/c/node_modules/bundled": {"version": "1.2.0", "inBundle": True},
+        "node_modules/elsewhere": {**hashed, "resolved": "https://example.com/e.tgz"},
+    }
+    locked = json.dumps({"lockfileVersion": 3, "packages": packages})
+    placed = json.loads(node.with_places(locked, "https://example.org/npm/\n"))["packages"]
+
+    assert places(placed) == [
+        "https://example.org/npm/@a/b/-/b-1.2.0.tgz",
+        "https://example.org/npm/c/-/c-1.2.0.tgz",
+        "https://example.org/npm/@a/real/-/real-1.2.0.tgz",
+        "https://example.com/e.tgz",
+    ]
+    assert {path: {**entry, "resolved": ""} for path, entry in placed.items()} == {
+        path: {**entry, "resolved": ""} for path, entry in packages.items()
+    }
+
+
+@pytest.mark.react_native
+def test_a_registry_that_has_packages_in_other_places_is_asked_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    seen: list[bool] = []
+
+    def npm(*arguments: str, cwd: Path) -> node.Finished:
+        if arguments[0] == "config":
+            return node.Finished(0, "https://example.org/", "")
+        seen.append("https://example.org/" in (cwd / "package-lock.json").read_text(encoding="utf-8"))
+        return node.Finished(1, "", "npm error 404") if seen[-1] else node.Finished(0, "", "")
+
+    monkeypatch.setattr(node, "npm", npm)
+    assert node.install(node.PROJECTS / "ruby").is_dir()
+    assert seen == [True, False]
 
 
 @pytest.mark.react_native

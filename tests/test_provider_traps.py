@@ -29,6 +29,7 @@ from packager.core.values import Format, Style
 from packager.environments import CHILD, ENVIRONMENTS, SIGNED
 from packager.environments.android import Android, ProbeJob
 from packager.environments.arm64 import Arm64
+from packager.environments.x86_64 import OlderX86
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
@@ -132,13 +133,10 @@ def test_16_the_runtime_that_ships_replays_them_whether_asked_to_or_not(tool: To
 
 
 @pytest.fixture(scope="module")
-def old_x86(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
+def old_x86() -> Iterator[tuple[str, ...]]:
     """Starts a program of this Python on an x86 core without 8-bit dot products: Intel's Haswell, of 2013."""
-    folder = tmp_path_factory.mktemp("qemu")
-    member = "./usr/bin/qemu-x86_64"
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", fetched("arm64-qemu")], stdout=subprocess.PIPE) as package:
-        subprocess.run(["tar", "-x", "-C", folder, member], stdin=package.stdout, check=True)
-    core = (str(folder / member), "-cpu", "Haswell-v4", sys.executable, "-P")
+    have("x86_64")
+    core = (*OlderX86(cpu="Haswell-v4").emulator(), sys.executable, "-P")
     with served(core, {}, "packager.session.exact") as (client, _):
         yield client
 

@@ -29,7 +29,11 @@ STUBS = TOOLCHAIN / "android" / "stubs"
 """what Android has for pictures, as Kotlin sees classes of Java; the rest is that of Android libraries"""
 TURNED_RIGHT = 6
 RED, GREEN = (250, 10, 20), (10, 240, 30)
-PROJECTS = ("expo_54", "expo_57", jsc.NEWEST)
+PROJECTS = (
+    "expo_54",
+    pytest.param("expo_57", marks=pytest.mark.nightly("the oldest version and the newest")),
+    jsc.NEWEST,
+)
 """npm projects with the versions of React Native that packages are tested with"""
 
 

@@ -113,17 +113,15 @@ def _remove_abandoned(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def install_locked(
-    lock: Path, folder: Path, variables: Mapping[str, str] | None = None, *, has_bytecode: bool = True
-) -> None:
-    """Installs the wheels of the hash-locked requirements file `lock` into `folder` with this Python's own pip.
+def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None = None) -> None:
+    """Unpacks the wheels of the hash-locked requirements file `lock` into `folder` with this Python's own pip.
 
-    `variables` replace `${NAME}` in `lock`. Without `has_bytecode`, wheels are only unpacked: no module is compiled.
+    `variables` replace `${NAME}` in `lock`. No module is compiled: `try_out` compiles those that it imports.
     Raises ToolError; a wrong hash is not tried again.
     """
     command = [*python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    command += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--target", str(folder), "-r", str(lock)]
-    command += [] if has_bytecode else ["--no-compile"]
+    command += ["--no-compile", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    command += ["--target", str(folder), "-r", str(lock)]
     for attempt in range(1, INSTALL_ATTEMPTS + 1):
         done = children.run(command, environment=variables)
         output = done.stdout + done.stderr
@@ -157,10 +155,13 @@ def isolated_variables(site: Path) -> dict[str, str]:
 
 
 def try_out(name: str, program: str, variables: Mapping[str, str]) -> None:
-    """Runs the Python code `program` in a newly filled folder. Raises ToolError when it fails."""
+    """Runs the Python code `program` in a newly filled folder, which keeps the modules that it compiles.
+
+    Raises ToolError when it fails.
+    """
     commands.run(
         [*isolated_command(), "-c", program],
         what=f"trying out the environment {name}",
-        environment=variables,
+        environment={**variables, "PYTHONDONTWRITEBYTECODE": ""},
         hint=f"run `mobpack doctor --install {name}` again; if it fails again, report it",
     )

@@ -63,6 +63,5 @@ class Framework:
         return {**isolated_variables(folder), "PYTHONPATH": places, **dict(self.settings)}
 
     def _make(self, folder: Path) -> None:
-        """Only unpacks; the trial compiles the modules that are used, which is faster than compiling all."""
-        install_locked(self.lock, folder, has_bytecode=False)
-        try_out(self.name, self.trial, {**self._variables(folder), "PYTHONDONTWRITEBYTECODE": ""})
+        install_locked(self.lock, folder)
+        try_out(self.name, self.trial, self._variables(folder))

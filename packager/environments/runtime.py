@@ -69,10 +69,9 @@ class Runtime:
         return folder_for(self.NAME, [self.lock.read_text(encoding="utf-8"), self.version])
 
     def _make(self, folder: Path) -> None:
-        """Compiling all of numpy takes longer than unpacking it; the trial compiles the modules that are used."""
-        install_locked(self.lock, folder, {"ONNXRUNTIME": self.version}, has_bytecode=False)
+        install_locked(self.lock, folder, {"ONNXRUNTIME": self.version})
         program = f"import onnxruntime; assert onnxruntime.__version__ == '{self.version}', onnxruntime.__version__"
-        try_out(self.NAME, program, {**isolated_variables(folder), "PYTHONDONTWRITEBYTECODE": ""})
+        try_out(self.NAME, program, isolated_variables(folder))
 
 
 def shipped_version() -> str:

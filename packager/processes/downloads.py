@@ -113,12 +113,14 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
     """A command that downloads a Debian package to `folder`, from another suite of the machine's own mirror.
 
     Lists and settings are kept in a separate folder: those of the machine are neither used nor changed. The next
-    package of the same suite reuses the lists; they are fetched again only if they lack it.
+    package of the same suite reuses the lists, as apt has read them; they are fetched again only if they lack it.
     """
     own = cache_folder() / "apt" / f"{wanted.suite}-{wanted.architecture or 'native'}"
     (own / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (own / "archives" / "partial").mkdir(parents=True, exist_ok=True)
-    (own / "sources.list").write_text(f"deb {debian_mirror()} {wanted.suite} main\n", encoding="utf-8", newline="\n")
+    sources, line = own / "sources.list", f"deb {debian_mirror()} {wanted.suite} main\n"
+    if not sources.is_file() or sources.read_text(encoding="utf-8") != line:  # a new file has apt read the lists again
+        sources.write_text(line, encoding="utf-8", newline="\n")
     (own / "apt.conf").write_text(
         f'Dir::State::Lists "{own}/lists"; Dir::Cache "{own}"; Dir::Etc::SourceList "{own}/sources.list";\n'
         'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n'
@@ -130,7 +132,8 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
         encoding="utf-8",
         newline="\n",
     )
-    get = 'apt-get -q download "$1"'
+    # In images of containers, apt's own settings, which come after this file, have it read all lists at each start.
+    get = 'apt-get -q -o Dir::Cache::pkgcache=pkgcache.bin download "$1"'
     script = f'cd "$0" && export APT_CONFIG="$2" && {{ {get} || {{ apt-get -q update && {get}; }}; }}'
     return ["sh", "-c", script, str(folder), wanted.package, str(own / "apt.conf")]
 

@@ -134,8 +134,15 @@ def install(locked: Path) -> Path:
 
 
 def _npm_ci(folder: Path, name: str) -> None:
-    """Fetches what is locked; npm checks every package against its hash in the lock. Raises ToolError."""
+    """Fetches what is locked; npm checks every package against its hash in the lock. Raises ToolError.
+
+    The first attempt takes the packages from where most registries have them; later ones let npm ask for each.
+    """
+    lock_file = folder / "package-lock.json"
+    locked = lock_file.read_text(encoding="utf-8")
     for attempt in range(1, ATTEMPTS + 1):
+        text = with_places(locked, npm("config", "get", "registry", cwd=folder).stdout) if attempt == 1 else locked
+        lock_file.write_text(text, encoding="utf-8", newline="\n")
         done = npm("ci", cwd=folder)
         if done.returncode == 0:
             return
@@ -149,6 +156,17 @@ def _npm_ci(folder: Path, name: str) -> None:
     raise ToolError(
         f"npm ci of {name} failed: {commands.last_lines(done.output, 5)}", hint="check the network, then run again"
     )
+
+
+def with_places(locked: str, registry: str) -> str:
+    """A lock with the place of each package in the registry, which npm otherwise looks up in lists of all versions."""
+    content = json.loads(locked)
+    for path, entry in content["packages"].items():
+        if "integrity" in entry:
+            name = entry.get("name") or path.rpartition("node_modules/")[2]
+            file = f"{name.rpartition('/')[2]}-{entry['version']}.tgz"
+            entry.setdefault("resolved", f"{registry.strip().rstrip('/')}/{name}/-/{file}")
+    return json.dumps(content)
 
 
 def _remove_other_machines(folder: Path) -> None:

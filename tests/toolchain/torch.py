@@ -75,7 +75,7 @@ def variables() -> dict[str, str]:
     except ToolError as error:
         require(False, f"PyTorch for this Python: {error.message} ({error.hint})")
     paths = [str(folder), str(ROOT)]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}  # modules are compiled when they are first imported
 
 
 def _make(folder: Path) -> None:
