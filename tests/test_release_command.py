@@ -55,6 +55,8 @@ def project(
     monkeypatch.setenv("XDG_CACHE_HOME", str(source.with_name("project-cache")))
     make_key(tmp_path)
     subprocess.run(["git", "init", "--quiet", "--bare", "released.git"], cwd=tmp_path, check=True)
+    for name, value in {"user.name": "Ada", "user.email": "ada@example.com"}.items():  # a machine may know nobody
+        subprocess.run(["git", "config", name, value], cwd=tmp_path / "released.git", check=True)
     return tmp_path
 
 
