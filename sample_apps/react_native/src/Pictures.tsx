@@ -10,13 +10,16 @@ import { Updates, useModel } from './model';
 import { colours, shared } from './styles';
 import { useClasses, type Seen } from './useClasses';
 
+const NOTHING: Seen = { classes: [], problem: '' };
+
 export function Pictures(): ReactElement {
   const { model, error } = useModel();
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [trouble, setTrouble] = useState('');
   const still = useClasses(model, chosen);
-  const [live, setLive] = useState<Seen | null>(null);
-  const { classes, problem } = live ?? still;
+  const [isOn, setOn] = useState(false);
+  const [seen, setSeen] = useState(NOTHING); // may come once more after the camera was stopped
+  const { classes, problem } = isOn ? seen : still;
 
   const choose = (next: Promise<Chosen | null>): void => {
     next.then(
@@ -38,8 +41,8 @@ export function Pictures(): ReactElement {
         What is in the picture?
       </Text>
       <View style={styles.frame}>
-        {live !== null && <Live model={model} onSeen={setLive} />}
-        {live === null && chosen && <Image source={{ uri: chosen.uri }} style={styles.picture} resizeMode="cover" />}
+        {isOn && <Live model={model} onSeen={setSeen} />}
+        {!isOn && chosen && <Image source={{ uri: chosen.uri }} style={styles.picture} resizeMode="cover" />}
       </View>
       <View style={styles.classes}>
         {classes.map((each) => (
@@ -54,7 +57,7 @@ export function Pictures(): ReactElement {
           role="button"
           style={styles.button}
           onPress={() => {
-            setLive(null);
+            setOn(false);
             choose(pickedPicture());
           }}
         >
@@ -64,10 +67,11 @@ export function Pictures(): ReactElement {
           role="button"
           style={styles.button}
           onPress={() => {
-            setLive((now) => (now === null ? { classes: [], problem: '' } : null));
+            setSeen(NOTHING);
+            setOn((now) => !now);
           }}
         >
-          <Text style={styles.action}>{live === null ? 'Use the camera' : 'Stop the camera'}</Text>
+          <Text style={styles.action}>{isOn ? 'Stop the camera' : 'Use the camera'}</Text>
         </Pressable>
       </View>
       <Updates model={model} />
