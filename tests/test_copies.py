@@ -151,6 +151,34 @@ def test_a_copy_ends_with_this_process(tmp_path: Path, number: signal.Signals) -
     assert_gone([copy])
 
 
+FAIL = """
+    import errno, signal
+    from packager.processes import children
+    def fail(copy=None):
+        shared.value = copy and copy.pid
+        raise OSError(errno.EAGAIN, "too many processes")
+    if sys.argv[1] == "fork":
+        os.fork = fail
+    else:
+        children.groups().watch = fail
+    try:
+        copies.run("program", ["wait", sys.argv[2]], Path("/"))
+    except OSError as error:
+        blocked = [int(each) for each in signal.pthread_sigmask(signal.SIG_BLOCK, [])]
+        print(json.dumps([error.strerror, blocked, shared.value]))
+"""
+
+
+@pytest.mark.parametrize("what", ["fork", "watch"])
+def test_a_copy_that_cannot_be_made_or_watched_is_not_left_and_ctrl_c_still_works(tmp_path: Path, what: str) -> None:
+    found = answer_of(tmp_path, FAIL, what, str(tmp_path / "number.txt"))
+    assert isinstance(found, list)
+    complaint, blocked, number = found
+    assert (complaint, blocked) == ("too many processes", [])
+    assert (number is None) == (what == "fork")
+    assert_gone([number] if number else [])
+
+
 def test_a_process_with_several_threads_is_not_copied(tmp_path: Path) -> None:
     text = """
     import threading

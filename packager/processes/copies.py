@@ -56,7 +56,11 @@ def _copied(program: Callable[[], object]) -> int:
     groups = children.groups()
     groups.prepare()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
-    number = os.fork()
+    try:
+        number = os.fork()
+    except OSError:  # no memory, or too many processes
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        raise
     if number == 0:
         try:
             os.setpgid(0, 0)
@@ -69,8 +73,8 @@ def _copied(program: Callable[[], object]) -> int:
     copy = Copy(number)
     with suppress(ProcessLookupError):
         os.setpgid(number, number)  # whoever of the two is first
-    groups.watch(copy)
     try:
+        groups.watch(copy)
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
     except BaseException:
@@ -79,6 +83,7 @@ def _copied(program: Callable[[], object]) -> int:
         raise
     finally:
         groups.forget(copy)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _standard(number: int, mode: str) -> TextIO:
