@@ -114,6 +114,12 @@ def test_a_model_in_place_of_a_fleet_is_named(tmp_path: Path) -> None:
         projects_of([tmp_path / "one.onnx"])
 
 
+def test_a_fleet_that_does_not_exist_is_not_a_project_to_begin(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"fleet\.toml: no such file") as raised:
+        projects_of([tmp_path / "fleet.toml"])
+    assert raised.value.hint == "write a fleet.toml, or name projects: mobpack fleet a/mobpack.toml b/mobpack.toml"
+
+
 def test_results_that_are_known_leave_the_graph(tmp_path: Path) -> None:
     graph = chain("a", "b", "c")
     left = graph.without(["a", "b"])

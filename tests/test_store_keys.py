@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from packager.files import installed
 from packager.files.store import Step, Store, closure, key_of
 from packager.files.store.closure import INSTALLED, NEUTRAL, Code
 from packager.processes import downloads
@@ -121,7 +122,7 @@ def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name
                 assert [each for each in MODULES if each.name == text and each in everything], f"{path}: {text}"
             elif text.endswith(".mjs"):
                 assert [each for each in everything if each.name == text], f"{path}: {text}"
-            elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != Path(closure.PINS).name:
+            elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != Path(installed.PINS).name:
                 assert beside in everything, f"{path}: {text}"
 
 
@@ -289,7 +290,7 @@ def test_kotlin_is_compiled_anew_after_changes_of_the_compilers_code_alone() -> 
 
 
 def test_a_pin_counts_for_those_who_use_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    text = (INSTALLED.package / closure.PINS).read_text()
+    text = (INSTALLED.package / installed.PINS).read_text()
 
     def codes(name: str, pinned: str) -> dict[str, str]:
         pins = tmp_path / name

@@ -16,12 +16,13 @@ UNREAD = frozenset({"path"})
 """Keys whose values are only opened, never written: a user's folder may have any name."""
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The document in `path`, with or without a byte-order mark. Raises ConfigError."""
+def read(path: Path, *, missing: str = "run: mobpack init MODEL.onnx") -> dict[str, Any]:
+    """The document in `path`, with or without a byte-order mark. Raises ConfigError, with the hint `missing` if there is
+    no such file."""
     try:
         document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES))
     except FileNotFoundError as error:
-        raise ConfigError(f"{path}: no such file", hint="run: mobpack init MODEL.onnx") from error
+        raise ConfigError(f"{path}: no such file", hint=missing) from error
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
     except RecursionError as error:

@@ -8,7 +8,8 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 """`packager/`"""
-PINS = PACKAGE / "processes" / "pins.toml"
+PINS = "processes/pins.toml"
+"""below `packager/`"""
 
 
 def templates_folder() -> Path:
@@ -18,6 +19,6 @@ def templates_folder() -> Path:
 
 
 @cache
-def read_pins(path: Path = PINS) -> Mapping[str, Any]:
-    """The content of `path`, of this or of another version."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+def read_pins(package: Path = PACKAGE) -> Mapping[str, Any]:
+    """The pins of this or of another version of `packager/`."""
+    return tomllib.loads((package / PINS).read_text(encoding="utf-8"))

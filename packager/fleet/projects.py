@@ -18,6 +18,7 @@ from packager.core.errors import ConfigError, nearest
 
 FLEET, NEEDS = "fleet", "needs"
 KEYS = ("projects", "models", "variants")
+MISSING = "write a fleet.toml, or name projects: mobpack fleet a/mobpack.toml b/mobpack.toml"
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 AMOUNT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?([kKMG]i?B)")
 MEMORY = "memory"
@@ -78,7 +79,7 @@ def _read(path: Path, settings: tuple[str, ...]) -> Iterator[Project]:
         raise ConfigError(
             f"{path} is a model, not a project", hint=f'name it in a fleet.toml: [{FLEET}] models = ["{path.name}"]'
         )
-    document = toml.read(path)
+    document = toml.read(path, missing=MISSING)
     if FLEET not in document:
         yield _whole(path, document, settings, {})
         return

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from packager.files.installed import PACKAGE, read_pins, templates_folder
+from packager.files.installed import PACKAGE, PINS, read_pins, templates_folder
 
 FROM = re.compile(r"from ([a-zA-Z_][\w.]*) import (\([^)]*\)|[^\n]*)")
 IMPORT = re.compile(r"import ([a-zA-Z_][\w.]*)")
@@ -25,7 +25,6 @@ TABLE = re.compile(r"""pins\(\)\[(?:["']([\w-]+)["']|[^\]]*)\]""")
 COMMENT = re.compile(r"#[^\n]*")
 PROGRAMS = (".py", ".mjs")
 """Ends of the names of programs that mobpack starts by path."""
-PINS = "processes/pins.toml"
 FILES = "files"
 """Table of pins.toml with a table for each file that is fetched."""
 NEUTRAL = ("packager/files/store", "packager/core/console.py")
@@ -189,7 +188,7 @@ def _templates(code: Code, names: Iterable[str]) -> Iterator[Path]:
 def pins_of(code: Code, texts: Iterable[str]) -> Mapping[str, object]:
     """The tables of pins.toml that modules with these `texts` use; a file counts if a text contains its name, or builds
     names from the same first word: `f"arm64-{name}"`."""
-    pinned = read_pins(code.package / PINS)
+    pinned = read_pins(code.package)
     texts = list(texts)
     tables = {name for text in texts for name in references(text).tables}
     found = {name: value for name, value in pinned.items() if name != FILES and (name in tables or "" in tables)}
