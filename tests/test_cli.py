@@ -196,6 +196,17 @@ def test_inspect_shows_signature_operators_sizes_and_dynamic_dimensions(mobpack:
     assert "the model can ship" in out
 
 
+def test_the_name_of_a_dimension_stays_in_its_line(mobpack: Mobpack, tmp_path: Path) -> None:
+    model = onnx_model("(float[batch] x) => (float[batch] y) { y = Relu (x) }")
+    for tensor in (*model.graph.input, *model.graph.output):
+        tensor.type.tensor_type.shape.dim[0].dim_param = "batch\nmobpack: error"
+    saved(tmp_path / "m.onnx", model)
+    code, out, _ = mobpack("inspect", "m.onnx")
+    assert code == 0
+    assert re.search(r"input +x +x +float +\[batch mobpack: error\]", out)
+    assert "dynamic dimensions: batch mobpack: error (" in out
+
+
 def test_inspect_as_json_is_json_and_nothing_else(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", linear())
     code, out, err = mobpack("inspect", "m.onnx", "--json")

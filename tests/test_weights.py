@@ -31,6 +31,13 @@ def test_a_missing_data_file_is_named_with_what_to_copy(tmp_path: Path) -> None:
     assert error.hint == "copy weights.bin beside the model; tensor 'w' and maybe others are in it"
 
 
+def test_a_folder_in_place_of_a_data_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "weights.bin").mkdir()
+    error = refused(tmp_path, external_model(location="weights.bin", offset="0", length="16"))
+    folder = tmp_path / "weights.bin"
+    assert error.message == f"{tmp_path / 'm.onnx'}: {folder} is a folder, not the data file of tensor 'w'"
+
+
 @pytest.mark.parametrize(
     "entries", [{"offset": "8", "length": "16"}, {"offset": "8"}, {}], ids=["both", "offset", "neither"]
 )

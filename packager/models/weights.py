@@ -1,7 +1,7 @@
 """Locates a model's weights: external references, checked before anything follows them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,11 @@ def _data_file(path: Path, location: str, tensor: str) -> Path:
             hint="put the data file beside the model and save it with a relative location",
         )
     file = path.parent / location
-    if not _is_file(file):
+    if _is(file.is_dir):
+        raise ModelError(
+            f"{path}: {file} is a folder, not the data file of tensor '{tensor}'", hint="export the model again"
+        )
+    if not _is(file.is_file):
         raise ModelError(
             f"{path}: external data file not found: {file}",
             hint=f"copy {parts.name} beside the model; tensor '{tensor}' and maybe others are in it",
@@ -85,8 +89,8 @@ def _data_file(path: Path, location: str, tensor: str) -> Path:
     return real
 
 
-def _is_file(path: Path) -> bool:
+def _is(kind: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return kind()
     except OSError:  # for example, a name longer than the disk allows
         return False
