@@ -17,7 +17,7 @@ UNREAD = frozenset({"path"})
 
 
 def read(path: Path, *, missing: str = "run: mobpack init MODEL.onnx") -> dict[str, Any]:
-    """The document in `path`, with or without a byte-order mark. Raises ConfigError, with the hint `missing` if there is
+    """The document in `path`, with or without a byte-order mark. Raises ConfigError; `missing` is its hint if there is
     no such file."""
     try:
         document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES))
