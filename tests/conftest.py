@@ -20,7 +20,7 @@ from tests.toolchain.device import Library, library
 from tests.toolchain.kept import remove_unused
 from tests.toolchain.require import fetched, require
 
-pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out"]
+pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out", "tests.in_memory"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

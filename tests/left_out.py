@@ -2,19 +2,13 @@
 
 - Files whose tests are all marked `a` or `b` are not imported: each process of a test run imports all files that it
   collects, and half of them have no unit test.
-- Their files lie in memory where the system has a folder for that: they make many thousands.
 - One that starts a program, listens at an address or connects to one fails: it lacks the mark `programs`.
 """
 
 import gc
-import os
 import re
-import shutil
 import sys
-import tempfile
-import time
 from collections.abc import Generator, Sequence, Set
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,8 +17,6 @@ EXPRESSION = re.compile(r"not \((\w+(?: or \w+)*)\)")
 OF_ALL = re.compile(r"^pytestmark = (\[\n(?: .*\n)*\]|.*$)", re.MULTILINE)
 MARK = re.compile(r"pytest\.mark\.(\w+)")
 PROGRAMS = "programs"
-IN_MEMORY = Path("/dev/shm")
-PREFIX = "mobpack-"
 GARBAGE = (10_000, 20, 100)
 """Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
 STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "socket.connect", "socket.sendmsg"})
@@ -88,35 +80,3 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     gc.set_threshold(*GARBAGE)
     config.pluginmanager.register(Alone())
-    if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not IN_MEMORY.is_dir():
-        return
-    remove_old()
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=IN_MEMORY))
-    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-    config.option.basetemp = config.option.basetemp or str(folder / "t")
-    config.pluginmanager.register(Memory(folder))
-
-
-def remove_old() -> None:
-    """Removes folders of test runs that failed or were killed a day ago."""
-    for folder in IN_MEMORY.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # another process removes it, too
-            if time.time() - folder.stat().st_mtime > 24 * 60 * 60:
-                shutil.rmtree(folder)
-
-
-class Memory:
-    """The folder in memory, which stays if a test failed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:
-        yield
-        if exitstatus != pytest.ExitCode.TESTS_FAILED:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        if self.folder.is_dir() and exitstatus == pytest.ExitCode.TESTS_FAILED:
-            terminalreporter.write_line(f"files of the tests that failed are in memory: {self.folder}")
