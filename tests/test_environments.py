@@ -115,6 +115,16 @@ def test_pip_installs_locked_wheels_alone(pip: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.programs
+def test_pip_unpacks_on_the_disk_of_the_environment(pip: Path, tmp_path: Path) -> None:
+    serve(pip, "test -d $TMPDIR && basename $(dirname $TMPDIR) > $target/beside; echo left > $TMPDIR/left")
+    site = tmp_path / "environment" / "site"
+    site.mkdir(parents=True)
+    install_locked(tmp_path / "lock.txt", site)
+    assert (site / "beside").read_text() == "environment\n"
+    assert [path.name for path in site.parent.iterdir()] == ["site"]
+
+
+@pytest.mark.programs
 def test_pip_that_succeeds_the_third_time_is_good_enough(pip: Path, tmp_path: Path, cache: Path) -> None:
     serve(pip, f'touch $target/file$(wc -l < {pip}/calls.txt | tr -d " "); [ $(wc -l < {pip}/calls.txt) -ge 3 ]')
     (tmp_path / "site").mkdir()

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -117,13 +118,15 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
     """Unpacks the wheels of the hash-locked requirements file `lock` into `folder` with this Python's own pip.
 
     `variables` replace `${NAME}` in `lock`. No module is compiled: `try_out` compiles those that it imports.
+    pip unpacks beside `folder` and renames: the system's temporary folder may be on another disk, or in memory.
     Raises ToolError; a wrong hash is not tried again.
     """
     command = [*python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-compile", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
     command += ["--target", str(folder), "-r", str(lock)]
     for attempt in range(1, INSTALL_ATTEMPTS + 1):
-        done = children.run(command, environment=variables)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            done = children.run(command, environment={"TMPDIR": scratch, **(variables or {})})
         output = done.stdout + done.stderr
         if done.returncode == 0:
             return
