@@ -219,7 +219,7 @@ def test_a_version_that_was_published_with_other_content_is_not_signed(
     (old / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
     previous = archived(old, tmp_path)
     done = run(steps("release")["Compare"], folder, programs, mobpack, PREVIOUS=previous)
-    assert done.returncode == 6
+    assert done.returncode == 6, done.stdout + done.stderr
     assert "a published version does not change" in done.stderr
 
 
