@@ -5,12 +5,23 @@ from pathlib import Path
 
 from packager.environments import ensure
 from packager.environments.runtime import Runtime
+from packager.files import host
 from packager.files.user_cache import cache_folder
 
 OWN = cache_folder()
 """the user's cache, before any test points elsewhere"""
 
-ensure(Runtime())  # every build needs it; on a new machine this fetches it once
+
+def ensure_runtime() -> None:
+    """Installs the runtime, which every build needs: on a new machine once, though several processes ask at once."""
+    if Runtime().missing():
+        OWN.mkdir(parents=True, exist_ok=True)
+        with (OWN / "runtime.lock").open("w") as lock:
+            host.lock(lock.fileno())
+            ensure(Runtime())
+
+
+ensure_runtime()
 
 
 def empty_cache(folder: Path, without: Collection[str] = ()) -> Path:

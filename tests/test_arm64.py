@@ -18,11 +18,11 @@ from packager.environments.arm64 import Arm64
 from packager.files.hashes import sha256_of
 from packager.processes import commands, downloads
 from tests.onnx_text import onnx_model
-from tests.toolchain.emulated import emulated, emulated_commands
+from tests.toolchain.emulated import emulated
 from tests.toolchain.forks import forked
 from tests.toolchain.require import require
 
-__all__ = ["emulated", "emulated_commands", "forked"]
+__all__ = ["emulated", "forked"]
 pytestmark = pytest.mark.by_content
 
 FLOAT16 = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = Relu (a) }"

@@ -24,11 +24,11 @@ from packager.verification.bisection.subject import opened
 from tests.bisection_cases import Array, bisected, branching, chain, overflowing, reproduced, side, x
 from tests.onnx_text import compiled, loaded, onnx_model, quantized_by, weight
 from tests.toolchain import models
-from tests.toolchain.emulated import emulated, emulated_commands
+from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
 
-__all__ = ["emulated", "emulated_commands", "forked"]
+__all__ = ["emulated", "forked"]
 pytestmark = pytest.mark.by_content
 
 

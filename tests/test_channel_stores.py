@@ -17,7 +17,7 @@ OTHERS = pytest.mark.nightly("the same in S3 and WebDAV")
 )
 def test_a_channel_lives_in_a_store(tmp_path: Path, name: str) -> None:
     with stores.STORES[name](tmp_path) as store:
-        done = stores.run("-m", "tests.toolchain.stores_life", store.url, variables=store.variables)
+        done = stores.run("-m", "tests.toolchain.stores_life", store.url, variables=store.variables, lock=store.lock)
     assert done.returncode == 0, done.stderr[-4000:]
     facts = json.loads(done.stdout.splitlines()[-1])
     assert facts == {

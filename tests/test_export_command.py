@@ -17,19 +17,22 @@ from tests.disks import tiny_disk
 from tests.toolchain import forks
 from tests.toolchain.torch import nets, variables
 
-pytestmark = [pytest.mark.by_content("tests/toolchain/nets.py"), pytest.mark.torch]
+pytestmark = [pytest.mark.by_content("tests/toolchain/nets.py", "tests/toolchain/torch_started.py"), pytest.mark.torch]
 
 
 MODULES = (
-    "packager.cli packager.processes.channel packager.workflows.export.steps torch torch.export torch.onnx onnxscript"
+    "packager.cli packager.processes.channel packager.workflows.export.child packager.workflows.export.steps "
+    "tests.toolchain.torch_started"
 ).split()
-"""Modules that the command and its program take longest to import."""
+"""Modules that the command and its program take longest to import, and one that has traced a net."""
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""PyTorch starts no others."""
 
 
 @pytest.fixture(scope="module")
 def python() -> Iterator[tuple[str, ...]]:
-    """Runs Python as a fork of one that has imported PyTorch; programs of the command are forks, too."""
-    with forks.served(MODULES, environment=variables()) as (client, _):
+    """Runs Python as a fork of one that has traced a net; programs of the command are forks, too."""
+    with forks.served(MODULES, environment={**variables(), **ONE_THREAD}) as (client, _):
         yield client
 
 

@@ -8,10 +8,10 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib import request
@@ -25,7 +25,7 @@ from packager.files.store.origin import OWN, origin_of
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.signing_cases import make_key
-from tests.toolchain import stores
+from tests.toolchain import forks, stores
 from tests.toolchain.unsteady import Behaviour, before
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
@@ -79,11 +79,32 @@ def project(folder: Path) -> dict[str, str]:
     return {**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
 
 
+MODULES = (
+    *forks.LIBRARIES,
+    *"dask.__main__ distributed.cli.dask_scheduler distributed.cli.dask_worker distributed.nanny jinja2".split(),
+    *"packager.cli packager.workflows.build packager.workflows.fleet.steps packager.workflows.unchanged".split(),
+    *"rich.console s3fs".split(),
+)
+"""Modules that fleets, schedulers, workers and builds import, which takes two seconds."""
+
+
+@cache
+def forking() -> tuple[str, ...]:
+    """The command that starts a program as a fork. The workers of a fleet itself are new Pythons."""
+    return forks.lasting(MODULES)[0]
+
+
+def kill_group(process: "subprocess.Popen[Any]") -> None:
+    """Kills a program, which is the leader of its group, with the client that stands for it."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def fleet(folder: Path, environment: dict[str, str], *options: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "packager.cli", "fleet", "--json", *options]
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    command = [*forking(), "-m", "packager.cli", "fleet", "--json", *options]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, process_group=0)
 
 
 def ended(process: "subprocess.Popen[str]") -> dict[str, Any]:
@@ -114,10 +135,16 @@ def files(folder: Path) -> dict[str, bytes]:
 def workers_of(process: "subprocess.Popen[str]") -> list[psutil.Process]:
     """Its workers: copies of a fork server, which has the same command line and is not among them."""
     found: list[psutil.Process] = []
-    with suppress(psutil.NoSuchProcess):  # some of them end meanwhile
-        for each in psutil.Process(process.pid).children():
-            found += each.children() if "forkserver" in " ".join(each.cmdline()) else []
+    for pid in psutil.pids():
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):  # some of them end meanwhile
+            if os.getpgid(pid) == process.pid and is_of_fork_server(each := psutil.Process(pid)):
+                found.append(each)
     return found
+
+
+def is_of_fork_server(process: psutil.Process) -> bool:
+    parent = process.parent()
+    return parent is not None and "multiprocessing.forkserver" in " ".join(parent.cmdline())
 
 
 def kill(worker: psutil.Process) -> None:
@@ -130,7 +157,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files that `mobpack build` makes of one of the projects, in a store of its own."""
     folder = tmp_path_factory.mktemp("alone")
     environment = project(folder)
-    command = [sys.executable, "-m", "packager.cli", "build"]
+    command = [*forking(), "-m", "packager.cli", "build"]
     subprocess.run(command, cwd=folder / "alone", env=environment, check=True, capture_output=True, timeout=PATIENCE_S)
     return files(folder / "alone" / "dist")
 
@@ -193,11 +220,12 @@ def test_the_scheduler_is_killed_and_started_again(tmp_path: Path, alone: dict[s
 
     def dask(*command: str) -> "subprocess.Popen[bytes]":
         started = subprocess.Popen(
-            [sys.executable, "-m", "dask", *command, *options],
+            [*forking(), "-m", "dask", *command, *options],
             cwd=tmp_path,
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            process_group=0,
         )
         programs.append(started)
         return started
@@ -213,7 +241,7 @@ def test_the_scheduler_is_killed_and_started_again(tmp_path: Path, alone: dict[s
         run = fleet(tmp_path, environment, "--scheduler", address, "--out", "out")
         root = tmp_path / "cache" / "mobpack" / "store"
         wait_until(lambda: (root / "fleet").is_dir())
-        scheduler.kill()
+        kill_group(scheduler)
         time.sleep(1)
         start_scheduler()
         end = time.monotonic() + 60
@@ -223,10 +251,7 @@ def test_the_scheduler_is_killed_and_started_again(tmp_path: Path, alone: dict[s
         found = ended(run)
     finally:
         for each in programs:
-            for child in psutil.Process(each.pid).children(recursive=True) if each.poll() is None else []:
-                child.kill()
-            each.kill()
-            each.wait()
+            kill_group(each)
     assert found["run"]["scheduler-restarts"] >= 1
     refuse_wrong(tmp_path, found, "out", alone)
     assert found["run"]["repeated"] == 0
@@ -252,8 +277,9 @@ class Machine:
     def start(self, *command: str, within: str = "") -> "subprocess.Popen[bytes]":
         """A program whose output goes to a log of the machine."""
         with (self.folder / f"{self.name}.log").open("ab") as log:
-            program = [sys.executable, "-m", *command]
-            return subprocess.Popen(program, cwd=self.folder / within, env=self.variables, stdout=log, stderr=log)
+            program = [*forking(), "-m", *command]
+            place = self.folder / within
+            return subprocess.Popen(program, cwd=place, env=self.variables, stdout=log, stderr=log, process_group=0)
 
     def made(self) -> set[str]:
         """`step/key` of each result that was made here, of those that machines share."""
@@ -324,8 +350,7 @@ def test_machines_share_an_unsteady_bucket_one_is_lost_and_poison_reaches_no_pac
         worker = ("dask", "worker", scheduler, "--no-nanny", "--no-dashboard", "--nthreads", "1")
         programs = [client.start(*dask), first.start(*worker), second.start(*worker)]
         for each in programs:
-            stack.callback(each.wait)
-            stack.callback(each.kill)
+            stack.callback(kill_group, each)
         run = fleet(tmp_path, client.variables, "--scheduler", scheduler, "--cache", URL, "--out", "first-out")
         # It makes some of the same results at the same time.
         double = twin.start("packager.cli", "build", "--cache", URL, within="alone")
@@ -333,7 +358,7 @@ def test_machines_share_an_unsteady_bucket_one_is_lost_and_poison_reaches_no_pac
         is_first = any(name.startswith("fleet/") for name in first.made())
         lost, left = (programs[1], second) if is_first else (programs[2], first)
         finished, known = {*shared(address)}, left.made()
-        lost.send_signal(signal.SIGKILL)
+        kill_group(lost)
         found = ended(run)
         assert double.wait(PATIENCE_S) == 0
     refuse_wrong(tmp_path, found, "first-out", alone)

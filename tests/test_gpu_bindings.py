@@ -2,8 +2,10 @@
 
 import ctypes
 import json
+import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.environments import nvidia
-from packager.environments.cuda import Cuda
+from packager.environments.cuda import LOCK, Cuda
 from packager.environments.environment import folder_for, install_locked, make_once
 from packager.runners import cuda, tensorrt
 from packager.runners.process import Host, ProcessSession
@@ -242,10 +244,35 @@ def test_cuda_core_moves_numbers_to_the_gpu_and_back(tmp_path: Path, monkeypatch
             assert numpy.load(tmp_path / "1.npy").tolist() == 3 * size
 
 
-def test_onnxruntime_knows_the_options_that_its_providers_are_given() -> None:
-    """The options are strings in its libraries, which can be read without a GPU."""
+@pytest.fixture
+def onnxruntime_gpu() -> Path:
+    """The folder with onnxruntime-gpu alone, of the lock of the environment cuda."""
+    found = re.search(r"^onnxruntime-gpu==.*?(?=^\S|\Z)", LOCK.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert found
+    lock = found[0]
+
+    def install(made: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "lock.txt").write_text(lock, encoding="utf-8", newline="\n")
+            install_locked(Path(folder, "lock.txt"), made)
+
+    folder = folder_for("gpu-bindings", lock)
+    try:
+        make_once(folder, install)
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+    return folder
+
+
+@pytest.mark.nightly("the options of the same onnxruntime-gpu, without the 1.8 GB of NVIDIA's libraries")
+def test_the_environment_cuda_is_installed_and_its_libraries_load() -> None:
     have("cuda")
-    folder = Path(Cuda().variables()["PYTHONPATH"], "onnxruntime", "capi")
+    assert Cuda().missing() == ""
+
+
+def test_onnxruntime_knows_the_options_that_its_providers_are_given(onnxruntime_gpu: Path) -> None:
+    """The options are strings in its libraries, which can be read without a GPU."""
+    folder = onnxruntime_gpu / "onnxruntime" / "capi"
     for provider, options in (
         ("cuda", cuda.OPTIONS),
         ("tensorrt", tensorrt.provider_options(fp16=False, is_quantized=False)),

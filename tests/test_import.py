@@ -22,7 +22,9 @@ from packager.workflows.conversion.graph import name_outputs, ports
 from packager.workflows.importing import Request, layout, project, run, sampling, starting, steps
 from packager.workflows.importing.request import Job
 from tests.onnx_text import onnx_model, weight
+from tests.toolchain.forks import forked
 
+__all__ = ["forked"]
 pytestmark = pytest.mark.by_content("docs/import.md")
 
 OLD = """(float[1, 3, 8, 8] x) => (float[1, 4, 1, 1] y) {

@@ -12,9 +12,11 @@ from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.files.store import Store
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import Request, run, starting, steps
+from tests.toolchain.forks import forked
 from tests.toolchain.huggingface_models import SOURCES
 from tests.toolchain.importing import answers_of
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
     pytest.mark.environments,

@@ -9,9 +9,11 @@ import pytest
 from packager.core.console import Console
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import Request, starting, steps
+from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.jax_models import SOURCES
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
     pytest.mark.environments,

@@ -14,9 +14,11 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ParityError
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import Request, layout, starting, steps
+from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.keras_models import SOURCES
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
     pytest.mark.environments,

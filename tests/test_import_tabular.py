@@ -16,9 +16,11 @@ from packager.importers import trees
 from packager.importers.trees import Ensemble, Leaf, Split, Tree
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import Request, starting, steps
+from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.tabular_models import SOURCES
 
+__all__ = ["forked"]
 pytestmark = [
     pytest.mark.by_content("packager/core", "packager/importers", "packager/workflows/importing"),
     pytest.mark.environments,

