@@ -97,6 +97,7 @@ def test_golden_kotlin_compiles_without_warnings(case: str, jar: Callable[[str],
 
 
 @pytest.mark.kotlin
+@pytest.mark.nightly("files of two models, beside the classes that they use")
 def test_same_kotlin_gives_the_same_bytes_in_another_folder(
     jar: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,12 +111,34 @@ def test_same_kotlin_gives_the_same_bytes_in_another_folder(
     assert sha256_of(kotlin.write_jar(tmp_path / "again.jar", [again])) == sha256_of(jar(case))
 
 
-compiled_at_night = pytest.mark.nightly("the package with models of every contract")
+@pytest.mark.kotlin
+def test_files_of_models_give_the_same_bytes_in_another_folder(
+    jar: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the test before, for some of the files: most of what it takes is the start of the compiler."""
+    monkeypatch.delenv(kotlin.JAVA_RUNNER)
+    case, models = "contracts", ("Embedder.kt", "Matcher.kt")
+    known = read_zip(jar(case))
+    texts = {name: text for name, text in golden_kotlin(case).items() if name.endswith(models)}
+    again = kotlin.compile_kotlin(
+        dict(reversed(texts.items())),
+        module_name=golden_module(case),
+        work=tmp_path,
+        libraries=[jvm.coroutines()],
+        friends=jar(case),
+    )
+    made = read_zip(kotlin.write_jar(tmp_path / "again.jar", [again]))
+    classes = {name: content for name, content in made.items() if name.suffix == ".class"}
+    assert {f"{name.name.partition('$')[0].removesuffix('.class')}.kt" for name in classes} == set(models)
+    assert classes == {name: known[name] for name in classes}
+
+
+compiled_at_night = pytest.mark.nightly("the package with a model of pictures")
 
 
 @pytest.mark.kotlin
 @pytest.mark.parametrize(
-    "case", [case if case == "contracts" else pytest.param(case, marks=compiled_at_night) for case in CASES]
+    "case", [case if case == "image_classifier" else pytest.param(case, marks=compiled_at_night) for case in CASES]
 )
 def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jar: Callable[[str], Path], tmp_path: Path) -> None:
     assert read_zip(compiled_in_units(case, tmp_path)) == read_zip(jar(case))

@@ -72,7 +72,7 @@ def test_a_fault_at_the_end_of_a_build_leaves_nothing_half_written(
 ) -> None:
     plant(monkeypatch, MemoryError, release, "manifest")
     saved(tmp_path / "m.onnx", linear())
-    code, _, err = mobpack("build", "m.onnx", "-t", "android", "--set", "target.android.providers=[]")
+    code, _, err = mobpack("build", "m.onnx", "-t", "ios", "--set", "target.ios.providers=[]")
     assert (code, "internal error in mobpack (MemoryError)" in err) == (70, True)
     assert sorted(each.name for each in tmp_path.iterdir()) == [".cache", "m.onnx"]
     assert list((tmp_path / ".cache" / "mobpack" / "store" / "scratch").iterdir()) == []

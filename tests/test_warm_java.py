@@ -83,7 +83,7 @@ def test_kotlins_compiler_tells_an_error_in_the_same_words(
     assert (kept.returncode, kept.stdout, kept.stderr) == (alone.returncode, alone.stdout, alone.stderr)
 
 
-def test_runs_share_a_process_until_one_ends_it(processes: Path) -> None:
+def test_runs_share_a_process_though_one_fails(processes: Path) -> None:
     printed = [d8("--version").stdout for _ in range(2)]
     [process] = running(processes)
     wrong = d8("--min-api", "none")
@@ -92,9 +92,8 @@ def test_runs_share_a_process_until_one_ends_it(processes: Path) -> None:
     assert printed[0].startswith("D8 ")
     assert wrong.returncode == 1
     assert "Invalid argument to --min-api: none" in wrong.stderr
-    assert until(lambda: process not in running(processes)), "D8 ends it after an error"
     assert d8("--version").stdout == printed[0]
-    assert len(running(processes)) == 1
+    assert running(processes) == [process]
 
 
 def test_bundletool_ends_a_run_and_not_the_process(processes: Path) -> None:
@@ -105,7 +104,17 @@ def test_bundletool_ends_a_run_and_not_the_process(processes: Path) -> None:
     assert {(each.returncode, each.stdout, each.stderr) for each in done} == {(0, "1.17.2\n", "")}
     assert wrong.returncode == 1
     assert "Error: File 'nothing.aab' was not found." in wrong.stderr
-    assert until(lambda: process not in running(processes)), "an error ends it"
+    assert bundletool("version").stdout == "1.17.2\n"
+    assert running(processes) == [process]
+
+
+def test_runs_at_the_same_time_wait_for_the_process_that_is_there(processes: Path) -> None:
+    program = kotlin.find_compiler().run([android_tools().bundletool], "com.android.tools.r8.D8", flags=JAVA_FLAGS)
+    started = [subprocess.Popen([*program, "--version"], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    printed = {each.communicate()[0] for each in started}
+
+    assert printed == {d8("--version").stdout}
+    assert len(running(processes)) == 1
 
 
 def test_a_run_that_nobody_waits_for_ends(processes: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicLong
 import kotlin.concurrent.thread
 
 /** A run may take no longer, and a process that waits for one ends after this time. */
-const val LONGEST_MS = 300_000L
+const val LONGEST_MS = 600_000L
 const val LOOK_MS = 500L
 const val KOTLIN = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 
@@ -57,7 +57,10 @@ fun main(arguments: Array<String>) {
     while (true) server.accept().use(::answer)
 }
 
-/** Reads a class path, a main class and its arguments; writes the exit code, and what the program printed. */
+/**
+ * Reads a class path, a main class and its arguments; writes the exit code, and what the program printed: nothing if it
+ * throws, so that who asked runs it alone.
+ */
 fun answer(connection: SocketChannel) {
     val input = DataInputStream(Channels.newInputStream(connection))
     val words =
@@ -69,11 +72,19 @@ fun answer(connection: SocketChannel) {
     last.set(System.currentTimeMillis())
     val isDone = AtomicLong()
     thread(isDaemon = true) {
-        if (input.read() == -1 && isDone.get() == 0L) Runtime.getRuntime().halt(1) // nobody waits for this run any more
+        val isOver = runCatching { input.read() == -1 }.getOrDefault(false) // false where this process closes it
+        if (isOver && isDone.get() == 0L) Runtime.getRuntime().halt(1) // nobody waits for this run any more
     }
-    val (code, printed, complaints) = run(words[0], words[1], words.drop(2).toTypedArray())
-    isDone.set(1)
-    last.set(System.currentTimeMillis())
+    val (code, printed, complaints) =
+        try {
+            run(words[0], words[1], words.drop(2).toTypedArray())
+        } catch (failure: InvocationTargetException) {
+            if (failure.targetException is VirtualMachineError) throw failure // this process may be at its end
+            return
+        } finally {
+            isDone.set(1)
+            last.set(System.currentTimeMillis())
+        }
     val output = DataOutputStream(Channels.newOutputStream(connection))
     for (each in listOf(printed, complaints)) {
         output.writeInt(each.size)
@@ -83,7 +94,7 @@ fun answer(connection: SocketChannel) {
     output.flush()
 }
 
-/** Exit code, standard output and standard error. A program that ends the process gives no answer. */
+/** Exit code, standard output and standard error of a program that neither throws nor ends the process. */
 fun run(classpath: String, main: String, arguments: Array<String>): Triple<Int, ByteArray, ByteArray> {
     val loader = loaders.getOrPut(classpath) { loader(classpath) }
     val printed = ByteArrayOutputStream()
@@ -146,7 +157,7 @@ class Ended(val code: Int) : Error() {
 
 /**
  * Kotlin's compiler ends the process after each run of `main`, so its method that gives an exit code is called. Other
- * programs end it, or throw, when they fail: who asked hears nothing, and runs them alone.
+ * programs throw when they fail, or would end it.
  */
 fun call(program: Class<*>, arguments: Array<String>): Int {
     if (program.name != KOTLIN) {

@@ -28,7 +28,12 @@ PROGRAMS = frozenset(
 """Main classes of programs that may run many times in one process."""
 PROCESSES = 8
 START_S = 120.0
+PATIENCE_S = 30.0
+"""Time to wait for a process that is warm: one more takes about 10 s of a processor until it is, too."""
+LOOK_S = 0.02
 MEMORY = ("-Xmx2g", "-XX:ReservedCodeCacheSize=128m")
+TRUSTED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
+"""Classes of pinned programs are not verified each time that they are loaded, which is a tenth of a run."""
 
 
 def main() -> None:
@@ -39,9 +44,8 @@ def main() -> None:
     if program in PROGRAMS and folder.is_dir():
         with suppress(OSError):
             _make(classes, root)
-            ended = _ask(
-                folder, [*java, *MEMORY, "-cp", f"{classes}/*", "warm.ServeKt"], [path, program, *_absolute(arguments)]
-            )
+            server = [*java, *MEMORY, *TRUSTED, "-cp", f"{classes}/*", "warm.ServeKt"]
+            ended = _ask(folder, server, [path, program, *_absolute(arguments)])
             if ended:
                 sys.exit(_told(*ended))
     os.execv(command[0], command)
@@ -62,15 +66,24 @@ def _make(classes: Path, root: Path) -> None:
 
 
 def _ask(folder: Path, server: list[str], words: list[str]) -> tuple[int, bytes, bytes] | None:
-    """Exit code, output and errors of a run in the first process that is free; None if it ended without an answer."""
-    for number in range(PROCESSES):
-        with (folder / f"{number}.lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            with _connected(folder / f"{number}.socket", server) as connection:
-                return _answer(connection, "\0".join(words).encode())
+    """Exit code, output and errors of a run in the first process that is free; None if it ended without an answer.
+
+    Another process begins when those that run have been busy for PATIENCE_S.
+    """
+    end = time.monotonic() + PATIENCE_S
+    while folder.is_dir():
+        for number in range(PROCESSES):
+            place = folder / f"{number}.socket"
+            if number and not place.exists() and time.monotonic() < end:
+                break
+            with place.with_suffix(".lock").open("a") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                with _connected(place, server) as connection:
+                    return _answer(connection, "\0".join(words).encode())
+        time.sleep(LOOK_S)
     return None
 
 
