@@ -33,6 +33,7 @@ ALONE = ("condition_variable_destructor", "error_category", "ios.instantiations"
 FOLDERS = ("", "filesystem", "ryu")
 OF_THE_COMPILER = "int128_builtins"
 """A source of what the compiler's own library has."""
+OF_COMPILER = Path(__file__).with_name("compiler_library.cpp")
 OF_ABI = """
     abort_message cxa_aux_runtime cxa_default_handlers cxa_demangle cxa_exception cxa_exception_storage cxa_guard
     cxa_handlers cxa_personality cxa_thread_atexit cxa_vector cxa_virtual fallback_malloc private_typeinfo
@@ -53,7 +54,8 @@ def compiler(arguments: Sequence[str | Path], *, what: str) -> None:
 def link(objects: Sequence[Path], options: Sequence[str | Path], product: Path, *, what: str) -> None:
     """Links a program or library for TARGET. Raises ToolError."""
     library = sorted(_libcxx().glob("*.o"))
-    compiler(["-target", TARGET, "-nostdlib++", *objects, *library, "-lunwind", *options, "-o", product], what=what)
+    own = ("-nostdlib++", "-rtlib=none", "-fno-sanitize=undefined")
+    compiler(["-target", TARGET, *objects, *library, "-lunwind", *options, *own, "-o", product], what=what)
 
 
 def build(sources: Sequence[Path], options: Sequence[str | Path], product: Path, *more: str, what: str) -> None:
@@ -79,12 +81,12 @@ def _libcxx() -> Path:
         whole.write_text(_including(together), encoding="utf-8", newline="\n")
         below.write_text(_including([abi / f"{name}.cpp" for name in OF_ABI]), encoding="utf-8", newline="\n")
         found = ["-I", own, "-I", root / "libcxxabi" / "include", "-I", root / "libcxx" / "libc"]
-        for source in (whole, *(path for path in sources if path.stem in ALONE), below):
+        for source in (whole, *(path for path in sources if path.stem in ALONE), below, OF_COMPILER):
             macros = ABI if source == below else LIBRARY
             command = ["-target", TARGET, *FLAGS, *HIDDEN, *macros, *found, "-c", source]
             compiler([*command, "-o", folder / f"{source.stem}.o"], what=f"compiling libc++'s {source.name}")
 
-    return kept("libcxx", make, downloads.pin(builder.COMPILER).sha256, Path(__file__))
+    return kept("libcxx", make, downloads.pin(builder.COMPILER).sha256, Path(__file__), OF_COMPILER)
 
 
 def _including(sources: Sequence[Path]) -> str:
