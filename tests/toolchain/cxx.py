@@ -19,6 +19,8 @@ from tests.toolchain.kept import kept
 
 TARGET = "x86_64-linux-gnu.2.34"
 FLAGS = ("-O0", "-g0", "-fno-sanitize=undefined", "-std=c++23", "-w", "-DNDEBUG", "-fPIC")
+WITHOUT_CODE = ("-Xclang", "-ast-print", "-Xclang", "-ast-dump-filter=Nothing")
+"""Options of a compiler that checks all and generates nothing: it writes a file without text, as builds want one."""
 HIDDEN = ("-fvisibility=hidden", "-fvisibility-inlines-hidden")
 LIBRARY = (
     "-D_LIBCPP_BUILDING_LIBRARY",
@@ -63,8 +65,8 @@ def build(sources: Sequence[Path], options: Sequence[str | Path], product: Path,
     with tempfile.TemporaryDirectory() as folder:
         objects = [Path(folder, f"{source.stem}.o") for source in sources]
         for source, made in zip(sources, objects, strict=True):
-            compiler(["-target", TARGET, *options, "-c", source, "-o", made], what=what)
-        link(objects, [*options, *more], product, what=what)
+            compiler(["-target", TARGET, "-fno-sanitize=undefined", *options, "-c", source, "-o", made], what=what)
+        link(objects, more, product, what=what)
 
 
 def _libcxx() -> Path:
@@ -78,8 +80,8 @@ def _libcxx() -> Path:
         )
         together = [path for path in sources if path.stem not in ALONE]
         whole, below = folder / "whole.cpp", folder / "below.cpp"
-        whole.write_text(_including(together), encoding="utf-8", newline="\n")
-        below.write_text(_including([abi / f"{name}.cpp" for name in OF_ABI]), encoding="utf-8", newline="\n")
+        whole.write_text(including(together), encoding="utf-8", newline="\n")
+        below.write_text(including([abi / f"{name}.cpp" for name in OF_ABI]), encoding="utf-8", newline="\n")
         found = ["-I", own, "-I", root / "libcxxabi" / "include", "-I", root / "libcxx" / "libc"]
         for source in (whole, *(path for path in sources if path.stem in ALONE), below, OF_COMPILER):
             macros = ABI if source == below else LIBRARY
@@ -89,5 +91,6 @@ def _libcxx() -> Path:
     return kept("libcxx", make, downloads.pin(builder.COMPILER).sha256, Path(__file__), OF_COMPILER)
 
 
-def _including(sources: Sequence[Path]) -> str:
+def including(sources: Sequence[Path]) -> str:
+    """The text of a source that is all of `sources`."""
     return "".join(f'#include "{path}"\n' for path in sources)
