@@ -65,8 +65,10 @@ CHECKED = (
     "-fno-sanitize-recover=all",
     "-U_LIBCPP_HARDENING_MODE",
     "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
+    "-U_LIBCPP_ASSERTION_SEMANTIC_DEFAULT",
+    "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_ENFORCE",
 )
-"""For a program that ends if a number overflows, or an index is out of bounds."""
+"""For a program that ends if a number overflows, or an index is out of bounds: zig would ignore what libc++ finds."""
 OPTIMIZED = ("Sha256",)
 """Sources that read whole files byte by byte."""
 HEADERS = """
