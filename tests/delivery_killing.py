@@ -31,6 +31,8 @@ def library() -> Path:
             "-shared",
             "-fPIC",
             "-O1",
+            "-fno-sanitize=undefined",
+            "-rtlib=none",  # zig would have to compile the libraries that it links with C
             "-o",
             folder / "killing.so",
             SOURCE,

@@ -1,7 +1,9 @@
 """The C++ of React Native packages: code that JavaScript cannot reach, and compilation for phones."""
 
 import hashlib
+import itertools
 import re
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -23,13 +25,6 @@ UNIT = jsc.HOST / "unit" / "unit.cpp"
 PARTS = ("Failure", "ProtocolBuffers", "Sha256", "Weights")
 NAMESPACE = "pageorientationcxx"
 REFUSED = 3
-CHECKED = (
-    "-fsanitize=undefined",
-    "-fno-sanitize-recover=all",
-    "-U_LIBCPP_HARDENING_MODE",
-    "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
-)
-"""Ends the program if a number overflows, or an index is out of bounds."""
 PHONES = {
     # Neither Android's headers nor Apple's: those of musl, and what Apple has published of macOS.
     "android": ("-target", "aarch64-linux-musl", "-D__ANDROID__"),
@@ -54,16 +49,15 @@ def specs(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def unit(built: packages.Built) -> Unit:
     """Run a command of unit.cpp: its exit code and output."""
     sources = [UNIT, *(built.package / "cpp" / f"{name}.cpp" for name in PARTS)]
-    flags = [each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")]
-    options = [*flags, *CHECKED, f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
 
     def make(folder: Path) -> None:
-        include = ["-I", str(built.package / "cpp")]
-        cxx.build(sources, [*options, *include], folder / "unit", what="compiling unit.cpp")
+        options = [f"-DPACKAGE={NAMESPACE}", "-I", str(built.package / "cpp")]
+        jsc.build_checked(sources, options, folder / "unit")
 
     headers = sorted((built.package / "cpp").glob("*.h"))
     compiler = downloads.pin(builder.COMPILER).sha256
-    program = kept("react-native-unit", make, compiler, cxx.TARGET, *options, *sources, *headers) / "unit"
+    options = (cxx.TARGET, *jsc.CHECKED, *jsc.WARNINGS)
+    program = kept("react-native-unit", make, compiler, *options, *sources, *headers) / "unit"
 
     def run(*words: str | Path) -> tuple[int, str]:
         done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=300)
@@ -221,17 +215,24 @@ def test_damaged_models_end_nothing(unit: Unit, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("phone", "is_all"),
-    [("ios", True), ("android", False), pytest.param("android", True, marks=pytest.mark.nightly("for iPhones, all"))],
+    ("phone", "is_all", "is_alone"),
+    [
+        ("ios", True, False),
+        ("android", False, True),
+        pytest.param("ios", True, True, marks=pytest.mark.nightly("alone, by SwiftPM; for iPhones, with headers")),
+        pytest.param("android", True, True, marks=pytest.mark.nightly("for iPhones, all")),
+    ],
 )
-def test_sources_compile_for_phones(built: packages.Built, specs: Path, phone: str, is_all: bool) -> None:
-    """Each alone, with the headers that it includes and no other. `is_all`: not those alone that ask for the system."""
+def test_sources_compile_for_phones(
+    built: packages.Built, specs: Path, phone: str, is_all: bool, is_alone: bool
+) -> None:
+    """`is_all`: not only those that ask for the system. `is_alone`: each with the headers that it includes alone."""
     sources = sorted((built.package / "cpp").glob("*.cpp"))
     asking = [path for path in sources if SYSTEM.search(path.read_text(encoding="utf-8"))]
     assert len(sources) > 15
     assert 3 < len(asking) < len(sources)
     wanted = sources if is_all else asking
-    objects = jsc.objects_for(PHONES[phone], built.package, specs, wanted)
+    objects = jsc.objects_for(PHONES[phone], built.package, specs, wanted, is_alone=is_alone)
     assert [path.stem for path in objects] == [path.stem for path in wanted]
 
 
@@ -239,6 +240,64 @@ def test_headers_do_not_ask_for_the_system(built: packages.Built) -> None:
     """Sources that include them would have to be compiled for each at every change."""
     headers = [path for path in (built.package / "cpp").glob("*.h") if SYSTEM.search(path.read_text(encoding="utf-8"))]
     assert headers == []
+
+
+CHECKS = """\
+#include <cstdlib>
+#include <iostream>
+#include <vector>
+
+__int128 read(const char* text) {
+  const bool isNegative = *text == '-';
+  unsigned __int128 size = 0;
+  for (text += isNegative; *text != 0; ++text) {
+    size = 16 * size + static_cast<unsigned>(*text - (*text > '9' ? 'a' - 10 : '0'));
+  }
+  return static_cast<__int128>(isNegative ? -size : size);
+}
+
+int main(int count, char** words) {
+  if (count == 2) return 2147483647 + std::atoi(words[1]);
+  if (count == 4) return std::vector<int>(3).at(0) + std::vector<int>(3)[static_cast<std::size_t>(count)];
+  const auto quotient = read(words[1]) / read(words[2]);
+  std::cout << static_cast<std::int64_t>(quotient >> 64) << " " << static_cast<std::uint64_t>(quotient) << "\\n";
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def checks(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[int, str]]:
+    """Runs CHECKS: the exit code and the output."""
+    folder = tmp_path_factory.mktemp("checks")
+    (folder / "checks.cpp").write_text(CHECKS, encoding="utf-8", newline="\n")
+    jsc.build_checked([folder / "checks.cpp"], [], folder / "checks")
+
+    def run(*words: str) -> tuple[int, str]:
+        done = subprocess.run([folder / "checks", *words], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def test_an_overflow_and_a_wrong_index_end_a_program_that_is_checked(checks: Unit) -> None:
+    assert checks("0")[0] == 255
+    code, words = checks("1")
+    assert (code, words.count("checks.cpp:15:")) == (-signal.SIGABRT, 1), words
+    assert "undefined behaviour: add_overflow" in words
+    code, words = checks("1", "2", "3")
+    assert (code, "vector[] index out of bounds" in words) == (-signal.SIGABRT, True), words
+
+
+def test_numbers_of_128_bits_are_divided(checks: Unit) -> None:
+    """By what stands in the place of the compiler's own library."""
+    largest = (1 << 127) - 1
+    numbers = (1, 7, -7, 10**9, -(10**9), (1 << 64) - 1, 1 << 64, -(1 << 64) - 1, 3**80, largest, -largest - 1)
+    for dividend, divisor in itertools.product((0, *numbers), numbers):
+        if (dividend, divisor) == (-largest - 1, -1):
+            continue
+        quotient = abs(dividend) // abs(divisor) * (1 if (dividend < 0) == (divisor < 0) else -1)
+        code, words = checks(f"{dividend:x}", f"{divisor:x}")
+        assert (code, words.split()) == (0, [str(quotient >> 64), str(quotient & (1 << 64) - 1)]), (dividend, divisor)
 
 
 def test_warnings_are_errors(built: packages.Built, tmp_path: Path) -> None:
@@ -269,3 +328,20 @@ def test_an_object_is_taken_from_another_package_where_all_that_it_reads_is_the_
     assert same == first
     assert b"/first" in first
     assert b"/other" in other
+
+
+def test_an_object_is_taken_from_a_package_that_differs_in_the_name_of_its_namespace_alone(tmp_path: Path) -> None:
+    def compiled(namespace: str, number: int) -> bytes:
+        folder = tmp_path / f"{namespace}{number}"
+        folder.mkdir()
+        (folder / "Number.h").write_text(f"namespace mobpack::{namespace} {{ int number(); }}\n", encoding="utf-8")
+        text = f'#include "Number.h"\nint mobpack::{namespace}::number() {{ return {number}; }}\n'
+        (folder / "Number.cpp").write_text(text, encoding="utf-8", newline="\n")
+        options, keys = ["-I", str(folder)], (str(tmp_path),)
+        [made] = jsc.compile_once([folder / "Number.cpp"], folder, options, [folder], *keys, namespace=namespace)
+        return made.read_bytes()
+
+    first, same, other = compiled("firstcxx", 1), compiled("secondcxx", 1), compiled("secondcxx", 2)
+    assert same == first
+    assert other != first
+    assert b"_ZN7mobpack7package6numberEv" in first

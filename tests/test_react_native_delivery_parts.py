@@ -37,13 +37,6 @@ PHONES = {
     "ios": ("-target", "aarch64-macos"),
 }
 Patch = Callable[..., tuple[int, str]]
-CHECKED = (
-    "-fsanitize=undefined",
-    "-fno-sanitize-recover=all",
-    "-U_LIBCPP_HARDENING_MODE",
-    "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
-)
-"""Ends the program if a number overflows, or an index is out of bounds."""
 PATCHER = (
     "Delta",
     "Inflated",
@@ -78,13 +71,11 @@ def patch(package: Path) -> Patch:
     sources = [jsc.HOST / "unit" / "delta.cpp", *(package / "cpp" / f"{name}.cpp" for name in PATCHER)]
 
     def make(folder: Path) -> None:
-        flags = [*(each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")), "-O1"]
-        options: list[str | Path] = ["-isystem", jsc.zlib_headers(), "-I", package / "cpp", f"-DPACKAGE={NAMESPACE}"]
-        options += [*flags, *CHECKED, *jsc.WARNINGS]
-        cxx.build(sources, options, folder / "delta", *jsc.zlib(), what="compiling delta.cpp")
+        options = ["-isystem", str(jsc.zlib_headers()), "-I", str(package / "cpp"), f"-DPACKAGE={NAMESPACE}"]
+        jsc.build_checked(sources, options, folder / "delta", *jsc.zlib())
 
     headers = sorted((package / "cpp").glob("*.h"))
-    program = kept("react-native-delta", make, *toolchain(), *sources, *headers, str(CHECKED)) / "delta"
+    program = kept("react-native-delta", make, *toolchain(), *sources, *headers, *jsc.CHECKED) / "delta"
 
     def run(*words: str | Path) -> tuple[int, str]:
         libraries = {"LD_LIBRARY_PATH": str(jsc.libraries(jsc.onnxruntime())[1])}
@@ -145,8 +136,8 @@ def specs(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_its_sources_compile_for_phones(package: Path, specs: Path, phone: str) -> None:
     sources = [package / "cpp" / f"{name}.cpp" for name in (*SYSTEMS, "ModelsDelivery")]
     options = [*jsc.WARNINGS, *jsc.includes(specs), *jsc.own_headers(package)]
-    if phone == "ios":  # for Android each source has the headers that it includes, and no other
-        options += jsc.with_headers(jsc.NEWEST, PHONES[phone])
+    # For Android each source has the headers that it includes, and no other.
+    options += jsc.with_headers(jsc.NEWEST, PHONES[phone]) if phone == "ios" else cxx.WITHOUT_CODE
 
     def make(folder: Path) -> None:
         jsc.compile_all(sources, folder, options, target=PHONES[phone])

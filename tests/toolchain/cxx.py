@@ -19,6 +19,8 @@ from tests.toolchain.kept import kept
 
 TARGET = "x86_64-linux-gnu.2.34"
 FLAGS = ("-O0", "-g0", "-fno-sanitize=undefined", "-std=c++23", "-w", "-DNDEBUG", "-fPIC")
+WITHOUT_CODE = ("-Xclang", "-ast-print", "-Xclang", "-ast-dump-filter=Nothing")
+"""Options of a compiler that checks all and generates nothing: it writes a file without text, as builds want one."""
 HIDDEN = ("-fvisibility=hidden", "-fvisibility-inlines-hidden")
 LIBRARY = (
     "-D_LIBCPP_BUILDING_LIBRARY",
@@ -33,6 +35,7 @@ ALONE = ("condition_variable_destructor", "error_category", "ios.instantiations"
 FOLDERS = ("", "filesystem", "ryu")
 OF_THE_COMPILER = "int128_builtins"
 """A source of what the compiler's own library has."""
+OF_COMPILER = Path(__file__).with_name("compiler_library.cpp")
 OF_ABI = """
     abort_message cxa_aux_runtime cxa_default_handlers cxa_demangle cxa_exception cxa_exception_storage cxa_guard
     cxa_handlers cxa_personality cxa_thread_atexit cxa_vector cxa_virtual fallback_malloc private_typeinfo
@@ -53,7 +56,8 @@ def compiler(arguments: Sequence[str | Path], *, what: str) -> None:
 def link(objects: Sequence[Path], options: Sequence[str | Path], product: Path, *, what: str) -> None:
     """Links a program or library for TARGET. Raises ToolError."""
     library = sorted(_libcxx().glob("*.o"))
-    compiler(["-target", TARGET, "-nostdlib++", *objects, *library, "-lunwind", *options, "-o", product], what=what)
+    own = ("-nostdlib++", "-rtlib=none", "-fno-sanitize=undefined")
+    compiler(["-target", TARGET, *objects, *library, "-lunwind", *options, *own, "-o", product], what=what)
 
 
 def build(sources: Sequence[Path], options: Sequence[str | Path], product: Path, *more: str, what: str) -> None:
@@ -61,8 +65,8 @@ def build(sources: Sequence[Path], options: Sequence[str | Path], product: Path,
     with tempfile.TemporaryDirectory() as folder:
         objects = [Path(folder, f"{source.stem}.o") for source in sources]
         for source, made in zip(sources, objects, strict=True):
-            compiler(["-target", TARGET, *options, "-c", source, "-o", made], what=what)
-        link(objects, [*options, *more], product, what=what)
+            compiler(["-target", TARGET, "-fno-sanitize=undefined", *options, "-c", source, "-o", made], what=what)
+        link(objects, more, product, what=what)
 
 
 def _libcxx() -> Path:
@@ -76,16 +80,17 @@ def _libcxx() -> Path:
         )
         together = [path for path in sources if path.stem not in ALONE]
         whole, below = folder / "whole.cpp", folder / "below.cpp"
-        whole.write_text(_including(together), encoding="utf-8", newline="\n")
-        below.write_text(_including([abi / f"{name}.cpp" for name in OF_ABI]), encoding="utf-8", newline="\n")
+        whole.write_text(including(together), encoding="utf-8", newline="\n")
+        below.write_text(including([abi / f"{name}.cpp" for name in OF_ABI]), encoding="utf-8", newline="\n")
         found = ["-I", own, "-I", root / "libcxxabi" / "include", "-I", root / "libcxx" / "libc"]
-        for source in (whole, *(path for path in sources if path.stem in ALONE), below):
+        for source in (whole, *(path for path in sources if path.stem in ALONE), below, OF_COMPILER):
             macros = ABI if source == below else LIBRARY
             command = ["-target", TARGET, *FLAGS, *HIDDEN, *macros, *found, "-c", source]
             compiler([*command, "-o", folder / f"{source.stem}.o"], what=f"compiling libc++'s {source.name}")
 
-    return kept("libcxx", make, downloads.pin(builder.COMPILER).sha256, Path(__file__))
+    return kept("libcxx", make, downloads.pin(builder.COMPILER).sha256, Path(__file__), OF_COMPILER)
 
 
-def _including(sources: Sequence[Path]) -> str:
+def including(sources: Sequence[Path]) -> str:
+    """The text of a source that is all of `sources`."""
     return "".join(f'#include "{path}"\n' for path in sources)

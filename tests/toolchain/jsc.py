@@ -58,17 +58,30 @@ ANDROID_MACROS = ("-D__unused=",)
 """of Android's C library and Apple's, which React Native's sources use"""
 FLAGS = ("-std=c++20", "-O0", "-g0", "-DNDEBUG", "-fno-sanitize=undefined")
 """Compiles in half the time that `-O1 -g1` takes: most of what programs do is ONNX Runtime's work and JavaScript's."""
+CHECKED = (
+    *(each for each in FLAGS if not each.startswith("-fno-sanitize")),
+    "-O1",
+    "-fsanitize=undefined",
+    "-fno-sanitize-recover=all",
+    "-U_LIBCPP_HARDENING_MODE",
+    "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
+    "-U_LIBCPP_ASSERTION_SEMANTIC_DEFAULT",
+    "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_ENFORCE",
+)
+"""For a program that ends if a number overflows, or an index is out of bounds: zig would ignore what libc++ finds."""
 OPTIMIZED = ("Sha256",)
 """Sources that read whole files byte by byte."""
 HEADERS = """
-    algorithm array cerrno cmath cstddef cstdint cstdio cstdlib exception filesystem fstream functional limits map
-    memory mutex new optional span sstream string string_view thread utility vector
+    algorithm array cerrno chrono cmath cstddef cstdint cstdio cstdlib exception filesystem fstream functional limits
+    map memory mutex new optional span sstream string string_view thread utility vector
 """.split()
 """Headers that most of a package's sources include; reading them is most of a compilation."""
-OF_REACT_NATIVE = ("jsi/jsi.h", "ReactCommon/CallInvoker.h", "react/bridging/LongLivedObject.h")
+OF_REACT_NATIVE = ("jsi/jsi.h", "ReactCommon/TurboModule.h", "react/bridging/Bridging.h")
 """The same for sources that know React Native."""
 REACT_NATIVE_HEADER = re.compile(r"(jsi|ReactCommon|react)/|\w+JSI\.h$")
 WITH_HEADERS = "-include-pch"
+NAMESPACE = re.compile(r"\bmobpack::(\w+)")
+"""A package's own namespace, which no other package in an app has."""
 INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-l:libz.so.1", "-Wl,--allow-shlib-undefined")
@@ -139,14 +152,17 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
         )
         include = [*includes(specs, project=project), "-I", str(made), *own_headers(package)]
         folders = (*_own_folders(package), specs, made)
+        namespace = _namespace(package)
         knowing = [each for each in sources if _knows_react_native(each, folders)]
         options = [*WARNINGS, _version(project), *include, *with_headers(project)]
-        objects = compile_once([*knowing, HOST / "main.cpp"], made, options, folders, _key(project))
+        knowing += [HOST / "main.cpp"]
+        objects = compile_once(knowing, made, options, folders, _key(project), namespace=namespace)
         # Without the headers of React Native, so that they are the same for all of its versions.
         others = [each for each in sources if each not in knowing]
         options = [*WARNINGS, "-isystem", str(zlib_headers()), *own_headers(package), *with_headers(None)]
-        objects += compile_once(others, made, options, folders, _key(None))
-        generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, ["-w", *include])  # until 0.83
+        objects += compile_once(others, made, options, folders, _key(None), namespace=namespace)
+        options = ["-w", *include, *with_headers(project)]
+        generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, options)  # until 0.83
         library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
         host = sorted(host_objects(project).glob("*.o"))
         options = [*FLAGS, "-L", str(library), *LIBRARIES]
@@ -156,12 +172,19 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
     return Program(folder / "host")
 
 
-def objects_for(target: Sequence[str], package: Path, specs: Path, sources: Sequence[Path]) -> list[Path]:
-    """C++ sources of an unpacked package compiled for another machine, each alone; made once for the same sources."""
-    folder = _cached("objects", _content(package, specs), _key(NEWEST), *target, *(path.name for path in sources))
+def objects_for(
+    target: Sequence[str], package: Path, specs: Path, sources: Sequence[Path], *, is_alone: bool
+) -> list[Path]:
+    """C++ sources of an unpacked package compiled for another machine; made once for the same sources.
+
+    `is_alone`: each with the headers that it includes and no other; without code.
+    """
+    names = [path.name for path in sources]
+    folder = _cached("objects", _content(package, specs), _key(NEWEST), *target, *names, f"alone: {is_alone}")
 
     def make(made: Path) -> None:
-        compile_all(sources, made, [*WARNINGS, *includes(specs), *own_headers(package)], target=target)
+        given = cxx.WITHOUT_CODE if is_alone else with_headers(NEWEST, target)
+        compile_all(sources, made, [*WARNINGS, *includes(specs), *own_headers(package), *given], target=target)
 
     keep(folder, make)
     return sorted(folder.glob("*.o"))
@@ -173,14 +196,23 @@ def _knows_react_native(source: Path, folders: Sequence[Path]) -> bool:
     return any(REACT_NATIVE_HEADER.match(name) for text in texts for name in INCLUDE.findall(text))
 
 
-def with_headers(project: str | None, target: Sequence[str] = ("-target", TARGET)) -> list[str]:
+def build_checked(sources: Sequence[Path], options: Sequence[str], product: Path, *more: str) -> None:
+    """Compiles a program of parts of a package, CHECKED; `more` are options of the linker alone."""
+    given = [*CHECKED, *WARNINGS, *with_headers(None, flags=CHECKED), *options]
+    cxx.build(sources, given, product, *more, what=f"compiling {product.name}")
+
+
+def with_headers(
+    project: str | None, target: Sequence[str] = ("-target", TARGET), flags: Sequence[str] = FLAGS
+) -> list[str]:
     """Options that have every source include HEADERS, compiled once, and those OF_REACT_NATIVE of a project.
 
-    A source that lacks an `#include` of one of them compiles, too: `objects_for` compiles without them.
+    A source that lacks an `#include` of one of them compiles, too: SwiftPM compiles without them, and `objects_for`
+    can.
     """
     names = HEADERS if project is None else (*HEADERS, *OF_REACT_NATIVE)
     text = "".join(f"#include <{name}>\n" for name in names)
-    folder = place("jsc-headers", text, _key(project), *target)
+    folder = place("jsc-headers", text, _key(project), *target, *flags)
 
     def write(made: Path) -> None:
         (made / "headers.h").write_text(text, encoding="utf-8", newline="\n")
@@ -189,9 +221,8 @@ def with_headers(project: str | None, target: Sequence[str] = ("-target", TARGET
 
     def make(made: Path) -> None:
         read = ["-Xclang", "-fvalidate-ast-input-files-content", *(includes(project=project) if project else ())]
-        flags: list[str | Path] = [*target, *FLAGS, *read]
-        command = [*flags, "-x", "c++-header", source, "-o", made / "headers.pch"]
-        cxx.compiler(command, what="compiling headers")
+        given = [*target, *flags, "-fpch-instantiate-templates", *read]
+        cxx.compiler([*given, "-x", "c++-header", source, "-o", made / "headers.pch"], what="compiling headers")
 
     return [WITH_HEADERS, str(keep(folder, make) / "headers.pch")]
 
@@ -213,8 +244,14 @@ def host_objects(project: str) -> Path:
     folder = _cached("react-native", [*sources, *own, *sorted(HOST.glob("*.h"))], _key(project))
 
     def make(made: Path) -> None:
-        compile_all(sources, made, ["-w", *ANDROID_MACROS, *includes(project=project)])
-        compile_all(own, made, [*WARNINGS, _version(project), *includes(project=project)])
+        read = [*includes(project=project), *with_headers(project)]
+        for name, each, options in (
+            ("theirs", sources, ["-w", *ANDROID_MACROS]),
+            ("own", own, [*WARNINGS, _version(project)]),
+        ):
+            whole = made / f"{name}.cpp"
+            whole.write_text(cxx.including(each), encoding="utf-8", newline="\n")
+            compile_all([whole], made, [*options, *read])
 
     keep(folder, make)
     return folder
@@ -273,25 +310,39 @@ def _without_headers(options: Sequence[str]) -> list[str]:
 
 
 def compile_once(
-    sources: Iterable[Path], folder: Path, options: Sequence[str], own: Sequence[Path], *keys: str
+    sources: Iterable[Path], folder: Path, options: Sequence[str], own: Sequence[Path], *keys: str, namespace: str = ""
 ) -> list[Path]:
     """As `compile_all`; an object is taken from another package where its source is the same there.
 
     The key of an object is the text of the source, of the headers in the folders `own` that it includes, directly or
-    not, and `keys`: of the options, and of all other headers.
+    not, and `keys`: of the options, and of all other headers. The package's own `namespace` has the same name in all
+    objects, those of packages that differ in it alone are the same.
     """
+    renamed = [f"-D{namespace}=package"] if namespace else []
 
     def object_of(source: Path) -> Path:
         headers = sorted(_included(source, own), key=lambda path: (path.name, path))
-        found = place(f"jsc-object-{source.stem}", source, *headers, *keys)
+        texts = [f"{path.name}\n{_without_namespace(path, namespace)}" for path in (source, *headers)]
+        found = place(f"jsc-object-{source.stem}", *texts, *keys)
 
         def make(made: Path) -> None:
-            compile_all([source], made, options)
+            compile_all([source], made, [*renamed, *options])
 
         return Path(shutil.copy(keep(found, make) / f"{source.stem}.o", folder))
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(object_of, sources))
+
+
+def _namespace(package: Path) -> str:
+    """The namespace of an unpacked package."""
+    [name] = set(NAMESPACE.findall((package / "cpp" / "Failure.h").read_text(encoding="utf-8")))
+    return str(name)
+
+
+def _without_namespace(source: Path, namespace: str) -> str:
+    text = source.read_text(encoding="utf-8")
+    return text.replace(f"mobpack::{namespace}", "mobpack::package") if namespace else text
 
 
 def _included(source: Path, folders: Sequence[Path]) -> set[Path]:

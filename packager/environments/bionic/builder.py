@@ -120,8 +120,10 @@ def build_one(
                 f"-Wl,-soname,{library.name}",
                 f"-Wl,--version-script={versions}",
                 "-Wl,-z,defs",
-                # Without the compiler's own library: its memcpy and memset would replace glibc's.
+                # Without the compiler's own library, which zig would have to compile: its memcpy and memset would
+                # replace glibc's.
                 "-nodefaultlibs",
+                "-rtlib=none",
                 "-o",
                 library,
                 source,

@@ -42,7 +42,7 @@ def complaints(source: Path, options: Sequence[str | Path], own: Sequence[Path])
         said = ""
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                command = [*options, "-c", source, "-o", Path(scratch, "made.o")]
+                command = [*options, *cxx.WITHOUT_CODE, "-c", source, "-o", Path(scratch, "made.o")]
                 cxx.compiler(command, what=f"compiling {source.name}")
             except ToolError as error:
                 if not MISTAKE.search(error.message):

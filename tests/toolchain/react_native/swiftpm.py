@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.toolchain import jsc, node
+from tests.toolchain import cxx, jsc, node
 from tests.toolchain.kept import kept
 from tests.toolchain.npm_checks import contents
 from tests.toolchain.react_native import bare, codegen
@@ -110,12 +110,13 @@ class SwiftPmApp:
         return swift().run(["swift", *command], cwd=folder, mounts={str(self.folder): self.folder, **_mounts()})
 
     def build(self) -> Finished:
-        """`swift build`; what is built stays unlinked, because the libraries are Apple's."""
+        """`swift build`, which checks all sources; nothing is linked, because the libraries are Apple's."""
         seen = [option for folder in _headers() for option in ("-Xcc", "-isystem", "-Xcc", str(folder))]
         quick = ("-j", "2", "--disable-index-store", "-Xcc", "-g0")
         lenient = ("-Xcc", "-Wno-everything", "-Xcc", "-fmodule-name=ReactAppHeaders")
+        checked = [word for option in cxx.WITHOUT_CODE for word in ("-Xcc", option)]
         place = ("--scratch-path", str(self.folder / "scratch"))
-        return self.run("build", *place, *quick, *lenient, *seen, folder=self.linked)
+        return self.run("build", *place, *quick, *lenient, *checked, *seen, folder=self.linked)
 
 
 def make(app: BareApp) -> SwiftPmApp:
