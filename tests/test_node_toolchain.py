@@ -336,7 +336,7 @@ def test_complaints_of_a_compiler_are_kept_for_the_same_content_alone(tmp_path: 
         place.src.mkdir(parents=True)
         (place.src / "index.ts").write_text(text, encoding="utf-8")
         place.configure({})
-        [done] = compile_all(typescript.PROJECT, [place.config])
+        [done] = compile_all([place.config])
         assert (place.lib / "index.js").read_text(encoding="utf-8").startswith("export const one")
         return done
 

@@ -79,7 +79,7 @@ def test_its_notes_are_those_of_all_apps() -> None:
 
 def test_its_types_are_right_on_phones_and_in_browsers(app: Path) -> None:
     configs = {"browsers": [".web", ""], "phones": [".native", ""]}
-    done = compile_all("expo", [sample_app.config(app, name, suffixes) for name, suffixes in configs.items()])
+    done = compile_all([sample_app.config(app, name, suffixes) for name, suffixes in configs.items()])
     assert [(each.returncode, each.output) for each in done] == [(0, ""), (0, "")]
 
 

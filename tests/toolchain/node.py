@@ -194,14 +194,23 @@ def run(
     environment: Mapping[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> Finished:
-    """Runs a JavaScript file, or what else stands after `node` on a command line, to its end or for `timeout_s`.
+    """Runs a JavaScript file, or what else stands after `node` on a command line, as `execute` does."""
+    return execute([node().program, *arguments], cwd=cwd, environment=environment, timeout_s=timeout_s)
+
+
+def execute(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> Finished:
+    """Runs a program of npm packages to its end or for `timeout_s`.
 
     Removes temporary files that programs leave behind (Expo's and React Native's do). What Node.js compiled of scripts
     stays in the user's cache.
     """
-    program = node().program
-    path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"  # for programs that start `node`
-    command = [str(program), *map(str, arguments)]
+    path = f"{node().program.parent}{os.pathsep}{os.environ.get('PATH', '')}"  # for programs that start `node`
     with (
         tempfile.TemporaryFile("w+") as stdout,
         tempfile.TemporaryFile("w+") as stderr,
@@ -217,7 +226,7 @@ def run(
             **(environment or {}),
         }
         process = subprocess.Popen(
-            command,
+            list(map(str, command)),
             cwd=cwd,
             env=variables,
             stdin=subprocess.DEVNULL,
