@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -99,6 +100,8 @@ def test_phones_decode_pictures_natively_and_browsers_on_a_canvas(exported: Path
         text = "".join(bundle.read_text(encoding="utf-8") for bundle in bundles)
         assert ("getImageData" in text, "FilesAndroid" in text) == (platform == "web", platform != "web")
         assert "espresso" in text, "the names of the classes"
+        modules = sorted(re.findall(r"\.get\(['\"](?!Native)(\w+Cxx)['\"]\)", text))
+        assert modules == ([] if platform == "web" else ["NotesCxx", "VisionModelsCxx"])
 
 
 def test_prebuild_links_the_packages_and_names_what_phones_ask_for(app: Path) -> None:
