@@ -99,7 +99,7 @@ def test_the_place_of_a_package_in_the_registry_follows_from_its_name_and_versio
         "node_modules/elsewhere": {**hashed, "optional": True, "os": ["none"]},
         "node_modules/here": {**hashed, "optional": True, "os": ["!none"]},
     }
-    found = npm_packages.locked(lock_of(tmp_path, packages))
+    found = npm_packages.packages_of(lock_of(tmp_path, packages))
 
     assert [each.address("https://example.org/npm/") for each in found] == [
         "https://example.org/npm/@a/b/-/b-1.2.0.tgz",
