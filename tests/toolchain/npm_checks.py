@@ -21,7 +21,7 @@ from tests.toolchain.node import Finished
 SAID = "said.json"
 COMPILER = "typescript"
 """the locked project that has it"""
-QUIET = ("--pretty", "false", "--singleThreaded")
+PLAIN = ("--pretty", "false")
 LITTLE_WORK = {"GOGC": "400"}
 """It looks for memory to use again a quarter as often."""
 COMPLAINT = re.compile(r"^(\S[^(\n]*\(\d+),\d+\): error TS", re.MULTILINE)
@@ -53,7 +53,12 @@ def compile_all(configs: Sequence[Path], made: str = "lib") -> list[Finished]:
     return [
         _known(
             place("npm-tsc", str(compiler), config.name, *contents(config.parent)),
-            partial(node.execute, [compiler, "-p", config.name, *QUIET], cwd=config.parent, environment=LITTLE_WORK),
+            partial(
+                node.execute,
+                [compiler, "-p", config.name, *PLAIN, "--singleThreaded"],
+                cwd=config.parent,
+                environment=LITTLE_WORK,
+            ),
             folder=config.parent,
             made=made,
         )
@@ -64,7 +69,7 @@ def compile_all(configs: Sequence[Path], made: str = "lib") -> list[Finished]:
 def complaints_of_6(config: Path) -> set[str]:
     """As `complaints`, of the last compiler that is JavaScript; it emits nothing."""
     program = node.tool(node.project("react_native"), "tsc")
-    done = node.run([program, "-p", config.name, "--noEmit", *QUIET[:2]], cwd=config.parent)
+    done = node.run([program, "-p", config.name, "--noEmit", *PLAIN], cwd=config.parent)
     assert bool(done.returncode) == bool(complaints(done)), done.output
     return complaints(done)
 
