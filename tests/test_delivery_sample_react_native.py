@@ -78,7 +78,7 @@ def test_its_types_are_right_with_a_channel(app: Path) -> None:
     configs = [
         sample_app.config(app, kind, [f".{kind}", ".channel", ".native", ""], without) for kind in ("channel", "wrong")
     ]
-    right, refused = compile_all("expo", configs)
+    right, refused = compile_all(configs)
     (app / "src" / "model.wrong.tsx").unlink()
     assert (right.returncode, right.output) == (0, "")
     assert "src/model.wrong.tsx(" in refused.output

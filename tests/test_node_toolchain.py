@@ -1,16 +1,25 @@
 """Projects of npm packages for tests: locked by hash, and installed whole or not at all."""
 
+import base64
+import hashlib
+import io
 import json
+import os
 import re
+import sys
+import tarfile
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from packager.core.errors import ToolError
-from tests.toolchain import node, typescript
+from tests.toolchain import node, npm_packages, typescript
 from tests.toolchain.npm_checks import compile_all
 
 PROJECTS = sorted(path.name for path in node.PROJECTS.iterdir())
@@ -70,64 +79,203 @@ def test_a_project_holds_what_its_lock_names(name: str) -> None:
         assert (installed["name"], installed["version"]) == (package, version)
 
 
-def test_the_place_of_a_package_in_the_registry_follows_from_its_name_and_version() -> None:
+def lock_of(folder: Path, packages: Mapping[str, Mapping[str, Any]]) -> Path:
+    """The lock of a project in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = {"name": "small", "dependencies": {path.removeprefix("node_modules/"): "*" for path in packages}}
+    lock = {"name": "small", "lockfileVersion": 3, "packages": {"": asked, **packages}}
+    (folder / "package.json").write_text(json.dumps(asked), encoding="utf-8")
+    (folder / "package-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    return folder / "package-lock.json"
+
+
+def test_the_place_of_a_package_in_the_registry_follows_from_its_name_and_version(tmp_path: Path) -> None:
     hashed: dict[str, Any] = {"version": "1.2.0", "integrity": "sha512-"}
     packages: dict[str, dict[str, Any]] = {
-        "": {"dependencies": {"@a/b": "1.2.0"}},
         "node_modules/@a/b": hashed,
         "node_modules/@a/b/node_modules/c": hashed,
         "node_modules/called": {**hashed, "name": "@a/real"},
         "node_modules/c/node_modules/bundled": {"version": "1.2.0", "inBundle": True},
-        "node_modules/elsewhere": {**hashed, "resolved": "https://example.com/e.tgz"},
+        "node_modules/elsewhere": {**hashed, "optional": True, "os": ["none"]},
+        "node_modules/here": {**hashed, "optional": True, "os": ["!none"]},
     }
-    locked = json.dumps({"lockfileVersion": 3, "packages": packages})
-    placed = json.loads(node.with_places(locked, "https://example.org/npm/\n"))["packages"]
+    found = npm_packages.packages_of(lock_of(tmp_path, packages))
 
-    assert places(placed) == [
+    assert [each.address("https://example.org/npm/") for each in found] == [
         "https://example.org/npm/@a/b/-/b-1.2.0.tgz",
         "https://example.org/npm/c/-/c-1.2.0.tgz",
         "https://example.org/npm/@a/real/-/real-1.2.0.tgz",
-        "https://example.com/e.tgz",
+        "https://example.org/npm/here/-/here-1.2.0.tgz",
     ]
-    assert {path: {**entry, "resolved": ""} for path, entry in placed.items()} == {
-        path: {**entry, "resolved": ""} for path, entry in packages.items()
+
+
+def archive_of(files: Mapping[str, str], kind: int = tarfile.PAX_FORMAT, entry_type: bytes = tarfile.REGTYPE) -> bytes:
+    """An archive of entries with these contents; a name that ends with `.sh` is that of a program."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", format=kind) as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.mode, entry.size = entry_type, 0o755 if name.endswith(".sh") else 0o644, len(text)
+            entry.linkname = "package/other" if entry_type == tarfile.SYMTYPE else ""
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("kind", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_an_archive_of_npm_is_read_as_python_reads_it(kind: int) -> None:
+    long = "/".join(["package", "folder" * 12, "with" * 12, "a-long-name" * 6, "file.js"])
+    files = {"package/index.js": "x" * 512, "package/empty": "", long: "y" * 700, "package/run.sh": "z"}
+    found = {
+        path: (is_program, bytes(text)) for path, is_program, text in npm_packages.entries(archive_of(files, kind))
+    }
+
+    assert found == {
+        name.removeprefix("package/"): (name.endswith(".sh"), text.encode()) for name, text in files.items()
     }
 
 
+@pytest.mark.parametrize("name", ["package/../../file", "/package/file", "file", "package/a/../../../file"])
+def test_a_path_that_leads_out_of_a_package_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="leads out of the package"):
+        npm_packages.unpack(archive_of({name: "x"}), tmp_path / "a" / "b" / "c", "c")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("entry_type", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
+def test_what_npm_does_not_pack_is_refused(entry_type: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="an entry of type"):
+        npm_packages.unpack(archive_of({"package/link": ""}, entry_type=entry_type), tmp_path / "c", "c")
+
+
+def test_what_no_test_reads_is_left_out(tmp_path: Path) -> None:
+    files = {
+        "package/bin/napi-v6/none/x64/lib.so": "",
+        f"package/bin/napi-v6/{sys.platform}/{npm_packages.MACHINE}/lib.so": "",
+        "package/lib/index.js": "",
+        "package/lib/index.js.map": "",
+    }
+    npm_packages.unpack(archive_of(files), tmp_path, "onnxruntime-node")
+
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()} == {
+        f"bin/napi-v6/{sys.platform}/{npm_packages.MACHINE}/lib.so",
+        "lib/index.js",
+    }
+
+
+@dataclass
+class Registry:
+    """A server with packages at the places that most registries have."""
+
+    archives: dict[str, bytes]
+    asked: list[str] = field(default_factory=list)
+
+    def add(self, name: str, archive: bytes) -> dict[str, Any]:
+        """The entry of a lock for version 1.0.0 of the package."""
+        self.archives[f"/{name}/-/{name.rpartition('/')[2]}-1.0.0.tgz"] = archive
+        hashed = base64.b64encode(hashlib.sha512(archive).digest()).decode()
+        return {"version": "1.0.0", "integrity": f"sha512-{hashed}"}
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Registry, str]]:
+    """A registry, and its address."""
+    registry = Registry({})
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            registry.asked.append(self.path)
+            body = registry.archives.get(self.path)
+            self.send_response(404 if body is None else 200)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *arguments: object) -> None:
+            """Nothing is written."""
+
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield registry, f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+        thread.join()
+
+
 @pytest.mark.react_native
-def test_a_registry_that_has_packages_in_other_places_is_asked_for_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_projects_hold_files_of_their_packages_and_commands_and_share_those_that_both_name(
+    served: tuple[Registry, str], tmp_path: Path
 ) -> None:
+    registry, address = served
+    tool = registry.add("@a/tool", archive_of({"package/run.js": "run", "package/lib/index.js": "tool"}))
+    nested = registry.add("inner", archive_of({"other-folder/index.js": "inner"}))
+    bundle = registry.add("bundle", archive_of({"package/node_modules/inner/index.js": "bundled"}))
+    packages = {
+        "node_modules/@a/tool": {**tool, "bin": {"tool": "run.js"}},
+        "node_modules/@a/tool/node_modules/inner": nested,
+        "node_modules/bundle": {**bundle, "bundleDependencies": ["inner"]},
+        "node_modules/bundle/node_modules/inner": {"version": "1.0.0", "inBundle": True},
+    }
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    npm_packages.install(lock_of(first, packages), first, address, [])
+    before = list(registry.asked)
+    npm_packages.install(lock_of(second, packages), second, address, [first])
+
+    for project in (first, second):
+        modules = project / "node_modules"
+        texts = {path.relative_to(modules).as_posix(): path.read_text() for path in files_below(modules)}
+        assert texts == {
+            "@a/tool/run.js": "run",
+            "@a/tool/lib/index.js": "tool",
+            "@a/tool/node_modules/inner/index.js": "inner",
+            "bundle/node_modules/inner/index.js": "bundled",
+        }
+        assert os.access(node.tool(project, "tool"), os.X_OK)
+        assert node.tool(project, "tool") == (modules / "@a" / "tool" / "run.js").resolve()
+    inner = "node_modules/@a/tool/node_modules/inner/index.js"
+    assert (first / inner).samefile(second / inner)
+    assert (len(before), registry.asked[len(before) :]) == (3, ["/bundle/-/bundle-1.0.0.tgz"])
+
+
+def files_below(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+
+
+@pytest.mark.react_native
+def test_a_registry_that_has_packages_in_other_places_is_asked_for_them_by_npm(
+    served: tuple[Registry, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry, address = served
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    seen: list[bool] = []
+    monkeypatch.setattr(node, "registry", lambda: address)
+    asked: list[tuple[str, ...]] = []
 
     def npm(*arguments: str, cwd: Path) -> node.Finished:
-        if arguments[0] == "config":
-            return node.Finished(0, "https://example.org/", "")
-        seen.append("https://example.org/" in (cwd / "package-lock.json").read_text(encoding="utf-8"))
-        return node.Finished(1, "", "npm error 404") if seen[-1] else node.Finished(0, "", "")
+        asked.append(arguments)
+        return node.Finished(0, "", "")
 
     monkeypatch.setattr(node, "npm", npm)
     assert node.install(node.PROJECTS / "ruby").is_dir()
-    assert seen == [True, False]
+    assert asked == [("ci",)]
+    assert any(path.startswith("/@ruby/wasm-wasi/-/wasm-wasi-") for path in registry.asked)
 
 
 @pytest.mark.react_native
+@pytest.mark.parametrize("is_npm", [False, True])
 def test_a_package_with_other_bytes_than_the_locked_ones_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_npm: bool, served: tuple[Registry, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    if is_npm:  # which is asked where the registry has the package elsewhere
+        monkeypatch.setattr(node, "registry", lambda: served[1])
     entry = {"version": "0.2.1", "integrity": f"sha512-{'A' * 86}=="}
-    asked = {"name": "small", "dependencies": {"xhr2": "0.2.1"}}
-    lock = {"name": "small", "lockfileVersion": 3, "packages": {"": asked, "node_modules/xhr2": entry}}
-    project = tmp_path / "small"
-    project.mkdir()
-    (project / "package.json").write_text(json.dumps(asked), encoding="utf-8")
-    (project / "package-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    lock_of(tmp_path / "small", {"node_modules/xhr2": entry})
 
-    with pytest.raises(ToolError, match=r"a package of small is not the locked one") as caught:
-        node.install(project)
+    with pytest.raises(ToolError, match=r"not the locked (one|package)") as caught:
+        node.install(tmp_path / "small")
 
     assert "do not use them" in caught.value.hint
     assert [path.name for path in (tmp_path / "cache" / "mobpack" / "node").iterdir() if path.is_dir()] == []
@@ -188,7 +336,7 @@ def test_complaints_of_a_compiler_are_kept_for_the_same_content_alone(tmp_path: 
         place.src.mkdir(parents=True)
         (place.src / "index.ts").write_text(text, encoding="utf-8")
         place.configure({})
-        [done] = compile_all(typescript.PROJECT, [place.config])
+        [done] = compile_all([place.config])
         assert (place.lib / "index.js").read_text(encoding="utf-8").startswith("export const one")
         return done
 

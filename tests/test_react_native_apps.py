@@ -19,7 +19,7 @@ from packager.files.hashes import sha256_of
 from packager.processes import downloads
 from tests.toolchain import projects
 from tests.toolchain.react_native import bare, cmake_project, codegen, gradle_plugin, groovy_build, packages
-from tests.toolchain.react_native.bare import PLATFORMS, BareApp, Bundle, dependency
+from tests.toolchain.react_native.bare import BareApp, Bundle, dependency
 from tests.toolchain.react_native.gradle_plugin import Generated
 from tests.toolchain.react_native.groovy_build import BuildFile, Evaluated
 from tests.toolchain.require import fetched
@@ -34,6 +34,20 @@ import './index';
 
 globalThis.own = require('./own.ort');
 """
+
+
+ALONE = """\
+const { mergeConfig } = require('@react-native/metro-config');
+
+module.exports = mergeConfig(require('./metro.test.config.js'), {
+  serializer: { getModulesRunBeforeMainModule: () => [] },
+});
+"""
+"""Has Metro bundle a script without React Native."""
+SYSTEMS = (
+    "android",
+    pytest.param("ios", marks=pytest.mark.nightly("Android's bundle; the asset, and the sample app, for iOS")),
+)
 
 
 @pytest.fixture(scope="module")
@@ -322,7 +336,7 @@ def test_pod_install_generates_the_cpp_specification_and_no_objective_c(app: Bar
     assert not [text for text in written if "@protocol Native" in text or "PageOrientationFilesAndroid" in text]
 
 
-@pytest.mark.parametrize("system", PLATFORMS)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_metro_bundles_the_readmes_example(app: BareApp, bundle: Callable[[str], Bundle], system: str) -> None:
     made = bundle(system)
     inside = [source.rpartition(f"/{app.package}/")[2] for source in made.sources if f"/{app.package}/" in source]
@@ -334,7 +348,7 @@ def test_metro_bundles_the_readmes_example(app: BareApp, bundle: Callable[[str],
     assert [path.name for path in made.assets.rglob("*.ort*")] == [made.asset("own.ort").name]
 
 
-@pytest.mark.parametrize("system", PLATFORMS)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_hermes_compiles_the_bundle(bundle: Callable[[str], Bundle], system: str, tmp_path: Path) -> None:
     bytecode = tmp_path / "main.hbc"
     bare.hermes(bundle(system).script, bytecode)
@@ -350,9 +364,12 @@ def test_hermes_refuses_what_is_no_javascript(tmp_path: Path) -> None:
         bare.hermes(script, tmp_path / "main.hbc")
 
 
-@pytest.mark.parametrize("system", PLATFORMS)
-def test_metro_leaves_a_required_model_as_it_is(app: BareApp, bundle: Callable[[str], Bundle], system: str) -> None:
-    assert sha256_of(bundle(system).asset("own.ort")) == sha256_of(app.installed / MODEL)
+def test_metro_leaves_a_required_model_as_it_is(app: BareApp, bundle: Callable[[str], Bundle]) -> None:
+    (app.folder / "alone.js").write_text("globalThis.own = require('./own.ort');\n", encoding="utf-8")
+    (app.folder / "metro.alone.config.js").write_text(ALONE, encoding="utf-8")
+    alone = app.bundle("ios", "alone.js", "metro.alone.config.js")
+    for made in (bundle("android"), alone):
+        assert sha256_of(made.asset("own.ort")) == sha256_of(app.installed / MODEL)
 
 
 def test_metro_takes_no_model_without_the_readmes_settings(app: BareApp) -> None:
@@ -369,4 +386,4 @@ def test_metro_bundles_no_package_with_a_missing_module(app: BareApp) -> None:
         changed(app.installed / "lib" / "native.js", None),
         pytest.raises(AssertionError, match="Unable to resolve module"),
     ):
-        app.bundle("ios")
+        app.bundle("android")

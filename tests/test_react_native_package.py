@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolchain import node, projects, typescript
+from tests.toolchain import node, npm_checks, projects, typescript
 from tests.toolchain.node import Finished
 from tests.toolchain.npm_checks import check, compile_all
 from tests.toolchain.react_native import codegen, packages
@@ -59,7 +59,7 @@ def configured(folder: Path, options: Mapping[str, object], *, include: Sequence
 
 def tsc(folder: Path, options: Mapping[str, object], *, include: Sequence[str]) -> Finished:
     """The compiler's errors for a folder."""
-    [done] = compile_all(typescript.PROJECT, [Workplace(configured(folder, options, include=include)).config])
+    [done] = compile_all([Workplace(configured(folder, options, include=include)).config])
     return done
 
 
@@ -108,7 +108,7 @@ def compiled(built: Built, difficult: Built, tmp_path_factory: pytest.TempPathFa
         "examples": with_examples(built, difficult, folder / "examples"),
         **{name: with_consumer(built, folder / name, options) for name, options in RESOLUTIONS.items()},
     }
-    said = compile_all(typescript.PROJECT, [Workplace(each).config for each in folders.values()])
+    said = compile_all([Workplace(each).config for each in folders.values()])
     return {name: Compiled(each, done) for (name, each), done in zip(folders.items(), said, strict=True)}
 
 
@@ -142,6 +142,13 @@ def test_the_sources_the_readmes_examples_and_a_program_that_uses_all_of_a_packa
     compiled: Mapping[str, Compiled], name: str
 ) -> None:
     assert complaints(compiled[name].done) == []
+
+
+@pytest.mark.nightly("the same by TypeScript 7")
+@pytest.mark.parametrize("name", ["sources", "examples", *RESOLUTIONS])
+def test_typescript_6_complains_of_the_same(compiled: Mapping[str, Compiled], name: str) -> None:
+    found = compiled[name]
+    assert npm_checks.complaints_of_6(Workplace(found.folder).config) == npm_checks.complaints(found.done)
 
 
 def test_the_sources_and_the_readmes_examples_hold_to_the_rules_of_strict_types_and_of_react(

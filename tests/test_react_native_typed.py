@@ -354,7 +354,7 @@ const signal = new AbortController().signal;
 void [model, several, listener, ranker, tagger, Similarity, vector, picture, sound, signal];
 """
 WRONG = {
-    "a picture without its size": ("await model.classify({ data: picture.data, width: 1 });", "TS2345"),
+    "a picture without its size": ("await model.classify({ data: picture.data, width: 1 });", "TS2741"),
     "pixels as numbers": ("await model.classify({ ...picture, data: [1, 2] });", "TS2322"),
     "pixels as floats": ("await model.classify({ ...picture, data: new Float32Array(4) });", "TS2322"),
     "a format that there is not": ("await model.classify({ ...picture, format: 'yuv' });", "TS2322"),
@@ -363,8 +363,8 @@ WRONG = {
         "await model.classify({ ...picture, region: { left: 0, top: 0, right: 1 } });",
         "TS2741",
     ),
-    "a picture for a sound": ("await listener.classify(picture);", "TS2345"),
-    "a sound without its rate": ("await listener.classify({ samples: sound.samples });", "TS2345"),
+    "a picture for a sound": ("await listener.classify(picture);", "TS2739"),
+    "a sound without its rate": ("await listener.classify({ samples: sound.samples });", "TS2741"),
     "samples of another type": ("await listener.classify({ ...sound, samples: new Uint8Array(4) });", "TS2322"),
     "a method that the model has not": ("await model.detect(picture);", "TS2339"),
     "an option that there is not": ("await model.classify(picture, { count: 3 });", "TS2353"),
@@ -381,7 +381,7 @@ WRONG = {
     "a text for documents": ("await ranker.rank('a', 'b');", "TS2345"),
     "a document that is missing": ("await ranker.score('a');", "TS2554"),
     "a number for a text": ("await tagger.entities(7);", "TS2345"),
-    "vectors of another type": ("Similarity.cosine([1], [1]);", "TS2345"),
+    "vectors of another type": ("Similarity.cosine([1], [1]);", "TS2740"),
     "vectors without a number": ("Similarity.nearest(vector, [vector]);", "TS2554"),
     "a model that nobody loaded": (
         "import('react-native-contracts').then(({ ClassifierModel }) => ClassifierModel);",

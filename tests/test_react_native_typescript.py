@@ -28,7 +28,7 @@ from tests.golden.cases import LISTS, REACT_NATIVE_CASES, Case, Wrapped, plan, s
 from tests.onnx_text import compiled
 from tests.toolchain import models, node, typescript
 from tests.toolchain.node import Finished
-from tests.toolchain.npm_checks import compile_all
+from tests.toolchain.npm_checks import compile_all, complaints, complaints_of_6
 from tests.toolchain.typescript import Workplace
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
@@ -63,7 +63,7 @@ void [ModelError, model, x, signal];
 WRONG = {
     "other numbers": ("await model.run({ x: new Int32Array(4) });", "TS2322"),
     "an array of numbers": ("await model.run({ x: [1, 2] });", "TS2322"),
-    "an input that is missing": ("await model.run({});", "TS2345"),
+    "an input that is missing": ("await model.run({});", "TS2741"),
     "an input that there is not": ("await model.run({ x, more: x });", "TS2353"),
     "another shape": ("await model.run({ x: { data: x, shape: [1, 3, 8] } });", "TS2322"),
     "another constant size": (
@@ -212,7 +212,7 @@ def places(rendered: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[
         {name: rendered / name / "src" for name in all_cases()}, folder / "rendered"
     )
     found["misused"] = with_wrong_programs(rendered / "image_classifier" / "src", folder / "misused")
-    said = compile_all(typescript.PROJECT, [place.config for place in found.values()])
+    said = compile_all([place.config for place in found.values()])
     return {name: (place, done) for (name, place), done in zip(found.items(), said, strict=True)}
 
 
@@ -262,6 +262,13 @@ def test_programs_that_misuse_a_model_do_not_compile(places: Mapping[str, tuple[
     for number, (what, (program, code)) in enumerate(WRONG.items()):
         errors = [line for line in lines if line.startswith(f"src/wrong{number}.ts")]
         assert [line.partition(": error ")[2][:6] for line in errors] == [code], f"{what}: {program}\n{errors}"
+
+
+@pytest.mark.nightly("the same by TypeScript 7")
+@pytest.mark.parametrize("name", [*TARGETS, "rendered", "misused"])
+def test_typescript_6_complains_of_the_same(places: Mapping[str, tuple[Workplace, Finished]], name: str) -> None:
+    place, done = places[name]
+    assert complaints_of_6(place.config) == complaints(done)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def test_its_notes_are_those_of_all_apps() -> None:
 
 def test_its_types_are_right_on_phones_and_in_browsers(app: Path) -> None:
     configs = {"browsers": [".web", ""], "phones": [".native", ""]}
-    done = compile_all("expo", [sample_app.config(app, name, suffixes) for name, suffixes in configs.items()])
+    done = compile_all([sample_app.config(app, name, suffixes) for name, suffixes in configs.items()])
     assert [(each.returncode, each.output) for each in done] == [(0, ""), (0, "")]
 
 
@@ -99,6 +100,8 @@ def test_phones_decode_pictures_natively_and_browsers_on_a_canvas(exported: Path
         text = "".join(bundle.read_text(encoding="utf-8") for bundle in bundles)
         assert ("getImageData" in text, "FilesAndroid" in text) == (platform == "web", platform != "web")
         assert "espresso" in text, "the names of the classes"
+        modules = sorted(re.findall(r"\.get\(['\"](?!Native)(\w+Cxx)['\"]\)", text))
+        assert modules == ([] if platform == "web" else ["NotesCxx", "VisionModelsCxx"])
 
 
 def test_prebuild_links_the_packages_and_names_what_phones_ask_for(app: Path) -> None:

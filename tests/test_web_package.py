@@ -9,6 +9,7 @@ import pytest
 
 from tests.toolchain import node, projects
 from tests.toolchain.forks import forked
+from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.web.page import NAME, RUN_MINILM, app, embedding, package
 
 __all__ = ["forked"]
@@ -113,7 +114,7 @@ def test_programs_and_the_examples_of_the_readme_compile(unpacked: Path, tmp_pat
     }
     text = json.dumps({"compilerOptions": options, "include": ["src"]})
     (folder / "tsconfig.json").write_text(text, encoding="utf-8")
-    done = node.run([node.tool(node.project("react_native"), "tsc"), "-p", "."], cwd=folder)
+    [done] = compile_all([folder / "tsconfig.json"])
     assert (done.returncode, done.output) == (0, "")
 
 

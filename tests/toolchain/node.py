@@ -5,7 +5,6 @@
 
 import json
 import os
-import platform
 import re
 import shutil
 import signal
@@ -24,7 +23,9 @@ from packager.core.errors import ToolError
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
+from tests.toolchain import npm_packages
 from tests.toolchain.debian_root import make_alone
+from tests.toolchain.npm_packages import NotFetchedError
 from tests.toolchain.require import require
 
 PROJECTS = Path(__file__).with_name("npm")
@@ -48,7 +49,6 @@ VARIABLES = {
     "ONNXRUNTIME_NODE_INSTALL": "skip",  # it would fetch libraries for GPUs
     "ORT_DISABLE_TELEMETRY": "1",
 }
-MACHINES = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64"}
 
 
 @dataclass(frozen=True)
@@ -126,55 +126,39 @@ def install(locked: Path) -> Path:
     def make(made: Path) -> None:
         for path in files:
             shutil.copy(path, made)
-        _npm_ci(made, locked.name)
-        _remove_other_machines(made)
+        others = [path.parent for path in folder.parent.glob("*-*/package-lock.json")]
+        try:
+            npm_packages.install(made / "package-lock.json", made, registry(), others)
+        except NotFetchedError:
+            _npm_ci(made, locked.name)
 
     make_alone(folder, make)
     return folder
 
 
-def _npm_ci(folder: Path, name: str) -> None:
-    """Fetches what is locked; npm checks every package against its hash in the lock. Raises ToolError.
+@cache
+def registry() -> str:
+    """The address of the registry that npm is set to use."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return npm("config", "get", "registry", cwd=Path(scratch)).stdout.strip()
 
-    The first attempt takes the packages from where most registries have them; later ones let npm ask for each.
-    """
-    lock_file = folder / "package-lock.json"
-    locked = lock_file.read_text(encoding="utf-8")
+
+def _npm_ci(folder: Path, name: str) -> None:
+    """Has npm find and fetch what is locked, with all its settings; it checks every hash, too. Raises ToolError."""
     for attempt in range(1, ATTEMPTS + 1):
-        text = with_places(locked, npm("config", "get", "registry", cwd=folder).stdout) if attempt == 1 else locked
-        lock_file.write_text(text, encoding="utf-8", newline="\n")
         done = npm("ci", cwd=folder)
         if done.returncode == 0:
             return
         if "EINTEGRITY" in done.stderr:
             raise ToolError(
                 f"a package of {name} is not the locked one: {commands.last_lines(done.stderr, 3)}",
-                hint="the registry serves other bytes than package-lock.json names; do not use them",
+                hint=npm_packages.OTHER_BYTES,
             )
         time.sleep(2**attempt if attempt < ATTEMPTS else 0)
     commands.refuse_full_disk(done.stderr, folder)
     raise ToolError(
         f"npm ci of {name} failed: {commands.last_lines(done.output, 5)}", hint="check the network, then run again"
     )
-
-
-def with_places(locked: str, registry: str) -> str:
-    """A lock with the place of each package in the registry, which npm otherwise looks up in lists of all versions."""
-    content = json.loads(locked)
-    for path, entry in content["packages"].items():
-        if "integrity" in entry:
-            name = entry.get("name") or path.rpartition("node_modules/")[2]
-            file = f"{name.rpartition('/')[2]}-{entry['version']}.tgz"
-            entry.setdefault("resolved", f"{registry.strip().rstrip('/')}/{name}/-/{file}")
-    return json.dumps(content)
-
-
-def _remove_other_machines(folder: Path) -> None:
-    """One package has ONNX Runtime for all systems: 240 MB that cannot run here."""
-    this = (sys.platform, MACHINES.get(platform.machine(), platform.machine()))
-    for path in folder.glob("node_modules/onnxruntime-node/bin/napi-*/*/*"):
-        if (path.parent.name, path.name) != this:
-            shutil.rmtree(path)
 
 
 def npm(*arguments: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> Finished:
@@ -210,14 +194,23 @@ def run(
     environment: Mapping[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> Finished:
-    """Runs a JavaScript file, or what else stands after `node` on a command line, to its end or for `timeout_s`.
+    """Runs a JavaScript file, or what else stands after `node` on a command line, as `execute` does."""
+    return execute([node().program, *arguments], cwd=cwd, environment=environment, timeout_s=timeout_s)
+
+
+def execute(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> Finished:
+    """Runs a program of npm packages to its end or for `timeout_s`.
 
     Removes temporary files that programs leave behind (Expo's and React Native's do). What Node.js compiled of scripts
     stays in the user's cache.
     """
-    program = node().program
-    path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"  # for programs that start `node`
-    command = [str(program), *map(str, arguments)]
+    path = f"{node().program.parent}{os.pathsep}{os.environ.get('PATH', '')}"  # for programs that start `node`
     with (
         tempfile.TemporaryFile("w+") as stdout,
         tempfile.TemporaryFile("w+") as stderr,
@@ -233,7 +226,7 @@ def run(
             **(environment or {}),
         }
         process = subprocess.Popen(
-            command,
+            list(map(str, command)),
             cwd=cwd,
             env=variables,
             stdin=subprocess.DEVNULL,

@@ -7,18 +7,24 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from packager.files.hashes import sha256_of
-from tests.toolchain import node
-from tests.toolchain.kept import FRESH, keep, place
+from tests.toolchain import node, npm_packages
+from tests.toolchain.kept import keep, place
 from tests.toolchain.node import Finished
 
 SAID = "said.json"
-TSC = Path(__file__).with_name("tsc.cjs")
+COMPILER = "typescript"
+"""the locked project that has it"""
+PLAIN = ("--pretty", "false")
+LITTLE_WORK = {"GOGC": "400"}
+"""It looks for memory to use again a quarter as often."""
+COMPLAINT = re.compile(r"^(\S[^(\n]*\(\d+),\d+\): error TS", re.MULTILINE)
 MISTAKE = re.compile(r"^\S[^(\n]*\(\d+,\d+\): error TS\d+", re.MULTILINE)
 """A complaint of TypeScript's about a place in a source: any other failure may be the machine's."""
 
@@ -38,32 +44,45 @@ def check(project: str, name: str, *arguments: str, folder: Path) -> Finished:
     return _known(known, lambda: node.run([node.tool(root, name), *arguments], cwd=folder))
 
 
-def compile_all(project: str, configs: Sequence[Path], made: str = "lib") -> list[Finished]:
-    """Runs TypeScript's compiler of a locked project on each of `configs`, as `tsc -p CONFIG` does, all in one process.
+def compile_all(configs: Sequence[Path], made: str = "lib") -> list[Finished]:
+    """Runs TypeScript's compiler on each of `configs`, as `tsc -p CONFIG` does beside it, unless that is kept.
 
-    `made` is the folder beside each that it fills, where it emits anything. What is kept is not compiled again.
+    `made` is the folder beside each that it fills, where it emits anything.
     """
-    root = node.project(project)
-    script = TSC.read_text(encoding="utf-8")
-    places = [place("npm-tsc", str(root), script, each.name, *contents(each.parent)) for each in configs]
-    is_fresh = bool(os.environ.get(FRESH))
-    missing = [each for each, known in zip(configs, places, strict=True) if is_fresh or not known.is_dir()]
-    compiled = cache(lambda: dict(zip(missing, _compiled(root, missing), strict=True)))
+    compiler = typescript()
     return [
-        _known(known, partial(_of_one, compiled, each), folder=each.parent, made=made)
-        for each, known in zip(configs, places, strict=True)
+        _known(
+            place("npm-tsc", str(compiler), config.name, *contents(config.parent)),
+            partial(
+                node.execute,
+                [compiler, "-p", config.name, *PLAIN, "--singleThreaded"],
+                cwd=config.parent,
+                environment=LITTLE_WORK,
+            ),
+            folder=config.parent,
+            made=made,
+        )
+        for config in configs
     ]
 
 
-def _of_one(compiled: Callable[[], Mapping[Path, Finished]], config: Path) -> Finished:
-    return compiled()[config]
+def complaints_of_6(config: Path) -> set[str]:
+    """As `complaints`, of the last compiler that is JavaScript; it emits nothing."""
+    program = node.tool(node.project("react_native"), "tsc")
+    done = node.run([program, "-p", config.name, "--noEmit", *PLAIN], cwd=config.parent)
+    assert bool(done.returncode) == bool(complaints(done)), done.output
+    return complaints(done)
 
 
-def _compiled(root: Path, configs: Sequence[Path]) -> list[Finished]:
-    done = node.run([TSC, root / "node_modules" / "typescript", *(each.resolve() for each in configs)], cwd=root)
-    assert done.returncode == 0, done.output
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    return [Finished(each["status"], each["output"], "") for each in found]
+def complaints(done: Finished) -> set[str]:
+    """Files and lines that a compiler of TypeScript complains about; versions differ in codes and words."""
+    return set(COMPLAINT.findall(done.stdout))
+
+
+def typescript() -> Path:
+    """TypeScript's compiler, which is a program of the machine since version 7, and takes a sixth of the work of 6."""
+    packages = node.project(COMPILER) / "node_modules" / "@typescript"
+    return packages / f"typescript-{sys.platform}-{npm_packages.MACHINE}" / "lib" / "tsc"
 
 
 def _known(known: Path, run: Callable[[], Finished], *, folder: Path = Path(), made: str = "") -> Finished:

@@ -73,7 +73,7 @@ class Workplace:
     def compile(self, options: Mapping[str, object] = NO_OPTIONS) -> Finished:
         """Compiles all of `src`, unless the same was compiled before; errors are in the output."""
         self.configure(options)
-        [done] = compile_all(PROJECT, [self.config])
+        [done] = compile_all([self.config])
         return done
 
     def configure(self, options: Mapping[str, object], include: Sequence[str] = ("src",)) -> None:

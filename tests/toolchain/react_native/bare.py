@@ -61,15 +61,18 @@ class BareApp:
         """The same from Expo's own autolinking, which other apps ask."""
         return read_json(self._run("expo-modules-autolinking", "react-native-config", "--platform", system, "--json"))
 
-    def bundle(self, system: str, entry: str = "index.js") -> Bundle:
-        """A release bundle, as Gradle and Xcode have it made for Hermes. Raises AssertionError with Metro's words."""
+    def bundle(self, system: str, entry: str = "index.js", config: str = "metro.test.config.js") -> Bundle:
+        """A release bundle, as Gradle and Xcode have it made for Hermes. Raises AssertionError with Metro's words.
+
+        One process makes it: a second one would load and warm up the same compilers.
+        """
         out = self.folder / "out" / system
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         script, source_map = out / "main.jsbundle", out / "main.map"
         done = self._run(
             *("rnc-cli", "bundle", "--platform", system, "--entry-file", entry, "--dev", "false", "--minify", "false"),
-            *("--config", "metro.test.config.js", "--max-workers", "2"),
+            *("--config", config, "--max-workers", "1"),
             *("--bundle-output", script, "--sourcemap-output", source_map, "--assets-dest", out / "assets"),
         )
         assert done.returncode == 0, done.output

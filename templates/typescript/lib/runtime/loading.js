@@ -6,7 +6,7 @@ import { checkOptions } from './permitting.js';
 import { PlainModel } from './plainModel.js';
 /** Loads a model on what runs models here. */
 export async function loadModel(descriptor, options = {}) {
-    return loadAs((PlainModel), descriptor, options);
+    return loadAs(PlainModel, descriptor, options);
 }
 /** Loads a model as an object of a class of its own. */
 export async function loadAs(Loaded, descriptor, options = {}) {

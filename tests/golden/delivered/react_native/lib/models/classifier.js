@@ -137,7 +137,7 @@ const descriptor = {
 export const Classifier = {
     ...tensors,
     descriptor,
-    load: (options) => loadUpdated((PlainModel), descriptor, options, (each) => loadTrusted(TRUST, descriptor, each, () => loadModel(descriptor, each))),
+    load: (options) => loadUpdated(PlainModel, descriptor, options, (each) => loadTrusted(TRUST, descriptor, each, () => loadModel(descriptor, each))),
 };
 /**
  * {@link Classifier} in a component: loaded when it is mounted, disposed of when it is unmounted.

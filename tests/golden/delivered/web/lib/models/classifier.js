@@ -55,5 +55,5 @@ const descriptor = {
 export const Classifier = {
     ...tensors,
     descriptor,
-    load: (options) => loadUpdated((PlainModel), descriptor, options, (each) => loadTrusted(TRUST, descriptor, each, () => loadModel(descriptor, each))),
+    load: (options) => loadUpdated(PlainModel, descriptor, options, (each) => loadTrusted(TRUST, descriptor, each, () => loadModel(descriptor, each))),
 };
