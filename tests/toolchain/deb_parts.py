@@ -13,8 +13,12 @@ from hashlib import sha256
 from io import BufferedReader, RawIOBase
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from packager.core.errors import ToolError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 STREAM_HEADER_BYTES = FOOTER_BYTES = 12
 AR_BEGIN, AR_ENTRY_BYTES = 8, 60
@@ -83,7 +87,7 @@ def _path_of(member: tarfile.TarInfo) -> str:
 
 
 def _state(version: str, left_out: re.Pattern[str]) -> str:
-    """What the parts belong to: they are read of no other package."""
+    """The version and files that parts belong to: they are read of no other package."""
     return f"{version} {sha256(left_out.pattern.encode()).hexdigest()[:16]}"
 
 
@@ -107,13 +111,14 @@ class _Content(RawIOBase):
     def close(self) -> None:
         """A reader of one part closes what others read on."""
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: "WriteableBuffer") -> int:
         if self.at == self.end:
             return 0
         block, content = self._block()
         begin = self.at - block.content
-        piece = memoryview(content)[begin : min(begin + len(buffer), self.end - block.content)]
-        buffer[: len(piece)] = piece
+        taken = memoryview(buffer).cast("B")
+        piece = memoryview(content)[begin : min(begin + len(taken), self.end - block.content)]
+        taken[: len(piece)] = piece
         self.at += len(piece)
         return len(piece)
 
