@@ -17,6 +17,7 @@ from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.forks import forked
 from tests.toolchain.react_native.packages import unpack
+from tests.toolchain.web.bundled import ENTRIES, bundled
 
 __all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[RELEASES["web"]]), pytest.mark.react_native, pytest.mark.browser]
@@ -38,11 +39,11 @@ FROM = (pytest.param(FIRST, id="from the release before"), pytest.param(BUNDLED,
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, unpacked."""
+    """The package, unpacked, with its modules bundled: a tale has several pages."""
     [archive] = (delivery_releases.releases("web")[BUNDLED] / "npm").glob("*.tgz")
     folder = tmp_path_factory.mktemp("package")
     unpack(archive, folder)
-    return folder / "package"
+    return bundled(folder / "package", *ENTRIES)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import Fault, cut, status, whole
+from tests.toolchain.web.bundled import bundled
 from tests.toolchain.web.page import RUN_MINILM, Page, embedding, package, page_of
 from tests.toolchain.web.site import files_of
 
@@ -46,8 +47,8 @@ return Array.from(Object.values(seen)[0].data);
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The package's files by their path on the site."""
-    return files_of(package(tmp_path_factory.mktemp("package")), "/vision/")
+    """The package's files by their path on the site, with its modules bundled, for many pages."""
+    return files_of(bundled(package(tmp_path_factory.mktemp("package")), "index.js"), "/vision/")
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from tests.toolchain import updated_web
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native.download.server import LONG_S, Handler, serving, slow, status
 from tests.toolchain.updated_web import NOW, POINTER, Blobs, Site, channel, digest, ort_file, path_of, release, samples
+from tests.toolchain.web.bundled import ENTRIES, bundled
 from tests.trust_vectors import NEXT, STRANGER
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
@@ -26,14 +27,17 @@ pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.brow
 OWN, SECOND, THIRD = "1.2.3", "1.2.4", "1.2.5"
 MOST_ATTEMPTS = 2
 """that end the page, before a version is banned"""
+PARTS = (*(f"web/updating/{name}.js" for name in ("patching", "pieces", "checksum")), "runtime/downloadMemory.js")
+"""modules that are tried alone"""
 VECTORS = Path(__file__).parent / "data" / "deltas" / "vectors.json"
 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With its modules bundled, for many pages."""
     folder = tmp_path_factory.mktemp("package")
     updated_web.write(folder)
-    return folder
+    return bundled(folder, *ENTRIES, *PARTS)
 
 
 @pytest.fixture(scope="module")

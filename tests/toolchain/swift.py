@@ -19,22 +19,29 @@ from pathlib import Path
 from packager.core.errors import ToolError
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
+from tests.toolchain.deb_parts import unpack_parts, write_parts
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
 
 SUITE = Suite("trixie")
 LOCK = Path(__file__).with_name("swift_debs.txt")
+PARTS = Path(__file__).with_name("swift_parts.txt")
+"""Where the wanted files are in the largest package."""
 REFRESH = "python -m tests.toolchain.swift --lock"
-WANTED = ("swiftlang", "libswiftlang", "libc6-dev", "libstdc++-14-dev", "git", "dash", "coreutils")
+LARGEST = "swiftlang"
+WANTED = (LARGEST, "libswiftlang", "libc6-dev", "libstdc++-14-dev", "git", "dash", "coreutils")
 NOT_NEEDED = re.compile(
     r"(git-man|debconf|debianutils|tzdata|cpp.*|gcc(-14)?(-x86.*)?|.*perl.*|libpython.*|swiftlang-dev)$"
 )
 """Dependencies of these that are not used here: GCC's programs, Perl, and Python for the debugger."""
 NOT_UNPACKED = re.compile(
-    r"usr/share/(doc|info|lintian|locale|man)/|usr/lib/python|usr/libexec/swift/(bin/(clangd|lldb-|sourcekit)|"
-    r"lib/(liblldb|libLTO|libsourcekitd|swift/embedded/|swift/FrameworkABIBaseline/|swift_static/))"
+    r"usr/share/(doc|info|lintian|locale|man)/|usr/lib/python|usr/libexec/swift/(bin/(clangd|docc|lldb-|llvm-cov|"
+    r"llvm-profdata|sourcekit|swift-build-sdk)|lib/(liblldb|libLTO|libsourcekitd|libswiftGenericMetadataBuilder|"
+    r"clang/17/lib/linux/libclang_rt\.(?!builtins)|swift/embedded/|swift/FrameworkABIBaseline/|"
+    r"swift/host/(lib_InternalSwiftScan|Swift\w+\.swiftmodule)|swift_static/))"
 )
-"""Half of what Swift's package holds: its debugger, servers of editors, and standard libraries for other uses."""
+"""Two thirds of what Swift's package holds: its debugger, servers of editors, a scanner that its driver can do without,
+and libraries for other uses."""
 PROGRAMS = "/usr/libexec/swift/bin:/usr/bin:/usr/sbin"
 UNVERIFIED = ("-sil-verify-none", "-disable-llvm-verify")
 """Debian's compiler checks what its own passes have made, in a third of its time; Apple's does not."""
@@ -174,13 +181,16 @@ def swift() -> Swift:
 
 def install(lock: Path) -> Path:
     """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
-    folder = cache_folder() / "swift" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
+    texts = [each.read_text(encoding="utf-8") for each in (lock, PARTS)]
+    folder = cache_folder() / "swift" / key_of([*texts, NOT_UNPACKED.pattern])[:16]
 
     def make(made: Path) -> None:
         (made / "shared").mkdir()
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             debs = SUITE.download(read_lock(lock), Path(scratch), refresh=REFRESH)
-            unpack(debs, made / "root", NOT_UNPACKED)
+            [largest] = (deb for deb in debs if deb.name.startswith(f"{LARGEST}_"))
+            unpack([deb for deb in debs if deb != largest], made / "root", NOT_UNPACKED)
+            unpack_parts(largest, made / "root", NOT_UNPACKED, PARTS, refresh=REFRESH)
 
     make_alone(folder, make)
     return folder
@@ -297,6 +307,10 @@ def main() -> None:
     if sys.argv[1:] != ["--lock"]:
         sys.exit(f"usage: {REFRESH}")
     LOCK.write_text(SUITE.lock(WANTED, NOT_NEEDED), encoding="utf-8")
+    locked = [each for each in read_lock(LOCK) if each.package == LARGEST]
+    with tempfile.TemporaryDirectory() as scratch:
+        [largest] = SUITE.download(locked, Path(scratch), refresh=REFRESH)
+        write_parts(largest, NOT_UNPACKED, PARTS)
 
 
 if __name__ == "__main__":
