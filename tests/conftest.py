@@ -55,8 +55,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @contextmanager
 def _compiled_once() -> Iterator[None]:
-    """In a checkout without bytecode, one process collects while others wait: pytest takes 10 s of a processor to
-    rewrite and compile all test modules, and the others read what it has made."""
+    """In a checkout without bytecode, one process collects while others wait: to rewrite and compile all test modules
+    takes as long as all else of collecting them, and the others read what it has made."""
     folder = Path(__file__).parent
     with ExitStack() as locked:
         descriptor = host.opened_folder(folder)
