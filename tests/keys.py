@@ -222,7 +222,7 @@ def _unasked(modules: Iterable[Path]) -> frozenset[Path]:
 
 @cache
 def _started_in(text: str) -> frozenset[str] | None:
-    """What may be names of commands in the text of a module; None for one that reads all commands."""
+    """Words in the text of a module that may be names of commands; None for one that reads all commands."""
     if EVERY_COMMAND.search(text):
         return None
     return frozenset(name for pair in STARTED.findall(text) for name in pair)
