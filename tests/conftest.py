@@ -8,11 +8,13 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
+from packager.files import host
 from packager.files.user_cache import cache_folder
 from packager.targets.android import kotlin
 from tests.toolchain import jvm, projects, warm_java
@@ -40,14 +42,29 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Looks for no garbage in what was collected: thousands of tests, which live as long as the process."""
     gc.disable()
     try:
-        return (yield)
+        with _compiled_once() if hasattr(session.config, "workerinput") else nullcontext():
+            return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+@contextmanager
+def _compiled_once() -> Iterator[None]:
+    """In a checkout without bytecode, one process collects while others wait: to rewrite and compile all test modules
+    takes as long as all else of collecting them, and the others read what it has made."""
+    folder = Path(__file__).parent
+    with ExitStack() as locked:
+        descriptor = host.opened_folder(folder)
+        locked.callback(os.close, descriptor)
+        host.lock(descriptor)
+        if any((folder / "__pycache__").glob("test_*.pyc")):
+            locked.close()
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ class _Words:
         """Also the names of the modules and of their folders; what an f-string fills in may be any text."""
         found: set[str] = set()
         for path in modules:
-            found |= {path.stem, path.parent.name, *WORD.findall(REPLACED.sub("*", closure.text_of(path)))}
+            found |= {path.stem, path.parent.name} | _words_of(closure.text_of(path))
         patterns = (word for word in sorted(found) if "*" in word and max(map(len, word.split("*"))) >= SAYS_MUCH)
         return cls(frozenset(found), tuple(re.compile(fnmatch.translate(each)) for each in patterns))
 
@@ -78,6 +78,11 @@ class _Words:
         """
         last = names[-1]
         return not self.words.isdisjoint((last, Path(last).stem)) or any(each.match(last) for each in self.patterns)
+
+
+@cache
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(WORD.findall(REPLACED.sub("*", text)))
 
 
 class Package(Protocol):
@@ -161,9 +166,8 @@ class Tree:
         """`file` and the modules of `tests` that it imports, directly or not; and conftest.py with its own, if one of
         them names a fixture of it. Imports of `ends` do not count."""
         found = self._with_imports(file, ends)
-        texts = " ".join(map(closure.text_of, found))
         fixtures = FIXTURE.findall(closure.text_of(self.conftest))
-        is_used = any(re.search(rf"\b{name}\b", texts) for name in fixtures)
+        is_used = any(not _names_in(closure.text_of(each)).isdisjoint(fixtures) for each in found)
         return found | self._with_imports(self.conftest, ends) if is_used else found
 
     @property
@@ -191,21 +195,37 @@ class Tree:
             yield from (base / f"{name}.py" for name in re.findall(r"\w+", names))
 
 
-def _mobpack_modules(text: str) -> Iterator[str]:
+@cache
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
+@cache
+def _mobpack_modules(text: str) -> Sequence[str]:
     """Modules of mobpack that a test module imports or starts."""
     found = closure.references(text)
-    for name in (*found.modules, *found.strings):
-        yield name if closure.INSTALLED.module(name) else name.rpartition(".")[0]
+    names = (*found.modules, *found.strings)
+    return tuple(name if closure.INSTALLED.module(name) else name.rpartition(".")[0] for name in names)
 
 
 def _unasked(modules: Iterable[Path]) -> frozenset[Path]:
     """Modules of commands that tests do not start: no string in `modules` begins with a name of the command, and none
     has it behind `mobpack`."""
-    text = "\n".join(map(closure.text_of, modules))
-    if EVERY_COMMAND.search(text):
-        return frozenset()
-    asked = {name for pair in STARTED.findall(text) for name in pair}
+    asked: set[str] = set()
+    for path in modules:
+        names = _started_in(closure.text_of(path))
+        if names is None:
+            return frozenset()
+        asked |= names
     return frozenset(path for path, names in _commands().items() if asked.isdisjoint(names))
+
+
+@cache
+def _started_in(text: str) -> frozenset[str] | None:
+    """Words in the text of a module that may be names of commands; None for one that reads all commands."""
+    if EVERY_COMMAND.search(text):
+        return None
+    return frozenset(name for pair in STARTED.findall(text) for name in pair)
 
 
 @cache
@@ -228,9 +248,12 @@ def _templates(text: str) -> Iterator[str]:
 
 def _is_below(path: Path | None, names: tuple[str, ...]) -> bool:
     """Whether `path` is one of the files or lies in one of the folders that `names` has, relative to the root."""
-    return path is not None and any(
-        path == each or each in path.parents for each in map(PACKAGE.parent.joinpath, names)
-    )
+    return path is not None and f"{path}{os.sep}".startswith(_beginnings(names))
+
+
+@cache
+def _beginnings(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{PACKAGE.parent / name}{os.sep}" for name in names)
 
 
 @cache

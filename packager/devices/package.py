@@ -5,6 +5,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from packager import vectors
@@ -141,9 +142,12 @@ def runtime_of(archive: Path | None, folder: Path) -> Runtime:
     ConfigError for an archive without one."""
     if archive:
         return _runtime(archive, folder)
-    made = folder_for("device-runtime", downloads.pin(PINNED).sha256)
+    made = folder_for("device-runtime-files", downloads.pin(PINNED).sha256)
     make_once(made, _unpack_pinned)
-    return _runtime(made / "onnxruntime.aar", folder)
+    libraries: dict[str, dict[str, Path]] = {}
+    for path in sorted(made.glob("jni/*/*.so")):
+        libraries.setdefault(path.parent.name, {})[path.name] = path
+    return Runtime(classes=made / "classes.jar", libraries=libraries, words=PurePosixPath(AAR_IN_PINNED).name)
 
 
 def _class_names(classes: Path) -> Iterator[str]:
@@ -222,4 +226,7 @@ def _unpack_pinned(folder: Path) -> None:
         content = package.extractfile(AAR_IN_PINNED)
         if content is None:
             raise ToolError(f"{PINNED} has no {AAR_IN_PINNED}", hint="report this as a bug")
-        (folder / "onnxruntime.aar").write_bytes(content.read())
+        with zipfile.ZipFile(BytesIO(content.read())) as archive:
+            for name in archive.namelist():
+                if name == "classes.jar" or name.endswith(".so"):
+                    archive.extract(name, folder)

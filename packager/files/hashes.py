@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from packager.core.user_files import opened
@@ -21,9 +22,15 @@ def known_sha256(path: Path) -> str:
 
     For files that nobody writes to any more: two changes within one tick of the file system's clock look alike.
     """
+    with suppress(OSError):  # `opened` says what is wrong
+        if known := _known.get(_identity(path.stat())):
+            return known
     with opened(path) as file:
-        status = os.fstat(file.fileno())
-        identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        identity = _identity(os.fstat(file.fileno()))
         if identity not in _known:
             _known[identity] = hashlib.file_digest(file, "sha256").hexdigest()
         return _known[identity]
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

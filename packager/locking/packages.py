@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from packager import __version__
 from packager.core.errors import ToolError
@@ -104,15 +104,17 @@ def facts(installed: Distribution) -> Facts:
 
 def _files(installed: Distribution) -> Iterator[tuple[str, Path]]:
     """The files of the wheel: none that the installer made."""
+    root = str(installed.locate_file(""))
     for file in installed.files or ():
-        path = PurePosixPath(file.as_posix())
-        is_made = path.parts[0] == ".." or (path.name in INSTALLERS and path.parts[0].endswith(".dist-info"))
-        if is_made or _is_compiled(path.parts):
+        parts = file.parts
+        is_made = parts[0] == ".." or (parts[-1] in INSTALLERS and parts[0].endswith(".dist-info"))
+        if is_made or _is_compiled(parts):
             continue
-        place = Path(str(installed.locate_file(file)))
+        name = str(file)
+        place = Path(root, name)
         if not place.is_file():
             raise ToolError(
-                f"the Python package {installed.name} is damaged: {path} is missing",
+                f"the Python package {installed.name} is damaged: {name} is missing",
                 hint=f"install it again: pip install --force-reinstall {installed.name}=={installed.version}",
             )
-        yield path.as_posix(), place
+        yield name, place

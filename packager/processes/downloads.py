@@ -12,7 +12,7 @@ from typing import Any
 
 from packager.core.errors import ToolError
 from packager.files import host
-from packager.files.hashes import sha256_of
+from packager.files.hashes import known_sha256, sha256_of
 from packager.files.installed import read_pins
 from packager.files.user_cache import cache_folder
 from packager.processes import children
@@ -61,7 +61,7 @@ def fetch(name: str) -> Path:
     wanted = pin(name)
     folder = cache_folder() / "files"
     target = folder / wanted.sha256
-    if target.is_file() and sha256_of(target) == wanted.sha256:
+    if target.is_file() and known_sha256(target) == wanted.sha256:
         return target
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:

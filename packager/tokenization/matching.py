@@ -300,9 +300,11 @@ class _Kinds:
             column ^= each.is_negated
             column[END] = False
             numbers |= column.astype(numpy.int64) << index
-        kinds, numbers = numpy.unique(numbers, return_inverse=True)
+        begins = numpy.append(True, numbers[1:] != numbers[:-1])  # neighbours are mostly of one kind: few to sort
+        kinds, places = numpy.unique(numbers[begins], return_inverse=True)
+        numbers = places.reshape(-1)[begins.cumsum() - 1]
         table = {each: (kinds >> index & 1).astype(bool) for index, each in enumerate(sets)}
-        number = look_up(writer, points, numbers.reshape(-1).astype(numpy.int32))
+        number = look_up(writer, points, numbers.astype(numpy.int32))
         return cls(writer=writer, number=number, table=table)
 
     def members(self, each: Set) -> str:

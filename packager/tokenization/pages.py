@@ -1,6 +1,7 @@
 """Tables over all code points, in pages of 256: most pages are alike, and are stored once."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ def may_have(writer: Writer, points: str, texts: Iterable[str]) -> str:
     return is_member(writer, points, {ord(max(each, key=_rarity)) for each in texts})
 
 
+@lru_cache(maxsize=2**16)
 def _rarity(character: str) -> tuple[bool, str]:
     return not (character.isascii() and (character.isalnum() or character.isspace())), character
 

@@ -91,6 +91,7 @@ def _states(nodes: "_Nodes", symbols: "numpy.ndarray", size: int) -> "numpy.ndar
     is_free[: nodes.roots] = False
     states, is_only = numpy.arange(len(symbols)), numpy.zeros(len(symbols), bool)
     lowest = nodes.roots
+    latest: dict[bytes, int] = {}  # symbols of children -> where their first one lies: these never find room below
     for begin, end in pairwise(nodes.levels):
         first, counts = numpy.unique(nodes.parents[begin:end], return_index=True, return_counts=True)[1:]
         first += begin
@@ -101,8 +102,10 @@ def _states(nodes: "_Nodes", symbols: "numpy.ndarray", size: int) -> "numpy.ndar
             while not is_free[lowest]:
                 lowest += 1
             wanted = symbols[start : start + count]
-            places = room(is_free, lowest, wanted) + wanted
+            key = wanted.tobytes()
+            places = room(is_free, max(lowest, latest.get(key, 0)), wanted) + wanted
             states[start : start + count], is_free[places] = places, False
+            latest[key] = int(places[0])
     only = _in_walks(nodes, is_only, states)
     least = nodes.roots + int(symbols.max(initial=0))
     states[only] = least + numpy.nonzero(is_free[least:])[0][: len(only)]
@@ -157,29 +160,34 @@ def _nodes(trees: Iterable[Iterable[tuple[str, int]]]) -> _Nodes:
     import numpy
 
     roots = [sorted(dict(words).items()) for words in trees]
-    points, parents, levels = [0] * len(roots), [-1] * len(roots), [len(roots)]
-    numbers = [dict(words).get("", -1) for words in roots]
-    waiting = [(root, word, number) for root, words in enumerate(roots) for word, number in words if word]
-    depth = 0
-    while waiting:
-        following: list[tuple[int, str, int]] = []
-        for parent, word, number in waiting:  # sorted: words with the same beginning follow each other
-            point = ord(word[depth])
-            if len(points) == levels[-1] or parents[-1] != parent or points[-1] != point:
-                points.append(point)
-                parents.append(parent)
-                numbers.append(-1)
-            if len(word) == depth + 1:
-                numbers[-1] = number
-            else:
-                following.append((len(points) - 1, word, number))
-        levels.append(len(points))
-        waiting, depth = following, depth + 1
+    counts = [sum(1 for word, _ in words if word) for words in roots]
+    texts = [word for words in roots for word, _ in words if word]
+    ids = numpy.array([number for words in roots for word, number in words if word], numpy.int32)
+    lengths = numpy.fromiter(map(len, texts), numpy.int64, len(texts))
+    characters = numpy.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4").astype(numpy.int64)
+
+    points, parents, levels = [numpy.zeros(len(roots), numpy.int64)], [numpy.full(len(roots), -1)], [len(roots)]
+    numbers = [numpy.array([dict(words).get("", -1) for words in roots], numpy.int32)]
+    begins = lengths.cumsum() - lengths
+    waiting, above = numpy.arange(len(texts)), numpy.arange(len(roots)).repeat(counts)
+    while len(waiting):
+        point = characters[begins[waiting] + len(levels) - 1]
+        # sorted: words with the same beginning follow each other
+        is_new = numpy.append(True, (point[1:] != point[:-1]) | (above[1:] != above[:-1]))
+        node = is_new.cumsum() - 1
+        is_last = lengths[waiting] == len(levels)
+        number = numpy.full(node[-1] + 1, -1, numpy.int32)
+        number[node[is_last]] = ids[waiting[is_last]]
+        points.append(point[is_new])
+        parents.append(above[is_new])
+        numbers.append(number)
+        waiting, above = waiting[~is_last], levels[-1] + node[~is_last]
+        levels.append(levels[-1] + len(number))
     return _Nodes(
         roots=len(roots),
-        points=numpy.array(points, numpy.int64),
-        parents=numpy.array(parents, numpy.int64),
-        numbers=numpy.array(numbers, numpy.int32),
+        points=numpy.concatenate(points),
+        parents=numpy.concatenate(parents),
+        numbers=numpy.concatenate(numbers),
         levels=tuple(levels),
     )
 

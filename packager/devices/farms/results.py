@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from packager.core.errors import ToolError
 from packager.devices.device_answers import PackagedModel, about_of, tests_of, timed_of
@@ -12,6 +13,9 @@ from packager.devices.document import STRICT, DeviceEntry, DeviceRow, NotMeasure
 from packager.devices.farms.collecting import Result
 from packager.devices.link import Device
 from packager.devices.rows import Contender, Round, Sample, rows_of
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 HINT = "the app or test was made by another version of mobpack, or changed: make it anew, and run it again"
 
@@ -142,10 +146,16 @@ def measured(result: Result, serial: str) -> Measured:
 
 def document_of(result: Result) -> FarmDocument:
     """Raises ToolError for a document of another form."""
+    with _known(result):
+        return _adapter().validate_python(dict(result.document))
+
+
+@cache
+def _adapter() -> "TypeAdapter[FarmDocument]":
+    """Made once: it takes longer than reading a document."""
     from pydantic import TypeAdapter
 
-    with _known(result):
-        return TypeAdapter(FarmDocument).validate_python(dict(result.document))
+    return TypeAdapter(FarmDocument)
 
 
 def device_of(document: FarmDocument, serial: str) -> Device:

@@ -1,6 +1,7 @@
 """Maps templates of npm packages to their files: the shared ones in `typescript/`, and a target's own."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -84,8 +85,8 @@ def typed_copies(modules: Collection[str]) -> dict[PurePosixPath, Path]:
     }
 
 
-def _found(root: PurePosixPath) -> Iterator[PurePosixPath]:
+@cache
+def _found(root: PurePosixPath) -> Sequence[PurePosixPath]:
     folder = templates_folder() / root
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            yield PurePosixPath(path.relative_to(folder).as_posix())
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return tuple(PurePosixPath(path.relative_to(folder).as_posix()) for path in files)

@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -70,11 +70,9 @@ def _texts(content: bytes) -> Mapping[str, str]:
 
 def _keys(units: "numpy.ndarray") -> Iterator[tuple[bytes, int]]:
     """Keys, and where their texts begin."""
-    import numpy
-
     if not len(units):
         return
-    labels = numpy.arange(1, BYTES_END)
+    following = _following(units)
     waiting = [(b"", 0)]
     seen = 0
     while waiting:
@@ -88,9 +86,17 @@ def _keys(units: "numpy.ndarray") -> Iterator[tuple[bytes, int]]:
             if base >= len(units):
                 raise _DamagedError
             yield key, int(units[base]) & VALUE
-        there = base ^ labels
-        there, known = there[there < len(units)], labels[there < len(units)]
-        follows = (units[there] & LABEL) == known
-        waiting += [
-            (key + bytes([label]), int(each)) for each, label in zip(there[follows], known[follows], strict=True)
-        ]
+        waiting += [(key + label, each) for label, each in following.get(base, ())]
+
+
+def _following(units: "numpy.ndarray") -> Mapping[int, Sequence[tuple[bytes, int]]]:
+    """The bytes that lead on from each base, and the units that they lead to."""
+    import numpy
+
+    labels = units.astype(numpy.int64) & LABEL
+    places = numpy.nonzero((labels > 0) & (labels < BYTES_END))[0]
+    labels = labels[places]
+    found: dict[int, list[tuple[bytes, int]]] = {}
+    for base, label, place in zip((places ^ labels).tolist(), labels.tolist(), places.tolist(), strict=True):
+        found.setdefault(base, []).append((bytes([label]), place))
+    return found
