@@ -255,5 +255,5 @@ def test_the_command_adds_a_release_to_the_repository_that_is_named(
     repository(tmp_path / "dist")
     add_to_repository(tmp_path / "dist", tmp_path / "shared", Console())
     assert listed(tmp_path / "shared") == ["1.2.0"]
-    assert "files of the Android library" in capsys.readouterr().err
+    assert "files of the Android library" in " ".join(capsys.readouterr().err.split())
     add_to_repository(tmp_path / "dist", None, Console())

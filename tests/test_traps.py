@@ -255,7 +255,8 @@ def test_9_a_node_without_a_kernel_is_named(tmp_path: Path) -> None:
     saved(tmp_path / "source" / "b.onnx", linear())
     with pytest.raises(subprocess.CalledProcessError):
         run_tool(tmp_path / "source", "--output_dir", tmp_path / "tool", "--optimization_style", "Fixed")
-    assert not list((tmp_path / "tool").iterdir())
+    order = [path.stem for path in (tmp_path / "source").rglob("*.onnx")]  # that of the disk
+    assert sorted(path.stem for path in (tmp_path / "tool").iterdir()) == order[: order.index("a")]
     said = run_tool(tmp_path / "source", "--output_dir", tmp_path / "tool", "--allow_conversion_failures")
     assert "Converted 1/2 models successfully." in said
     with pytest.raises(ModelError, match=r"Relu\(14\) node with name 'middle'"):
