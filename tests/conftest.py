@@ -22,6 +22,8 @@ from tests.toolchain.device import Library, library
 from tests.toolchain.kept import remove_unused
 from tests.toolchain.require import fetched, require
 
+GARBAGE = (10_000, 20, 100)
+"""Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
 pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out", "tests.in_memory"]
 
 
@@ -50,6 +52,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
             return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(*GARBAGE)
         gc.enable()
 
 

@@ -5,7 +5,6 @@
 - One that starts a program, listens at an address or connects to one fails: it lacks the mark `programs`.
 """
 
-import gc
 import re
 import sys
 from collections.abc import Generator, Sequence, Set
@@ -17,8 +16,6 @@ EXPRESSION = re.compile(r"not \((\w+(?: or \w+)*)\)")
 OF_ALL = re.compile(r"^pytestmark = (\[\n(?: .*\n)*\]|.*$)", re.MULTILINE)
 MARK = re.compile(r"pytest\.mark\.(\w+)")
 PROGRAMS = "programs"
-GARBAGE = (10_000, 20, 100)
-"""Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
 STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "socket.connect", "socket.sendmsg"})
 """Events of Python that tell of a program or a server; the last is a command for one that runs already."""
 ASKED = (["ldconfig"], ["uname"], ["git", "ls-files"])
@@ -78,5 +75,4 @@ def _is_small(what: object) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     if PROGRAMS not in left_out(config):
         return
-    gc.set_threshold(*GARBAGE)
     config.pluginmanager.register(Alone())

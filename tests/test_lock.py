@@ -12,6 +12,8 @@ import pytest
 
 from packager import config
 from packager.core.errors import ConfigError, GateError, ToolError
+from packager.environments.android import Android
+from packager.environments.environment import ensure
 from packager.files.hashes import sha256_of
 from packager.locking import LOCK, Facts, Lock, Tables, compare, packages, read, write
 from packager.locking.hashing import dir_hash
@@ -25,6 +27,7 @@ from packager.workflows.project_code import modules_of
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
 from tests.toolchain.forks import forked
+from tests.toolchain.require import require
 
 __all__ = ["forked", "mobpack"]
 
@@ -261,6 +264,10 @@ def test_the_lock_lists_all_that_a_build_uses(locked: Path) -> None:
 
 
 def test_targets_providers_and_runners_add_their_tools(project: Path, mobpack: Mobpack) -> None:
+    try:
+        ensure(Android())  # a lock lists the files of an environment that is installed
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
     tables = '[target.web]\n[target.android]\nproviders = ["xnnpack"]\n'
     (project / "mobpack.toml").write_text(PROJECT + tables, encoding="utf-8")
     assert mobpack("lock").code == 0
