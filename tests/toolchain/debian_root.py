@@ -96,11 +96,16 @@ class Suite:
         own = cache_folder() / "apt" / f"{self.name}-alone"
         for part in ("lists", "archives"):
             (own / part / "partial").mkdir(parents=True, exist_ok=True)
-        (own / "status").touch()  # nothing counts as installed
-        (own / "sources.list").write_text(f"deb {downloads.debian_mirror()} {self.name} main\n", encoding="utf-8")
+        if not (own / "status").is_file():
+            (own / "status").touch()  # nothing counts as installed
+        sources, line = own / "sources.list", f"deb {downloads.debian_mirror()} {self.name} main\n"
+        if not sources.is_file() or sources.read_text(encoding="utf-8") != line:  # apt reads lists again after it
+            sources.write_text(line, encoding="utf-8")
         (own / "apt.conf").write_text(APT_CONF.format(own=own), encoding="utf-8")
         variables = {**os.environ, "APT_CONFIG": str(own / "apt.conf"), "LC_ALL": "C"}
-        return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+        program, *rest = command
+        kept = [program, "-o", "Dir::Cache::pkgcache=pkgcache.bin", *rest]  # settings of images of containers have none
+        return subprocess.run(kept, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 def check(packages: Sequence[Locked], folder: Path) -> list[Path]:
