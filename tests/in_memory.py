@@ -21,8 +21,8 @@ from tests.left_out import PROGRAMS, left_out
 FOLDER = Path("/dev/shm")
 PREFIX = "mobpack-"
 GIB = 1 << 30
-UNIT_TESTS, ALL = GIB, 10 * GIB
-"""Bytes of files that lie there at one time."""
+UNIT_TESTS, ALL = GIB, 12 * GIB
+"""Bytes of files that lie there at one time: of all tests 10 GiB at the end."""
 PROCESSES = 6 * GIB
 """Bytes that the tests and the programs that they start take themselves."""
 
