@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     config.option.basetemp = str(folder / "t")
-    config.pluginmanager.register(Memory(folder))
+    config.pluginmanager.register(Memory(folder, stays=wanted == UNIT_TESTS))
 
 
 def lacking(wanted: int, folder: Path = FOLDER, meminfo: Path = Path("/proc/meminfo")) -> str:
@@ -77,10 +77,11 @@ class OnDisk:
 
 
 class Memory:
-    """The folder in memory, which stays if a test failed."""
+    """The folder in memory. If a test failed, that of unit tests stays; that of all tests would take too much."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, stays: bool) -> None:
         self.folder = folder
+        self.stays = stays
 
     def pytest_report_header(self) -> str:
         return f"files of tests: in memory, {self.folder}"
@@ -88,9 +89,12 @@ class Memory:
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:
         yield
-        if exitstatus != pytest.ExitCode.TESTS_FAILED:
+        if exitstatus != pytest.ExitCode.TESTS_FAILED or not self.stays:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        if self.folder.is_dir() and exitstatus == pytest.ExitCode.TESTS_FAILED:
-            terminalreporter.write_line(f"files of the tests that failed are in memory: {self.folder}")
+        if exitstatus == pytest.ExitCode.TESTS_FAILED:
+            where = (
+                f"are in memory: {self.folder}" if self.stays else "were in memory: run one alone to look at its files"
+            )
+            terminalreporter.write_line(f"files of the tests that failed {where}")

@@ -95,6 +95,18 @@ def test_what_killed_installs_left_is_removed_after_a_day(cache: Path) -> None:
     assert (old.exists(), new.exists()) == (False, True)
 
 
+def test_an_install_that_another_process_completes_meanwhile_is_no_error(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = cache / "environments" / "thing" / "tmp-of-another"
+    others.mkdir(parents=True)
+    found = list(others.parent.glob("tmp*"))
+    others.rename(others.with_name("whole"))
+    monkeypatch.setattr(Path, "glob", lambda *_: iter(found))
+    make_once(folder_for("thing", []), lambda made: None)
+    assert folder_for("thing", []).is_dir()
+
+
 def test_a_cache_that_cannot_be_written_is_a_tool_error(cache: Path) -> None:
     cache.mkdir(parents=True)
     (cache / "environments").write_text("")

@@ -5,6 +5,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -110,8 +111,9 @@ def make_once(folder: Path, make: Callable[[Path], None]) -> None:
 def _remove_abandoned(parent: Path) -> None:
     """Removes leftovers of interrupted installs (install_once), unless from today: those may still be running."""
     for folder in parent.glob("tmp*"):
-        if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another process has completed its own meanwhile
+            if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None = None) -> None:

@@ -43,7 +43,11 @@ def before(address: str, behaviour: Behaviour) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def forward(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            size = int(self.headers.get("Content-Length") or 0)
+            body = self.rfile.read(size)
+            if len(body) < size:  # the client was killed amid a request, of which a store keeps nothing
+                self.close_connection = True
+                return
             with lock:
                 behaviour.requests += 1
                 behaviour.names.append(f"{self.command} {self.path}")
