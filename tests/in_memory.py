@@ -9,13 +9,12 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Generator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from packager.files.leftovers import remove_old
 from tests.left_out import PROGRAMS, left_out
 
 FOLDER = Path("/dev/shm")
@@ -39,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if reason := lacking(wanted):
         config.pluginmanager.register(OnDisk(reason))
         return
-    remove_old()
+    remove_old(FOLDER.glob(f"{PREFIX}*"))  # of test runs that failed or were killed
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     config.option.basetemp = str(folder / "t")
@@ -58,14 +57,6 @@ def lacking(wanted: int, folder: Path = FOLDER, meminfo: Path = Path("/proc/memi
     found = re.search(r"^MemAvailable: +(\d+) kB", meminfo.read_text(encoding="ascii"), re.MULTILINE)
     memory = wanted if wanted == UNIT_TESTS else wanted + PROCESSES
     return "" if found and int(found[1]) << 10 >= memory else f"less than {memory // GIB} GiB of memory are free"
-
-
-def remove_old() -> None:
-    """Removes folders of test runs that failed or were killed a day ago."""
-    for folder in FOLDER.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # another process removes it, too
-            if time.time() - folder.stat().st_mtime > 24 * 60 * 60:
-                shutil.rmtree(folder)
 
 
 class OnDisk:

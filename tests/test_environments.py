@@ -19,7 +19,7 @@ from packager.core.errors import ConfigError, ToolError
 from packager.environments import ENVIRONMENTS, cuda, ensure, qnn, runtime, webgpu
 from packager.environments.debian import unpack_deb
 from packager.environments.environment import INSTALL_ATTEMPTS, folder_for, install_locked, isolated_command, make_once
-from packager.files.store import ABANDONED_AFTER_S
+from packager.files.leftovers import DAY_S
 from packager.processes import commands
 from packager.workflows.doctor import environments_to_install, examine_environments
 from tests.toolchain.environments import have
@@ -90,7 +90,7 @@ def test_what_killed_installs_left_is_removed_after_a_day(cache: Path) -> None:
     old, new = (cache / "environments" / "thing" / name for name in ("tmp-old", "tmp-new"))
     for folder in (old, new):
         folder.mkdir(parents=True)
-    os.utime(old, (0, time.time() - ABANDONED_AFTER_S - 1))
+    os.utime(old, (0, time.time() - DAY_S - 1))
     make_once(folder_for("thing", []), lambda made: None)
     assert (old.exists(), new.exists()) == (False, True)
 

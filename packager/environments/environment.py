@@ -5,13 +5,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from packager.core.errors import ToolError
 from packager.files.atomic import install_once
-from packager.files.store import ABANDONED_AFTER_S, key_of
+from packager.files.leftovers import remove_old
+from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes import children, commands, downloads
 from packager.processes.children import python
@@ -99,21 +99,13 @@ def make_once(folder: Path, make: Callable[[Path], None]) -> None:
     """Makes `make` fill `folder`, completely or not at all, unless it exists. Raises ToolError for a full or read-only
     disk."""
     try:
-        _remove_abandoned(folder.parent)
+        remove_old(folder.parent.glob("tmp*"))  # of interrupted installs (install_once)
         install_once(folder, make)
     except OSError as error:
         raise ToolError(
             f"cannot make {folder}: {error.strerror or error}",
             hint="free some space on its disk, or set XDG_CACHE_HOME to a writable folder",
         ) from error
-
-
-def _remove_abandoned(parent: Path) -> None:
-    """Removes leftovers of interrupted installs (install_once), unless from today: those may still be running."""
-    for folder in parent.glob("tmp*"):
-        with suppress(FileNotFoundError):  # another process has completed its own meanwhile
-            if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None = None) -> None:

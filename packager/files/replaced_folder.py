@@ -9,7 +9,6 @@ import secrets
 import shutil
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,8 @@ from packager.core.errors import ConfigError, ToolError
 from packager.files import host
 from packager.files.atomic import NO_SPACE
 from packager.files.exchange import exchange
+from packager.files.leftovers import remove_old
 
-ABANDONED_AFTER_S = 24 * 60 * 60
 NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 """Errors of locking on disks that do not support it."""
 CHANGING = "check its permissions, the free space, and whether something else is changing it; then run again"
@@ -128,14 +127,10 @@ def _lock(folder: int, out: Path) -> None:
 
 
 def _remove_abandoned(out: Path) -> None:
-    """Removes what killed commands left beside `out`; those of the last day may still be running. If there is no `out`,
-    a leftover may be its only copy and stays."""
-    if not out.exists():
-        return
-    for left in out.parent.glob(f".{glob.escape(out.name)}.*"):
-        with contextlib.suppress(OSError):
-            if left.is_dir() and time.time() - left.stat().st_mtime > ABANDONED_AFTER_S:
-                shutil.rmtree(left)
+    """Removes folders that killed commands left beside `out`. If there is no `out`, one may be its only copy: all
+    stay."""
+    if out.exists():
+        remove_old(left for left in out.parent.glob(f".{glob.escape(out.name)}.*") if left.is_dir())
 
 
 def refuse_foreign(out: Path, kind: Kind) -> None:

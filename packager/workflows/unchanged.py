@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from packager.files.atomic import atomic_file
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.installed import PACKAGE, templates_folder
+from packager.files.leftovers import remove_old
 from packager.files.user_cache import cache_folder
 from packager.locking.lock import LOCK
 
@@ -176,7 +177,7 @@ def keep(begun: Start, build: Ended) -> None:
     except FileNotFoundError:  # another build replaces the release, or somebody removes an input
         return
     _write(place, record)
-    _remove_old(place.parent)
+    remove_old(place.parent.glob("*.json"), days=KEPT_DAYS)
 
 
 def machine(begun: Start) -> str:
@@ -293,10 +294,3 @@ def _from_json(document: dict[str, Any]) -> Record:
             warnings=tuple(summary["warnings"]),
         ),
     )
-
-
-def _remove_old(folder: Path) -> None:
-    limit = time.time() - KEPT_DAYS * 24 * 60 * 60
-    for path in folder.glob("*.json"):
-        if path.stat().st_mtime < limit:
-            path.unlink(missing_ok=True)

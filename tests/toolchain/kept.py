@@ -7,11 +7,10 @@ tests run it as they would run a fresh one. MOBPACK_TESTS_FRESH has everything c
 import hashlib
 import os
 import shutil
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
+from packager.files.leftovers import remove_old
 from packager.files.user_cache import cache_folder
 from tests.toolchain.debian_root import make_alone
 
@@ -72,7 +71,4 @@ def _is_of_this_run(folder: Path) -> bool:
 
 def remove_unused(folder: Path) -> None:
     """Removes the files and folders in `folder` that are older than KEPT_DAYS; `kept` renews those that it gives."""
-    for path in folder.iterdir() if folder.is_dir() else ():
-        with suppress(OSError):  # another process removes it, too
-            if time.time() - path.stat().st_mtime > KEPT_DAYS * 24 * 60 * 60:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    remove_old(folder.glob("*"), days=KEPT_DAYS)

@@ -3,6 +3,6 @@ used."""
 
 from packager.files.store.index import damage_of
 from packager.files.store.keys import Step, content_key, key_of
-from packager.files.store.store import ABANDONED_AFTER_S, Store
+from packager.files.store.store import Store
 
-__all__ = ["ABANDONED_AFTER_S", "Step", "Store", "content_key", "damage_of", "key_of"]
+__all__ = ["Step", "Store", "content_key", "damage_of", "key_of"]

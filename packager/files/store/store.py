@@ -24,12 +24,12 @@ from packager.core.console import Console
 from packager.core.errors import ToolError
 from packager.files import host
 from packager.files.atomic import NO_SPACE
+from packager.files.leftovers import remove_old
 from packager.files.store.index import FILES, INDEX, damage_of, write_index
 from packager.files.store.keys import Step
 from packager.files.store.origin import OWN, Origin, origin_of, write_origin
 from packager.files.store.remote import Remote
 
-ABANDONED_AFTER_S = 24 * 60 * 60
 SCRATCH = "scratch"
 GRACE_S = 60 * 60
 """Grace period: results used within it are never pruned."""
@@ -273,7 +273,7 @@ class Store:
         base = self.root / SCRATCH
         try:
             base.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(base)
+            remove_old(base.iterdir())  # of killed builds
             folder = Path(tempfile.mkdtemp(dir=base))
         except OSError as error:
             raise ToolError(
@@ -303,11 +303,3 @@ def _is_at(place: Path, descriptor: int) -> bool:
 def _words(entry: Path) -> str:
     """`compile/0123456789ab`"""
     return f"{entry.parent.name}/{entry.name[:12]}"
-
-
-def _remove_abandoned(base: Path) -> None:
-    """Removes what killed builds have left; one of the last day may still be running."""
-    for folder in base.iterdir():
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
-                shutil.rmtree(folder)

@@ -7,9 +7,7 @@ was killed resumes.
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError
 from packager.core.values import Range
+from packager.files.leftovers import remove_old
 from packager.files.store import Step, Store
 from packager.processes.channel import run_with_progress
 from packager.quantization.calibration.child import CalibrationJob
@@ -36,6 +35,7 @@ WATCHED = Step(name="calibration", caller=__name__, computed_by=(__name__, READE
 UNFINISHED = "unfinished"
 """Folder of the store with statistics of unfinished runs."""
 UNFINISHED_DAYS = 7
+"""Days that statistics stay which no run goes on with."""
 
 
 def calibrate(request: CalibrationRequest, store: Store, progress: Callable[[int, int], None]) -> Mapping[str, Range]:
@@ -103,7 +103,7 @@ def _statistics(request: CalibrationRequest, taps: Taps, store: Store, progress:
             return folder / STATISTICS
     key = [*inputs, request.method.kind]
     unfinished = unfinished_file(request, store)
-    _remove_old(unfinished.parent)
+    remove_old(unfinished.parent.glob("*.npz"), days=UNFINISHED_DAYS)
 
     def make(folder: Path) -> None:
         with store.scratch() as scratch:
@@ -164,14 +164,6 @@ def _inputs(request: CalibrationRequest) -> list[object]:
         request.samples.count,
         version("onnxruntime"),
     ]
-
-
-def _remove_old(folder: Path) -> None:
-    """Removes statistics of runs that nobody resumed."""
-    for path in folder.glob("*.npz") if folder.is_dir() else ():
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > UNFINISHED_DAYS * 24 * 60 * 60:
-                path.unlink()
 
 
 def _read(folder: Path, tensors: Iterable[str]) -> dict[str, Range]:
