@@ -66,7 +66,7 @@ def show(model: "Model") -> None:
     console.result(f"{sum(model.operators.values())} nodes: " + ", ".join(f"{op} {count}" for op, count in counted))
     dynamic = sorted(
         {
-            in_words(d) if d is not None else "unnamed"
+            shown_dimension(d) if d is not None else "unnamed"
             for spec in model.signature.inputs
             for d in spec.shape
             if not isinstance(d, int)
@@ -87,11 +87,11 @@ def show(model: "Model") -> None:
 
 
 def describe(spec: "TensorSpec") -> list[str]:
-    shape = ", ".join("?" if dimension is None else in_words(dimension) for dimension in spec.shape)
+    shape = ", ".join("?" if dimension is None else shown_dimension(dimension) for dimension in spec.shape)
     return [spec.name, spec.identifier, str(spec.element), f"[{shape}]"]
 
 
-def in_words(dimension: int | str) -> str:
+def shown_dimension(dimension: int | str) -> str:
     """A size, or the name of a dimension, which may be any text in a model, in one line."""
     from packager.core import characters
 

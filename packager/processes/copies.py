@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from packager.processes import children
 from packager.processes.groups import Copy
@@ -55,35 +55,50 @@ def _copied(program: Callable[[], object]) -> int:
     """
     groups = children.groups()
     groups.prepare()
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
-    try:
+    with _held_back(STOPPING) as let_through:
         number = os.fork()
-    except OSError:  # no memory, or too many processes
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        raise
-    if number == 0:
+        if number == 0:
+            _end_with(program, let_through)
+        copy = Copy(number)
+        with suppress(ProcessLookupError):
+            os.setpgid(number, number)  # whoever of the two is first
         try:
-            os.setpgid(0, 0)
-            for each in STOPPING:
-                signal.signal(each, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-            program()
+            groups.watch(copy)
+            let_through()
+            return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+        except BaseException:
+            groups.kill(copy)
+            os.waitpid(number, 0)
+            raise
         finally:
-            os._exit(1)
-    copy = Copy(number)
-    with suppress(ProcessLookupError):
-        os.setpgid(number, number)  # whoever of the two is first
+            groups.forget(copy)
+
+
+@contextmanager
+def _held_back(signals: Iterable[int]) -> Iterator[Callable[[], None]]:
+    """Holds back `signals` until the block ends, or until the function is called that it yields: once here, and once in
+    a copy that is made meanwhile."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+
+    def let_through() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
     try:
-        groups.watch(copy)
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
-    except BaseException:
-        groups.kill(copy)
-        os.waitpid(number, 0)
-        raise
+        yield let_through
     finally:
-        groups.forget(copy)
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        let_through()
+
+
+def _end_with(program: Callable[[], object], let_through: Callable[[], None]) -> NoReturn:
+    """Runs `program`, which ends its process, in the copy."""
+    try:
+        os.setpgid(0, 0)
+        for each in STOPPING:
+            signal.signal(each, signal.SIG_DFL)
+        let_through()
+        program()
+    finally:
+        os._exit(1)
 
 
 def _standard(number: int, mode: str) -> TextIO:
