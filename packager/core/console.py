@@ -31,18 +31,12 @@ class Console:
             yield lambda part: None
             return
         start = time.perf_counter()
-        if not may_be_terminal(sys.stderr):
-            yield lambda part: None
-            sys.stderr.write(f"  ✓ {shown(title)} {time.perf_counter() - start:.1f} s\n")
-            return
-        console = rich_console(stderr=True)
-        if console.is_terminal:
+        if console := _terminal():
             with console.status(f"{escape(title)} ...") as status:
                 yield lambda part: status.update(f"{escape(title)}: {escape(part)} ...")
         else:
             yield lambda part: None
-        took = f"{time.perf_counter() - start:.1f} s"
-        console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
+        _say_done(title, start)
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
@@ -51,16 +45,17 @@ class Console:
         if self.quiet:
             yield lambda done, total: None
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = rich_console(stderr=True)
         start = time.perf_counter()
-        columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task(escape(title), total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-        took = f"{time.perf_counter() - start:.1f} s"
-        console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
+        if console := _terminal():
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            with Progress(*columns, console=console, transient=True) as bar:
+                task = bar.add_task(escape(title), total=None)
+                yield lambda done, total: bar.update(task, completed=done, total=total)
+        else:
+            yield lambda done, total: None
+        _say_done(title, start)
 
     def say(self, text: str) -> None:
         if not self.quiet:
@@ -97,6 +92,22 @@ class Console:
     def result(self, text: str) -> None:
         """Prints text on standard output."""
         sys.stdout.write(shown(text if text.endswith("\n") else text + "\n"))
+
+
+def _terminal() -> "RichConsole | None":
+    """The terminal that messages go to, if they go to one."""
+    if may_be_terminal(sys.stderr) and (console := rich_console(stderr=True)).is_terminal:
+        return console
+    return None
+
+
+def _say_done(title: str, start: float) -> None:
+    """Prints that a step is done which began at `start`, by `time.perf_counter`."""
+    took = f"{time.perf_counter() - start:.1f} s"
+    if may_be_terminal(sys.stderr):
+        rich_console(stderr=True).print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
+    else:
+        sys.stderr.write(f"  ✓ {shown(title)} {took}\n")
 
 
 def may_be_terminal(stream: TextIO) -> bool:

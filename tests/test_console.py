@@ -1,0 +1,55 @@
+"""Messages about steps: what a terminal shows, and what a file gets, without the time that it takes to load rich."""
+
+import subprocess
+import sys
+
+import pytest
+
+from packager.core.console import Console
+
+STEPS = """
+import sys
+from packager.core.console import Console
+console = Console()
+with console.step("load"):
+    pass
+with console.progress("calibrate") as advance:
+    advance(1, 2)
+sys.exit("rich" in sys.modules)
+"""
+
+
+@pytest.mark.programs
+def test_steps_without_a_terminal_do_not_load_rich() -> None:
+    done = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "  ✓ load 0.0 s\n  ✓ calibrate 0.0 s\n")
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_a_step_says_that_it_is_done_in_one_line(
+    is_terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", "40")
+    with Console().step("load [b]net[/b]") as show:
+        show("weights")
+    with Console().progress("calibrate [1]") as advance:
+        advance(1, 2)
+    last = [line for line in capsys.readouterr().err.splitlines() if "✓" in line]
+    assert len(last) == 2
+    assert ("load [b]net[/b]" in last[0], "calibrate [1]" in last[1]) == (True, True)
+    assert ("\x1b[32m✓" in last[0]) == ("\x1b[32m✓" in last[1]) == is_terminal
+
+
+def test_a_step_that_fails_does_not_say_that_it_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    for begun in (Console().step("load"), Console().progress("load")):
+        with pytest.raises(ValueError, match="no"), begun:
+            raise ValueError("no")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_quiet_console_says_nothing_of_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    with Console(quiet=True).step("load"), Console(quiet=True).progress("load") as advance:
+        advance(1, 2)
+    assert capsys.readouterr() == ("", "")
