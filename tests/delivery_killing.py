@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from packager.environments import zig
-from packager.processes import commands
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_server import Channel
 from tests.delivery_telling import Dying, Start
+from tests.toolchain import c_library
 from tests.toolchain.kept import kept
 
 SOURCE = Path(__file__).parent / "toolchain" / "killing.c"
@@ -25,19 +25,7 @@ def library() -> Path:
     """The library that ends a process, for LD_PRELOAD."""
 
     def make(folder: Path) -> None:
-        options: list[str | Path] = [
-            "-target",
-            "x86_64-linux-gnu.2.28",
-            "-shared",
-            "-fPIC",
-            "-O1",
-            "-fno-sanitize=undefined",
-            "-rtlib=none",  # zig would have to compile the libraries that it links with C
-            "-o",
-            folder / "killing.so",
-            SOURCE,
-        ]
-        commands.run([zig.compiler(), "cc", *options, "-ldl"], what="compiling what ends processes")
+        c_library.build(SOURCE, folder / "killing.so", "-O1")
 
     return kept("killing", make, SOURCE, zig.version()) / "killing.so"
 

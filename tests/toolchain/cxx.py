@@ -15,6 +15,7 @@ from packager.environments import zig
 from packager.environments.bionic import builder
 from packager.files.user_cache import cache_folder
 from packager.processes import downloads
+from tests.toolchain.c_library import ON_ITS_OWN
 from tests.toolchain.kept import kept
 
 TARGET = "x86_64-linux-gnu.2.34"
@@ -56,7 +57,7 @@ def compiler(arguments: Sequence[str | Path], *, what: str) -> None:
 def link(objects: Sequence[Path], options: Sequence[str | Path], product: Path, *, what: str) -> None:
     """Links a program or library for TARGET. Raises ToolError."""
     library = sorted(_libcxx().glob("*.o"))
-    own = ("-nostdlib++", "-rtlib=none", "-fno-sanitize=undefined")
+    own = ("-nostdlib++", *ON_ITS_OWN)
     compiler(["-target", TARGET, *objects, *library, "-lunwind", *options, *own, "-o", product], what=what)
 
 

@@ -1,13 +1,10 @@
 """NVIDIA's software for tests: stand-ins for its Python modules, and a driver that answers as a test wants."""
 
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from packager.core.errors import ToolError
-from packager.environments import bionic, zig
-from tests.toolchain.require import require
+from tests.toolchain import c_library
 
 HERE = Path(__file__).parent
 DRIVER = HERE / "gpu_driver.c"
@@ -31,16 +28,9 @@ def driver(folder: Path, **reported: int) -> Path:
 
 
 def shared_library(path: Path, source: str, options: Sequence[str] = ()) -> Path:
-    try:
-        compiler = zig.compiler()
-    except ToolError as error:
-        require(False, f"{error.message} ({error.hint})")
-        raise
     path.parent.mkdir(parents=True, exist_ok=True)
     text = path.with_name(f"{path.name}.c")
     text.write_text(source, encoding="utf-8")
-    command = [str(compiler), "cc", "-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-w", f"-Wl,-soname,{path.name}"]
-    command += ["-fno-sanitize=undefined", "-rtlib=none"]  # or zig compiles two libraries of its own: 17 s
-    subprocess.run([*command, str(text), "-o", str(path), *options], check=True)
+    c_library.build(text, path, "-w", f"-Wl,-soname,{path.name}", *options)
     text.unlink()
     return path
