@@ -6,6 +6,7 @@ import io
 import os
 import random
 import resource
+import shlex
 import tempfile
 import time
 import zipfile
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 from packager import models
 from packager.core.errors import MobpackError, ModelError
 from packager.graph.weights.whole import message, varint
+from packager.importers import IMPORTERS, Source
 from packager.models.skeleton import KEEP_INLINE_BYTES, read_skeleton
 from tests.nights import examples
 from tests.onnx_text import linear, onnx_model, saved, weight
@@ -271,6 +273,24 @@ def test_a_keras_model_is_told_from_other_zip_files(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="this is a Keras model") as error:
         models.load(path, "m")
     assert error.value.hint == f"import it: mobpack import '{path}'"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "importer"),
+    [
+        ("net.keras", zipped(), "keras"),
+        ("net.onnx", b"\x89HDF\r\n\x1a\n" + bytes(20), "keras"),
+        ("net.hdf5", b"\x89HDF\r\n\x1a\n" + bytes(20), "keras"),
+        ("net.bin", b"\x18\0\0\0TFL3\0\0\0\0\0\0\0\0", "tflite"),
+    ],
+)
+def test_the_command_that_it_names_has_an_importer(tmp_path: Path, name: str, content: bytes, importer: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ModelError) as error:
+        models.load(path, "m")
+    source = Path(shlex.split(error.value.hint)[-1])
+    assert [each for each in IMPORTERS if IMPORTERS[each]().reads(Source(text=source.name, path=source))] == [importer]
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Compares a converted model with the outputs of the framework that it comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,9 +79,10 @@ def compare(
         place.mkdir(parents=True)
         runnable = Runnable(path=graph, data_folder=graph.parent, is_optimized=is_optimized)
         with RUNNERS["cpu"]("")[0].open(runnable, place) as session:
-            for number in range(len(recorded.words)):
-                for name, result in _sample(session, outputs, recorded, number, place, (rtol, atol)).items():
-                    found[name] = _worse(found[name], result, f"{recorded.words[number]}, {how}")
+            for number, words in enumerate(recorded.words):
+                for name, expected, actual in _values(session, outputs, recorded, number, place):
+                    excess = over(expected, actual, rtol, atol)
+                    found[name] = _worse(found[name], excess, expected, f"{words}, {how}")
     return tuple(found.values())
 
 
@@ -102,15 +103,10 @@ def _in_all(result: OutputResult) -> str:
     return f"; at most it is off by {result.max_abs_error:.2g}, {result.share_of_scale:.1g} of the largest number"
 
 
-def _sample(
-    session: "Session",
-    outputs: Sequence[str],
-    recorded: Recorded,
-    number: int,
-    place: Path,
-    limits: tuple[float, float],
-) -> dict[str, OutputResult]:
-    """The differences on one sample, by the name of the output."""
+def _values(
+    session: "Session", outputs: Sequence[str], recorded: Recorded, number: int, place: Path
+) -> Iterator[tuple[str, Any, Any]]:
+    """The name of each output, its values of the framework on one sample, and those of ONNX Runtime."""
     import numpy
 
     folder = place / str(number)
@@ -122,33 +118,25 @@ def _sample(
             f"{outcome.error.strip()}",
             hint=recorded.hint_rejected,
         )
-    found: dict[str, OutputResult] = {}
     with numpy.load(recorded.outputs(number)) as expected:
         for place_of, name in enumerate(outputs):
-            actual: Any = numpy.load(folder / f"{place_of}.npy", mmap_mode="r")
-            found[name] = _result(name, over(expected[name], actual, *limits), expected[name])
-    return found
+            yield name, expected[name], numpy.load(folder / f"{place_of}.npy", mmap_mode="r")
 
 
-def _result(name: str, excess: Excess, expected: Any) -> OutputResult:
+def _worse(known: OutputResult, excess: Excess, expected: Any, where: str) -> OutputResult:
+    """`known` with what differs on one more sample, whose values are `expected`."""
+    return replace(
+        known,
+        max_abs_error=max(known.max_abs_error, excess.max_abs_error),
+        max_share=max(known.max_share, excess.max_share),
+        share_of_scale=max(known.share_of_scale, _share_of_scale(excess, expected)),
+        failure=known.failure or (f"{where}: {excess.failure}" if excess.failure else ""),
+    )
+
+
+def _share_of_scale(excess: Excess, expected: Any) -> float:
     import numpy
 
     numbers = numpy.abs(expected[numpy.isfinite(expected)]) if expected.dtype.kind == "f" else expected[:0]
     scale = float(numbers.max(initial=0)) if excess.max_abs_error else 0.0
-    return OutputResult(
-        name=name,
-        max_abs_error=excess.max_abs_error,
-        max_share=excess.max_share,
-        share_of_scale=excess.max_abs_error / scale if scale else 0.0,
-        failure=excess.failure,
-    )
-
-
-def _worse(known: OutputResult, found: OutputResult, where: str) -> OutputResult:
-    return replace(
-        known,
-        max_abs_error=max(known.max_abs_error, found.max_abs_error),
-        max_share=max(known.max_share, found.max_share),
-        share_of_scale=max(known.share_of_scale, found.share_of_scale),
-        failure=known.failure or (f"{where}: {found.failure}" if found.failure else ""),
-    )
+    return excess.max_abs_error / scale if scale else 0.0
