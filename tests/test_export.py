@@ -193,6 +193,15 @@ def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) ->
     assert comparison.refusal(again, path, samples) is None
 
 
+@pytest.mark.processes
+def test_the_largest_error_of_any_sample_counts(tmp_path: Path) -> None:
+    path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
+    found, _ = compared(path, recorded(tmp_path, 1, 1, 5, wrong=0.001))  # then 4 is off by 0.001, and 28 by 0.002
+    assert found.max_abs_error == pytest.approx(0.002, rel=1e-2)
+    assert found.max_share == pytest.approx(0.001 / (1e-5 + 1e-3 * 4), rel=1e-2)
+    assert found.share_of_scale == pytest.approx(0.001 / 4, rel=1e-2)
+
+
 def test_shares_of_the_allowed_error_are_read_without_exponents() -> None:
     shares = (0.0, 0.00647, 0.41, 0.999, 1.9, 34.07, 1234.5)
     found = [comparison.OutputResult(name="y", max_share=each).percent for each in shares]

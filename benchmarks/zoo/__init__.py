@@ -1,1 +1,1 @@
-"""Real models out of public packages, each built for all targets: `python -m benchmarks.zoo`."""
+"""Real models out of public packages, each built for phones: `python -m benchmarks.zoo`."""

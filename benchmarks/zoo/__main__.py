@@ -1,4 +1,4 @@
-"""Builds real models for all targets and writes docs/zoo.md: `python -m benchmarks.zoo`.
+"""Builds real models for phones and writes docs/zoo.md: `python -m benchmarks.zoo`.
 
 Results are kept by model in the user's cache, so that a run that was stopped goes on where it was. It ends with 1 when
 a model cannot be fetched, or does not end as `models.toml` says: a refusal without a true reason, a failure, or one

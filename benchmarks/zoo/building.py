@@ -74,7 +74,7 @@ class Result:
 
 
 def result(name: str, sha256: str, code: str, model: Path, scratch: Path, *, limit_s: float) -> Result:
-    """Builds `model` for all targets with an empty store below `scratch`."""
+    """Builds `model` for TARGETS with an empty store below `scratch`."""
     environment = {"XDG_CACHE_HOME": str(empty_cache(scratch))}
     targets = [part for target in TARGETS for part in ("--target", target)]
     command = [sys.executable, "-P", "-m", "packager.cli", "build", str(model), *targets, "--out", "dist", "--json"]

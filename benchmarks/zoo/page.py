@@ -65,7 +65,8 @@ def page(zoo: Zoo, results: Mapping[str, Result], date: str) -> str:
 def introduction(date: str) -> Iterator[str]:
     yield "# The zoo: real models out of public packages"
     yield ""
-    yield "Shows what becomes of real models when mobpack builds each for all targets with default settings."
+    yield "Shows what becomes of real models when mobpack builds each for Android, iOS and React Native with default"
+    yield "settings. Packages for Flutter and the web are not built here."
     yield ""
     yield "    python -m benchmarks.zoo"
     yield ""
