@@ -66,10 +66,10 @@ def test_cosine_is_that_of_numpy_and_defined_for_zeros() -> None:
 def test_float_outputs_count_and_others_do_not() -> None:
     x, y = pair()
     ids = numpy.arange(100)
-    metric = built_in("sqnr", [ids, x])
+    metric = built_in("sqnr", ["ids", "x"], [ids, x])
     assert metric.of_sample([ids, x], [ids + 1, y]) == sums_of(x, y)
     with pytest.raises(ConfigError, match="no float output") as refused:
-        built_in("cosine", [ids])
+        built_in("cosine", ["ids"], [ids])
     assert "--no-report" in refused.value.hint
 
 
@@ -78,16 +78,16 @@ def test_top1_counts_rows_of_the_first_output_that_has_some() -> None:
     x = numpy.array([[[1, 2], [5, 1]], [[0, 3], [1, 0]]], numpy.float32)
     y = x.copy()
     y[1, 0] = [4, 3]
-    metric = built_in("top1", [scalar, x])
+    metric = built_in("top1", ["scalar", "x"], [scalar, x])
     totals = metric.of_sample([scalar, x], [scalar, y]) + metric.of_sample([scalar, x], [scalar, x])
     assert metric.value(totals, 2) == 7 / 8
     with pytest.raises(ConfigError, match="several numbers in its last dimension"):
-        built_in("top1", [scalar, numpy.array(3, numpy.float32)])
+        built_in("top1", ["scalar", "other"], [scalar, numpy.array(3, numpy.float32)])
 
 
 def test_the_mean_of_cosines_gives_every_sample_one_voice() -> None:
     x, _ = pair()
-    metric = built_in("cosine", [x])
+    metric = built_in("cosine", ["x"], [x])
     pairs = [(1000 * x, 1000 * x), (x, -x), (x, x)]
     totals = sum((metric.of_sample([one], [other]) for one, other in pairs), Sums())
     assert metric.value(totals, 3) == pytest.approx(1 / 3)
@@ -96,8 +96,9 @@ def test_the_mean_of_cosines_gives_every_sample_one_voice() -> None:
 @pytest.mark.parametrize("metric", ["sqnr", "cosine", "top1"])
 def test_outputs_of_another_shape_cannot_be_compared(metric: str) -> None:
     x = numpy.ones((4, 2), numpy.float32)
-    with pytest.raises(ModelError, match=r"output 0 has shape \[3, 2\], and \[4, 2\] in the float model"):
-        built_in(metric, [x]).of_sample([x], [x[:3]])
+    ids = numpy.ones(5, numpy.int64)
+    with pytest.raises(ModelError, match=r"output 'rows' has shape \[3, 2\], and \[4, 2\] in the float model"):
+        built_in(metric, ["ids", "rows"], [ids, x]).of_sample([ids, x], [ids, x[:3]])
 
 
 def test_a_drop_is_what_is_lost_and_for_sqnr_the_share_of_noise() -> None:

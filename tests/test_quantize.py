@@ -141,6 +141,7 @@ def test_a_search_says_what_it_tried_and_why_layers_stay_in_float(
     ("options", "code", "message"),
     [
         (("-q", "static-qdq"), 2, "quantizer 'static-qdq': 'calibration' is missing"),
+        (("-q", "static-qdq"), 2, "hint: give samples: --calibration SAMPLES"),
         (("-q", "statik"), 2, "unknown quantizer 'statik'"),
         (("-q", "dynamic", "--set", "operator=1"), 2, "unknown key 'operator'"),
         (("-q", "static-qdq", "--calibration", "nowhere"), 2, "samples not found: "),

@@ -69,8 +69,15 @@ def recipe(table: Mapping[str, Any], settings: Sequence[str]) -> Recipe:
     except ConfigError as error:
         name = table.get("quantizer", NoQuantizer.NAME)
         message = error.message.replace(f"variant.{QUANTIZER}", f"quantizer '{name}'")
-        hint = error.hint.replace(f"add it to {FILE_NAME}", "give it as an option, or as --set KEY=VALUE")
+        hint = error.hint.replace(f"add it to {FILE_NAME}", _option_for(error.message))
         raise ConfigError(message, hint=hint.replace(f"correct it in {FILE_NAME}", "correct it")) from error
+
+
+def _option_for(message: str) -> str:
+    """How to give the key that `message` calls missing, on a command line."""
+    if message.endswith("'calibration' is missing"):
+        return "give samples: --calibration SAMPLES"
+    return "give it as an option, or as --set KEY=VALUE"
 
 
 def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[str], settings: Sequence[str]) -> Config:

@@ -65,7 +65,7 @@ def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
     )
     if not known.count:
         raise ConfigError(f"no samples to measure '{job.metric}' on", hint="give at least one: 32 to 128 are usual")
-    metric = built_in(job.metric, known.original(0))
+    metric = built_in(job.metric, known.outputs, known.original(0))
     return lambda session: score(session, metric, known, job.threads), ORIGINALS[job.metric]
 
 

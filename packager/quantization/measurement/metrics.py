@@ -65,9 +65,10 @@ class Metric(Protocol):
     def value(self, totals: Sums, count: int) -> float: ...
 
 
-def built_in(metric: str, first: Outputs) -> Metric:
-    """The built-in `metric`, for outputs like `first`. Raises ConfigError if they are not of the kind it needs."""
-    chosen = tuple(index for index, array in enumerate(first) if array.dtype.kind == "f")
+def built_in(metric: str, names: Sequence[str], first: Outputs) -> Metric:
+    """The built-in `metric`, for outputs like `first` with these names. Raises ConfigError if they are not of the kind
+    it needs."""
+    chosen = {index: names[index] for index, array in enumerate(first) if array.dtype.kind == "f"}
     if not chosen:
         raise ConfigError(
             f"metric '{metric}': the model has no float output",
@@ -84,14 +85,15 @@ def built_in(metric: str, first: Outputs) -> Metric:
             "metric 'top1': the model has no float output with several numbers in its last dimension",
             hint="use 'sqnr', 'cosine' or module:function",
         )
-    return Top1(rows[0])
+    return Top1(rows[0], names[rows[0]])
 
 
 @dataclass(frozen=True)
 class Sqnr:
     """Signal to quantization noise in dB, over all float outputs of all samples together."""
 
-    outputs: tuple[int, ...]
+    outputs: Mapping[int, str]
+    """index of each -> its name"""
 
     def of_sample(self, original: Outputs, found: Outputs) -> Sums:
         return _all_sums(self.outputs, original, found)
@@ -104,7 +106,8 @@ class Sqnr:
 class Cosine:
     """Mean over samples of the cosine between the concatenated float outputs and those of the float model."""
 
-    outputs: tuple[int, ...]
+    outputs: Mapping[int, str]
+    """index of each -> its name"""
 
     def of_sample(self, original: Outputs, found: Outputs) -> Sums:
         return Sums(product=_all_sums(self.outputs, original, found).cosine)
@@ -118,10 +121,11 @@ class Top1:
     """Share of rows with the largest number at the same index, for the first float output that has rows."""
 
     output: int
+    name: str
 
     def of_sample(self, original: Outputs, found: Outputs) -> Sums:
         x, y = original[self.output], found[self.output]
-        _refuse_other_shape(self.output, x, y)
+        _refuse_other_shape(self.name, x, y)
         same = x.argmax(-1) == y.argmax(-1)
         return Sums(product=float(same.sum()), other=float(same.size))
 
@@ -129,18 +133,18 @@ class Top1:
         return totals.product / totals.other if totals.other else 1.0
 
 
-def _all_sums(outputs: tuple[int, ...], original: Outputs, found: Outputs) -> Sums:
+def _all_sums(outputs: Mapping[int, str], original: Outputs, found: Outputs) -> Sums:
     total = Sums()
-    for index in outputs:
-        _refuse_other_shape(index, original[index], found[index])
+    for index, name in outputs.items():
+        _refuse_other_shape(name, original[index], found[index])
         total += sums_of(original[index], found[index])
     return total
 
 
-def _refuse_other_shape(index: int, original: "NDArray[Any]", found: "NDArray[Any]") -> None:
+def _refuse_other_shape(name: str, original: "NDArray[Any]", found: "NDArray[Any]") -> None:
     if original.shape != found.shape:
         raise ModelError(
-            f"output {index} has shape {list(found.shape)}, and {list(original.shape)} in the float model",
+            f"output '{name}' has shape {list(found.shape)}, and {list(original.shape)} in the float model",
             hint="the number of results depends on the values: compare with a metric of your own, module:function, or "
             "skip the measurement: --no-report",
         )
