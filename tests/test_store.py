@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -139,6 +141,29 @@ def test_a_store_that_cannot_be_written_is_a_tool_error_with_the_way_out(tmp_pat
     with pytest.raises(ToolError, match="cannot write to the cache") as error:
         Store(tmp_path / "file" / "store").results(STEP, 1, lambda folder: None)
     assert "XDG_CACHE_HOME" in error.value.hint
+
+
+@pytest.mark.parametrize("name", [STEP.name, "scratch", ".users"])
+def test_a_file_in_place_of_a_folder_of_the_store_is_a_tool_error_that_names_it(tmp_path: Path, name: str) -> None:
+    store = Store(tmp_path)
+    (tmp_path / name).write_text("")
+    with (
+        pytest.raises(ToolError, match=f"cannot write to the cache .*: File exists .*{re.escape(name)}"),
+        store.in_use(),
+    ):
+        store.results(STEP, 1, lambda folder: None)
+
+
+def test_a_file_in_place_of_a_result_is_damage(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    store = Store(tmp_path, warn=warnings.append)
+    entry = store.results(STEP, 1, two_files).parent
+    shutil.rmtree(entry)
+    entry.write_text("")
+    assert files(store.results(STEP, 1, two_files)) == ["below/one", "link", "two"]
+    assert [each.partition("damaged ")[2] for each in warnings] == [
+        "(index.json cannot be read: Not a directory): it will be made again"
+    ]
 
 
 def two_files(folder: Path) -> None:

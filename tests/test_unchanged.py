@@ -1,6 +1,7 @@
 """Builds that end at once: when they may, and every change of an input is noticed."""
 
 import dataclasses
+import errno
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import pytest
 
 import packager
 from packager import config
-from packager.files import hashes, installed
+from packager.files import hashes, host, installed
 from packager.files.hashes import sha256_of
 from packager.workflows import unchanged
 from packager.workflows.unchanged import RACY_NS, Ended, Start, Summary
@@ -279,6 +280,33 @@ def test_records_of_old_commands_are_removed(project: Path) -> None:
     os.utime(old, (LONG_AGO_S, LONG_AGO_S))
     unchanged.keep(unchanged.start({"model": None}), ended())
     assert not old.exists()
+
+
+@pytest.mark.parametrize("in_its_place", ["a file as folder", "a folder as record"])
+def test_a_build_whose_record_cannot_be_written_ends_well(project: Path, in_its_place: str) -> None:
+    (record,) = project.glob(".cache/mobpack/builds/*.json")
+    record.unlink()
+    if in_its_place == "a file as folder":
+        record.parent.rmdir()
+        record.parent.write_text("")
+    else:
+        record.mkdir()
+    keep()
+    assert not is_known()
+
+
+def test_a_build_that_cannot_write_a_newer_record_is_still_known(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (record,) = project.glob(".cache/mobpack/builds/*.json")
+    flat = json.loads(record.read_text())
+    record.write_text(json.dumps({**flat, "recorded_ns": 1}))  # so long ago that the files look younger
+    monkeypatch.setattr(host, "replace", no_space)
+    assert is_known()
+
+
+def no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.processes

@@ -15,10 +15,12 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.core.errors import ToolError
 from packager.files.atomic import atomic_file
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.installed import PACKAGE, templates_folder
@@ -159,7 +161,8 @@ def keep(begun: Start, build: Ended) -> None:
     from packager.workflows.inputs import inputs_of
 
     place = _place(begun.command)
-    place.unlink(missing_ok=True)
+    with suppress(OSError):
+        place.unlink(missing_ok=True)
     read = inputs_of(build.config, build.targets, build.project)
     if read.unlisted:
         return
@@ -276,7 +279,8 @@ def _plain(value: object) -> object:
 
 
 def _write(place: Path, record: Record) -> None:
-    with atomic_file(place) as file:
+    """Keeps nothing on a disk that is full or read-only: the build has ended well, and the next one does all again."""
+    with suppress(ToolError), atomic_file(place) as file:
         file.write(json.dumps(asdict(record)).encode())
 
 

@@ -157,7 +157,7 @@ class Store:
     def _placed(self, made: Path, entry: Path) -> bool:
         """Gives a complete folder the name of an entry. Returns False if there is one, of a build that was faster."""
         write_index(made)
-        entry.parent.mkdir(parents=True, exist_ok=True)
+        self._make(entry.parent)
         try:
             host.rename(made, entry)
         except OSError as error:
@@ -177,9 +177,8 @@ class Store:
         with self._locked(USES, is_shared=True):
             if not entry.exists():
                 return False
-            with contextlib.suppress(
-                FileNotFoundError, PermissionError
-            ):  # damaged; a store that belongs to another user
+            # damaged; a store that belongs to another user
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
                 os.utime(entry / INDEX)
         if not damage_of(entry):
             return self._is_accepted(entry)
@@ -226,7 +225,7 @@ class Store:
     def in_use(self) -> Iterator[None]:
         """Keeps other processes from pruning what this one uses in the block."""
         with self.scratch():  # raises if nothing can be written
-            (self.root / USERS).mkdir(exist_ok=True)
+            self._make(self.root / USERS)
         descriptor, name = tempfile.mkstemp(dir=self.root / USERS)
         try:
             host.lock(descriptor)
@@ -271,15 +270,12 @@ class Store:
     def scratch(self) -> Iterator[Path]:
         """A temporary folder on the disk of the store."""
         base = self.root / SCRATCH
+        self._make(base)
         try:
-            base.mkdir(parents=True, exist_ok=True)
             remove_old(base.iterdir())  # of killed builds
             folder = Path(tempfile.mkdtemp(dir=base))
         except OSError as error:
-            raise ToolError(
-                f"cannot write to the cache {self.root}: {error.strerror}",
-                hint="free some space, or set XDG_CACHE_HOME to a folder you can write to",
-            ) from error
+            raise self._cannot_write(error) from error
         try:
             yield folder
         except OSError as error:
@@ -290,6 +286,20 @@ class Store:
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _make(self, folder: Path) -> None:
+        """Makes a folder of the store. Raises ToolError for a full or read-only disk, or a file in its place."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._cannot_write(error) from error
+
+    def _cannot_write(self, error: OSError) -> ToolError:
+        where = f" ({error.filename})" if isinstance(error, FileExistsError | NotADirectoryError) else ""
+        return ToolError(
+            f"cannot write to the cache {self.root}: {error.strerror}{where}",
+            hint="free some space, or set XDG_CACHE_HOME to a folder you can write to",
+        )
 
 
 def _is_at(place: Path, descriptor: int) -> bool:
