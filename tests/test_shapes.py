@@ -116,6 +116,19 @@ def test_shapes_that_inference_cannot_follow_leave_the_model_as_it_is(tmp_path: 
     assert shapes(tmp_path, {}, graph)["y"] == (5, 5)
 
 
+def test_dimensions_that_are_called_by_a_question_mark_need_not_be_equal(tmp_path: Path) -> None:
+    model = onnx_model("(float[n, 3, h, w] x) => (float[n, 3, h, w] y) { y = Relu (x) }")
+    for value in (*model.graph.input, *model.graph.output):
+        for dimension in value.type.tensor_type.shape.dim[2:]:
+            dimension.dim_param = "?"
+    path = saved(tmp_path / "m.onnx", model)
+    assert models.load(path, "m").signature.inputs[0].shape == ("n", 3, None, None)
+    fixed = models.load(path, "m", fixed={"x": (1, 3, 48, 192)}).signature
+    assert fixed.outputs[0].shape == (1, 3, 48, 192)
+    named = models.load(path, "m", renamed={"x.2": "height", "x.3": "width"}, fixed={"height": 48}).signature
+    assert named.inputs[0].shape == ("n", 3, 48, "width")
+
+
 def test_a_negative_size_is_one_that_the_exporter_did_not_know(tmp_path: Path) -> None:
     model = onnx_model("(float[1, 3, h, w] x) => (float[1, 3, h, w] y) { y = Relu (x) }")
     for value in (*model.graph.input, *model.graph.output):

@@ -68,7 +68,7 @@ def load(
     lowered = opsets.lower_ir_version(proto)
     sort_nodes(proto)
     check(proto, path)
-    shapes.forget_negative(proto)
+    shapes.forget_unknown(proto)
     rename(proto, renamed or {}, f"[model.{name}.rename]")
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
     inferred = shapes.infer_shapes(proto)

@@ -60,12 +60,13 @@ def refuse_large(name: str, size: int | tuple[int | None, ...], where: str) -> N
         )
 
 
-def forget_negative(proto: "ModelProto") -> None:
-    """Removes negative sizes: some exporters write -1 for an unknown size, where ONNX has nothing at all."""
+def forget_unknown(proto: "ModelProto") -> None:
+    """Removes what exporters write for a size that they do not know, where ONNX has nothing at all: -1, and the name
+    `?`, which several dimensions may have that are not equal."""
     graph = proto.graph
     for value in (*graph.input, *graph.output, *graph.value_info):
         for dimension in value.type.tensor_type.shape.dim:
-            if dimension.dim_value < 0:
+            if dimension.dim_value < 0 or dimension.dim_param == "?":
                 dimension.Clear()
 
 
