@@ -89,6 +89,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
         ("m" * 5000, {}, ConfigError, "mmm: File name too long"),
         ("hf:owner", {}, ConfigError, "hf:owner: not the name of a model on the hub"),
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
+        ("empty.txt", {}, ModelError, "empty.txt: the file is empty"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
         ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
         ("old.onnx", {"sample_count": 0}, ConfigError, "--count 0: at least one is needed"),
@@ -98,6 +99,7 @@ def test_requests_that_cannot_succeed_are_refused_first(
     source: str, more: dict[str, object], kind: type[MobpackError], words: str, tmp_path: Path
 ) -> None:
     old_model(tmp_path)
+    (tmp_path / "empty.txt").touch()
     with pytest.raises(kind, match=words) as error:
         run(request(tmp_path, source, **more), Store(tmp_path / "store"), Console(quiet=True))
     assert error.value.hint

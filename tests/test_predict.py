@@ -103,6 +103,7 @@ def test_arrays_can_be_given_in_place_of_a_file(project: Path, run: Callable[...
     ("arguments", "message", "hint"),
     [
         (["absent.png"], "absent.png: no such file", "pass texts, pictures or .wav files"),
+        (["."], ".: a folder", "pass texts, pictures or .wav files"),
         (["net.onnx"], "no samples in", "give .npz files"),
         (["green.png", "--model", "colour"], "mobpack.toml has no model 'colour'", "did you mean 'colours'?"),
         (["green.png", "-c", "other.toml"], "other.toml: no such file", "mobpack init"),

@@ -139,13 +139,14 @@ def png_header(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"", "not a readable image"),
+        (b"", "not a readable image (the file is empty)"),
+        (b"<html>", "not a readable image (unknown content)"),
         (b"\x89PNG\r\n\x1a\nand then nothing", "not a readable image"),
         (png_header(12_000, 12_000), "decompression bomb"),
         (png_header(60_000, 60_000), "decompression bomb"),
         (png_header(7, 5), "not a readable image"),
     ],
-    ids=["empty", "torn", "large", "larger", "header alone"],
+    ids=["empty", "page", "torn", "large", "larger", "header alone"],
 )
 def test_a_broken_picture_is_named_and_the_others_are_still_looked_at(folder: Path, content: bytes, text: str) -> None:
     (folder / "bad.png").write_bytes(content)

@@ -167,7 +167,16 @@ def decoded(path: Path, taken: "Callable[[Image], Taken]") -> Taken:
         PIL.Image.DecompressionBombWarning,
         PIL.Image.DecompressionBombError,
     ) as error:
-        raise ConfigError(f"{path}: not a readable image ({error})", hint=REPLACE) from error
+        raise ConfigError(f"{path}: not a readable image ({_reason(error, path)})", hint=REPLACE) from error
+
+
+def _reason(error: Exception, path: Path) -> str:
+    """The reason in words: Pillow's, or one in place of those that show an object of Python."""
+    import PIL
+
+    if not isinstance(error, PIL.UnidentifiedImageError):
+        return str(error)
+    return "unknown content" if path.stat().st_size else "the file is empty"
 
 
 def _refuse_odd(image: "Image", path: Path) -> None:

@@ -118,7 +118,7 @@ def _grouped(texts: Sequence[str], wanted: int) -> Iterator[tuple[str, ...]]:
 def _existing(files: Sequence[str]) -> list[Path]:
     for file in map(Path, files):
         if not file.is_file():
-            raise ConfigError(f"{file}: no such file", hint=HINT)
+            raise ConfigError(f"{file}: {'a folder' if file.is_dir() else 'no such file'}", hint=HINT)
     return [*map(Path, files)]
 
 

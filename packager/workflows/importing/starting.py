@@ -49,6 +49,8 @@ def importer_of(source: Source, name: str = "") -> Importer:
             raise ConfigError(f"--from: unknown importer '{name}'", hint=nearest(name, IMPORTERS))
         return IMPORTERS[name]()
     found = [each() for each in IMPORTERS.values() if each().reads(source)]
+    if not found and source.path.is_file() and not source.path.stat().st_size:
+        raise ModelError(f"{source.text}: the file is empty", hint="save the model again")
     if not found:
         forms = ", ".join(f"{each.NAME} ({each.SOURCES})" for each in IMPORTERS.values())
         raise ConfigError(f"{source.text}: no importer reads it", hint=f"importers: {forms}; --from names one")
