@@ -1,5 +1,6 @@
 """A contract does not split partitions: its nodes run on the CPU around the model."""
 
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from packager import models, plan
 from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.findings import Partition
-from packager.core.values import baseline
+from packager.core.values import Model, baseline
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.targets.ios import Ios
@@ -24,10 +25,11 @@ from tests.onnx_text import onnx_model, saved
 from tests.test_attachment import tables
 from tests.test_tokenization_models import unigram
 from tests.tokenizer_graphs import bert, changed, of_bytes
+from tests.toolchain.emulated import isolated
 from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
 
-__all__ = ["forked"]
+__all__ = ["forked", "isolated"]
 pytestmark = pytest.mark.by_content
 
 NET = """(float[batch, 3, height, width] x)
@@ -83,27 +85,51 @@ SOUNDS: dict[str, dict[str, Any]] = {
 }
 
 
-def partition(folder: Path, target: Target, inputs: Any, outputs: Any) -> Partition:
-    """The partition of the target's provider for the image net."""
-    shapes = {} if inputs else {"x": (1, 3, 32, 32)}
-    return _partition(folder, target, tables(inputs, outputs), onnx_model(NET, weights=WEIGHTS, opsets=OPSET), shapes)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for all models: each is made once for all providers, which have files of it in common, too."""
+    return tmp_path_factory.mktemp("models")
 
 
-def heard(folder: Path, target: Target, inputs: Any) -> Partition:
-    """The partition of the target's provider for the audio net."""
+@cache
+def image_model(folder: Path, image: str, outputs: str) -> Model:
+    """The image net with a contract, or without one where both names are empty."""
+    wanted = tables({"x": IMAGES[image]} if image else {}, OUTPUTS[outputs] if outputs else {})
+    net = onnx_model(NET, weights=WEIGHTS, opsets=OPSET)
+    return _attached(place_in(folder), wanted, net, {} if image else {"x": (1, 3, 32, 32)})
+
+
+@cache
+def audio_model(folder: Path, sound: str) -> Model:
+    """The audio net with a contract, or without one."""
     net = onnx_model(HEARING, weights=HEARING_WEIGHTS, opsets=OPSET)
-    return _partition(folder, target, tables(inputs, {}), net, {} if inputs else {"a": (1, 1, 4000)})
+    wanted = tables({"a": SOUNDS[sound]} if sound else {}, {})
+    return _attached(place_in(folder), wanted, net, {} if sound else {"a": (1, 1, 4000)})
 
 
-def _partition(folder: Path, target: Target, wanted: Tables, net: ModelProto, shapes: Any) -> Partition:
-    path = saved(folder / "net.onnx", net)
-    model = attachment.attach(models.load(path, "net", fixed=shapes), wanted).model
-    model = models.hashed(model)
-    shared = Store(folder.parent / "store")  # providers have files of the same model in common
-    made = plan.make(baseline(model), target, shared, lambda text: None)
-    scratch = folder / f"scratch-{len(wanted.inputs)}"
-    scratch.mkdir()
-    (only,) = partitions(made, scratch)
+def _attached(place: Path, wanted: Tables, net: ModelProto, shapes: Any) -> Model:
+    path = saved(place / "net.onnx", net)
+    return models.hashed(attachment.attach(models.load(path, "net", fixed=shapes), wanted).model)
+
+
+def place_in(folder: Path) -> Path:
+    """A new folder."""
+    return Path(tempfile.mkdtemp(dir=folder))
+
+
+def partition(folder: Path, provider: str, image: str = "", outputs: str = "") -> Partition:
+    """The partition of a provider for the image net."""
+    return _partition(folder, provider, image_model(folder, image, outputs))
+
+
+def heard(folder: Path, provider: str, sound: str = "") -> Partition:
+    """The partition of a provider for the audio net."""
+    return _partition(folder, provider, audio_model(folder, sound))
+
+
+def _partition(folder: Path, provider: str, model: Model) -> Partition:
+    made = plan.make(baseline(model), PHONES[provider], Store(folder / "store"), lambda text: None)
+    (only,) = partitions(made, place_in(folder))
     return only
 
 
@@ -115,15 +141,15 @@ Alone = Callable[[str], Partition]
 
 
 @pytest.fixture(scope="module")
-def seeing(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+def seeing(folder: Path) -> Alone:
     """The partition of the image net alone, by provider."""
-    return cache(lambda provider: partition(tmp_path_factory.mktemp("alone"), PHONES[provider], {}, {}))
+    return cache(lambda provider: partition(folder, provider))
 
 
 @pytest.fixture(scope="module")
-def hearing(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+def hearing(folder: Path) -> Alone:
     """The partition of the audio net alone, by provider."""
-    return cache(lambda provider: heard(tmp_path_factory.mktemp("alone"), PHONES[provider], {}))
+    return cache(lambda provider: heard(folder, provider))
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +161,9 @@ def coreml(seeing: Alone) -> Partition:
 @pytest.mark.processes
 @pytest.mark.parametrize(("image", "outputs"), PICTURES)
 def test_coreml_takes_the_core_in_one_piece_between_every_picture_and_output(
-    tmp_path: Path, coreml: Partition, image: str, outputs: str
+    folder: Path, coreml: Partition, image: str, outputs: str
 ) -> None:
-    found = partition(tmp_path, PHONES["coreml"], {"x": IMAGES[image]}, OUTPUTS[outputs])
+    found = partition(folder, "coreml", image, outputs)
     assert (coreml.partition_count, found.partition_count, found.share) == (1, 1, WHOLE)
     assert found.taken_count >= coreml.taken_count
 
@@ -152,10 +178,10 @@ def test_every_picture_and_every_output_is_in_a_pair() -> None:
 @pytest.mark.processes
 @pytest.mark.parametrize("outputs", [name for name in OUTPUTS if "mask" in name])
 def test_coreml_takes_the_best_class_of_each_place_as_a_second_piece(
-    tmp_path: Path, coreml: Partition, outputs: str
+    folder: Path, coreml: Partition, outputs: str
 ) -> None:
     """In 16 bits it is still the best one, or an equal one."""
-    found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
+    found = partition(folder, "coreml", "stretch", outputs)
     assert (found.partition_count, found.share) == (2, WHOLE)
     assert found.taken_count >= coreml.taken_count
 
@@ -174,28 +200,28 @@ def test_coreml_takes_the_best_class_of_each_place_as_a_second_piece(
     ],
 )
 def test_providers_of_android_take_the_core_in_as_many_pieces_as_without(
-    tmp_path: Path, seeing: Alone, provider: str, image: str, outputs: str
+    folder: Path, seeing: Alone, provider: str, image: str, outputs: str
 ) -> None:
     have(ENVIRONMENTS[provider])
     alone = seeing(provider)
-    found = partition(tmp_path, PHONES[provider], {"x": IMAGES[image]}, OUTPUTS[outputs])
+    found = partition(folder, provider, image, outputs)
     assert (found.refusal, found.partition_count, found.share) == ("", alone.partition_count, WHOLE)
     assert alone.share == 1.0
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("sound", SOUNDS)
-def test_coreml_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, hearing: Alone, sound: str) -> None:
-    alone, found = hearing("coreml"), heard(tmp_path, PHONES["coreml"], {"a": SOUNDS[sound]})
+def test_coreml_takes_the_core_in_one_piece_behind_a_recording(folder: Path, hearing: Alone, sound: str) -> None:
+    alone, found = hearing("coreml"), heard(folder, "coreml", sound)
     assert (alone.partition_count, found.partition_count) == (1, 1)
     assert found.taken_count >= alone.taken_count
 
 
 @pytest.mark.environments
 @pytest.mark.parametrize("sound", SOUNDS)
-def test_qnn_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, hearing: Alone, sound: str) -> None:
+def test_qnn_takes_the_core_in_one_piece_behind_a_recording(folder: Path, hearing: Alone, sound: str) -> None:
     have("qnn")
-    alone, found = hearing("qnn"), heard(tmp_path, PHONES["qnn"], {"a": SOUNDS[sound]})
+    alone, found = hearing("qnn"), heard(folder, "qnn", sound)
     assert (found.refusal, alone.partition_count, found.partition_count) == ("", 1, 1)
 
 
@@ -268,21 +294,27 @@ CLASSES: tuple[str, dict[str, Any]] = ("logits", {"kind": "classes", "activation
 ENVIRONMENTS = {"nnapi": "android", "qnn": "qnn", "webgpu": "webgpu", "xnnpack": "android"}
 
 
-def read(folder: Path, target: Target, tokenizer: str = "", output: str = "", *, is_batch: bool = False) -> Partition:
-    """The partition of the target's provider for the text net, of several texts or one; of the net alone without a
-    tokenizer."""
+@cache
+def text_model(folder: Path, tokenizer: str, output: str, *, is_batch: bool) -> Model:
+    """The text net, of several texts or one; without a contract where both names are empty."""
+    place = place_in(folder)
     inputs: dict[str, Any] = {}
     if tokenizer:
-        table = {"kind": "text", "tokenizer": changed(TOKENIZERS[tokenizer](), folder), "batch": is_batch}
+        table = {"kind": "text", "tokenizer": changed(TOKENIZERS[tokenizer](), place), "batch": is_batch}
         inputs = {"input_ids": table}
     outputs: dict[str, Any] = {}
     if output:
         name, keys = READ.get(output, CLASSES)
-        labels = folder / "labels.txt"
+        labels = place / "labels.txt"
         labels.write_text("".join(f"label {number}\n" for number in range(WIDTH)), encoding="utf-8", newline="\n")
         outputs = {name: {**keys, "labels": labels} if output == "spans" else keys}
     net = onnx_model(READING_ROWS if is_batch else READING, weights=READING_WEIGHTS, opsets=OPSET)
-    return _partition(folder, target, tables(inputs, outputs), net, {})
+    return _attached(place, tables(inputs, outputs), net, {})
+
+
+def read(folder: Path, provider: str, tokenizer: str = "", output: str = "", *, is_batch: bool = False) -> Partition:
+    """The partition of a provider for the text net, of several texts or one; for the net alone without a tokenizer."""
+    return _partition(folder, provider, text_model(folder, tokenizer, output, is_batch=is_batch))
 
 
 TEXTS = (
@@ -308,23 +340,23 @@ def same_pieces(alone: Partition, found: Partition) -> None:
 
 
 @pytest.fixture(scope="module")
-def cores(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+def cores(folder: Path) -> Alone:
     """The partition of the text net alone, by provider."""
-    return cache(lambda provider: read(tmp_path_factory.mktemp("alone"), PHONES[provider]))
+    return cache(lambda provider: read(folder, provider))
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize(("tokenizer", "output"), TEXTS)
-def test_coreml_takes_no_node_around_a_text_model(tmp_path: Path, cores: Alone, tokenizer: str, output: str) -> None:
-    same_core("coreml", cores("coreml"), read(tmp_path, PHONES["coreml"], tokenizer, output))
+def test_coreml_takes_no_node_around_a_text_model(folder: Path, cores: Alone, tokenizer: str, output: str) -> None:
+    same_core("coreml", cores("coreml"), read(folder, "coreml", tokenizer, output))
 
 
 @pytest.mark.environments
 @pytest.mark.parametrize("provider", [name for name in PHONES if name != "xnnpack"])
-def test_classes_of_a_text_are_no_piece_of_their_own(tmp_path: Path, cores: Alone, provider: str) -> None:
+def test_classes_of_a_text_are_no_piece_of_their_own(folder: Path, cores: Alone, provider: str) -> None:
     """XNNPACK's softmax is a kernel of its own: it does not take the Reshape before it, and shares the CPU's memory."""
     have(ENVIRONMENTS.get(provider, "android"))
-    found = read(tmp_path, PHONES[provider], "WordPiece", "classes")
+    found = read(folder, provider, "WordPiece", "classes")
     assert found.partition_count == cores(provider).partition_count
     assert found.taken_count > cores(provider).taken_count
 
@@ -333,24 +365,24 @@ def test_classes_of_a_text_are_no_piece_of_their_own(tmp_path: Path, cores: Alon
 @pytest.mark.parametrize("provider", ENVIRONMENTS)
 @pytest.mark.parametrize(("tokenizer", "output"), TEXTS)
 def test_other_providers_take_no_node_around_a_text_model_either(
-    tmp_path: Path, cores: Alone, provider: str, tokenizer: str, output: str
+    folder: Path, cores: Alone, provider: str, tokenizer: str, output: str
 ) -> None:
     have(ENVIRONMENTS[provider])
-    same_core(provider, cores(provider), read(tmp_path, PHONES[provider], tokenizer, output))
+    same_core(provider, cores(provider), read(folder, provider, tokenizer, output))
 
 
 @pytest.fixture(scope="module")
-def core_of_rows(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+def core_of_rows(folder: Path) -> Alone:
     """The partition of the net for any number of texts alone, by provider."""
-    return cache(lambda provider: read(tmp_path_factory.mktemp("alone"), PHONES[provider], is_batch=True))
+    return cache(lambda provider: read(folder, provider, is_batch=True))
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize(("tokenizer", "output"), BATCHES)
 def test_coreml_takes_no_node_around_a_model_of_several_texts(
-    tmp_path: Path, core_of_rows: Alone, tokenizer: str, output: str
+    folder: Path, core_of_rows: Alone, tokenizer: str, output: str
 ) -> None:
-    found = read(tmp_path, PHONES["coreml"], tokenizer, output, is_batch=True)
+    found = read(folder, "coreml", tokenizer, output, is_batch=True)
     same_pieces(core_of_rows("coreml"), found)
 
 
@@ -358,8 +390,8 @@ def test_coreml_takes_no_node_around_a_model_of_several_texts(
 @pytest.mark.parametrize("provider", ENVIRONMENTS)
 @pytest.mark.parametrize(("tokenizer", "output"), BATCHES)
 def test_other_providers_take_no_node_around_a_model_of_several_texts_either(
-    tmp_path: Path, core_of_rows: Alone, provider: str, tokenizer: str, output: str
+    folder: Path, core_of_rows: Alone, provider: str, tokenizer: str, output: str
 ) -> None:
     have(ENVIRONMENTS[provider])
-    found = read(tmp_path, PHONES[provider], tokenizer, output, is_batch=True)
+    found = read(folder, provider, tokenizer, output, is_batch=True)
     same_pieces(core_of_rows(provider), found)

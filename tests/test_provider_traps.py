@@ -41,7 +41,7 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_runners_isolated import run
 from tests.toolchain import models as real
-from tests.toolchain.emulated import emulated, served
+from tests.toolchain.emulated import emulated, isolated, served
 from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
 from tests.toolchain.ort_tool import (
@@ -61,7 +61,7 @@ from tests.toolchain.ort_tool import (
 )
 from tests.toolchain.require import fetched
 
-__all__ = ["emulated", "forked"]
+__all__ = ["emulated", "forked", "isolated"]
 pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 POOLING = """(float16[1,4,8,8] x) => (float16[1,4,8,8] y) {

@@ -21,12 +21,12 @@ from tests.onnx_text import onnx_model, saved, weight
 from tests.test_assign import convolutions as two_convolutions
 from tests.test_assign import ort_format
 from tests.toolchain import models
-from tests.toolchain.emulated import emulated
+from tests.toolchain.emulated import emulated, isolated
 from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
 from tests.toolchain.require import fetched
 
-__all__ = ["emulated", "forked"]
+__all__ = ["emulated", "forked", "isolated"]
 
 Array = numpy.typing.NDArray[Any]
 

@@ -1,5 +1,7 @@
 """Run `mobpack` in forks of a process that has loaded its modules, so that thousands of runs take minutes."""
 
+import gc
+import importlib
 import os
 import resource
 import signal
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from packager.cli import main
+from packager.compile.canonical import flatbuffer_classes
 from packager.environments import ensure
 from packager.environments.runtime import Runtime
 from packager.files.user_cache import cache_folder
@@ -58,19 +61,21 @@ def last_line(text: str) -> str:
     return lines[-1][:200] if lines else "nothing was said"
 
 
+MODULES = """
+license_expression onnx.checker onnx.shape_inference onnx.version_converter packager.cli.bisection packager.cli.crash
+packager.cli.examination packager.workflows.build packager.workflows.confinement
+packager.workflows.predict packager.workflows.shared_builds packager.workflows.unchanged rich._emoji_codes rich.console
+rich.table
+""".split()
+"""Modules that forks import."""
+
+
 def load_modules() -> None:
     """Import once the modules that every fork needs."""
-    import onnx.checker
-    import onnx.shape_inference
-    import onnx.version_converter
-    import rich.console
-    import rich.table
-
-    import packager.workflows.build
-    import packager.workflows.predict
-
-    assert all((onnx.checker, onnx.shape_inference, onnx.version_converter, rich.console, rich.table))
-    assert all((packager.workflows.build, packager.workflows.predict))
+    for name in MODULES:
+        importlib.import_module(name)
+    flatbuffer_classes()
+    gc.freeze()  # no fork looks for garbage in them
 
 
 OWN_CACHE = cache_folder()

@@ -159,7 +159,7 @@ def _keep_open_files() -> None:
 
 def _open_at(path: Any) -> str:
     """A file at `path`, or below it, that this process has open or mapped; folders do not count."""
-    if not isinstance(path, str | Path):
+    if not isinstance(path, str | Path) or not os.path.lexists(path):
         return ""
     place = str(Path(path).parent.resolve() / Path(path).name)
     return next((each for each in _open_files(place) if each == place or each.startswith(place + "/")), "")
@@ -171,10 +171,11 @@ def _open_files(place: str) -> Iterator[str]:
         with suppress(FileNotFoundError):  # that of the listing itself
             if link.is_file():
                 yield str(link.readlink())
-    with OPENED("/proc/self/maps", encoding="utf-8") as file:
+    with OPENED("/proc/self/maps", "rb") as file:
         maps = file.read()
-    if place in maps:
-        yield from {parts[5] for line in maps.splitlines() if len(parts := line.split(maxsplit=5)) == 6}
+    if os.fsencode(place) in maps:
+        lines = os.fsdecode(maps).splitlines()
+        yield from {parts[5] for line in lines if len(parts := line.split(maxsplit=5)) == 6}
 
 
 OPENED = io.open
