@@ -17,7 +17,7 @@ from packager.environments.runtime import shipped_version
 from packager.release.layouts import unpack
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models, projects
-from tests.toolchain.dart import PROBLEM, Dart, configured_package, dart
+from tests.toolchain.dart import PROBLEM, Dart, compile_kernel, configured_package, dart
 from tests.toolchain.forks import forked
 from tests.toolchain.swift import Finished
 
@@ -78,12 +78,14 @@ def ran(toolchain: Dart, package: Path, tmp_path_factory: pytest.TempPathFactory
     shutil.copy(model_file(package, "orientation"), folder / "own")
     shutil.copy(PROGRAM, package / "checks.dart")
     library = toolchain.onnxruntime()
+    program = compile_kernel(package, "checks.dart")
     done = toolchain.run(
-        ["dart", "--enable-asserts", "checks.dart", library, folder, folder / "none"],
+        ["dart", "--enable-asserts", program, library, folder, folder / "none"],
         cwd=package,
         mounts={str(library.parent): library.parent, str(folder): folder},
     )
-    (package / "checks.dart").unlink()
+    for name in ("checks.dart", program):
+        (package / name).unlink()
     assert done.returncode == 0, done.output
     said = dict(line.split(" ", 1) for line in done.output.splitlines() if re.match(r"\w+ [\[{\dt]", line))
     assert said.get("done") == "true", done.output

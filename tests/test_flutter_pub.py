@@ -191,6 +191,14 @@ def test_the_build_hook_answers_what_to_bundle(hooked: Path, number: int) -> Non
     assert answered["dependencies"] == files
 
 
+def compiled_apart(place: Path) -> list[str]:
+    """`dart run` with a compiler that is a process of its own, which tells of itself in a file and ends with the run.
+
+    The virtual machine would compile its own compiler first: 6 s of a processor in place of 2.
+    """
+    return ["dart", "run", "--resident", f"--resident-compiler-info-file={place}"]
+
+
 def test_a_program_of_dart_alone_gets_the_library_that_its_pubspec_names(tmp_path: Path) -> None:
     unpack(projects.FLUTTER.archive(), tmp_path / "models")
     app = tmp_path / "app"
@@ -202,9 +210,9 @@ def test_a_program_of_dart_alone_gets_the_library_that_its_pubspec_names(tmp_pat
     (app / "bin" / "app.dart").write_text(PROGRAM, encoding="utf-8")
     found = run(["dart", "pub", "get", "--offline"], app, tmp_path)
     assert found.returncode == 0, found.output
-    done = run(["dart", "run", "bin/app.dart"], app, tmp_path)
+    done = run([*compiled_apart(tmp_path / "one"), "bin/app.dart"], app, tmp_path)
     assert f"loaded {shipped_version()} on cpu" in done.output, done.output
     (app / "pubspec.yaml").write_text(PUBSPEC.partition("hooks:")[0], encoding="utf-8")
     run(["dart", "pub", "get", "--offline"], app, tmp_path)
-    done = run(["dart", "run", "bin/app.dart"], app, tmp_path)
+    done = run([*compiled_apart(tmp_path / "other"), "bin/app.dart"], app, tmp_path)
     assert "ONNX Runtime cannot be opened" in done.output, done.output

@@ -20,7 +20,7 @@ from packager.targets.ios import Ios
 from tests import varied
 from tests.golden.cases import Published
 from tests.toolchain import chip
-from tests.toolchain.dart import PROBLEM, configured_package, dart
+from tests.toolchain.dart import PROBLEM, compile_kernel, configured_package, dart
 
 pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
 
@@ -67,7 +67,7 @@ def said(package: Path) -> Mapping[str, Mapping[str, Any]]:
     shown = "// For the test.\nconst shown = _descriptor;\nconst shownVariants = _variants;\n"
     model.write_text(f"{text}\n{shown}", encoding="utf-8", newline="\n")
     done = dart().run(
-        ["dart", "--enable-asserts", "tuned.dart", library],
+        ["dart", "--enable-asserts", compile_kernel(package, "tuned.dart"), library],
         cwd=package,
         mounts={str(each): each for each in (library.parent, package.parent, chip.library().parent)},
         environment=chip.variables(""),

@@ -25,7 +25,7 @@ from tests.golden.cases import Case, Published
 from tests.onnx_text import compiled, onnx_model, saved
 from tests.test_react_native_typed import MODELS, given_texts, made, planned
 from tests.toolchain import generation_models, typed_texts
-from tests.toolchain.dart import configured_package, dart
+from tests.toolchain.dart import compile_kernel, configured_package, dart
 from tests.toolchain.generation_models import PROMPT, SEEDS
 
 pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
@@ -78,7 +78,7 @@ def said(
     toolchain = dart()
     library = toolchain.onnxruntime()
     done = toolchain.run(
-        ["dart", "--enable-asserts", "typed.dart", library, texts, own],
+        ["dart", "--enable-asserts", compile_kernel(folder / "package", "typed.dart"), library, texts, own],
         cwd=folder / "package",
         mounts={str(library.parent): library.parent},
     )

@@ -216,6 +216,13 @@ def dex(
     )
 
 
+def translate(jar: Path, *, archive: Path) -> Path:
+    """The classes of a shrunk app as a zip with classes.dex, for Android 7 (API 24) and later."""
+    options = ["--release", "--min-api", str(MIN_SDK), "--lib", str(app_tools().android_jar), "--output", str(archive)]
+    java([app_tools().bundletool], "com.android.tools.r8.D8", [*options, str(jar)], what="translating with D8")
+    return archive
+
+
 def bundle(linked: Path, dexed: Path, *, folder: Path) -> Path:
     """An app bundle (.aab) of a linked .apk and its classes, built by bundletool."""
     module, made = folder / "base.zip", folder / "app.aab"

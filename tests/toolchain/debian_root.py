@@ -13,11 +13,14 @@ from urllib.parse import unquote
 from packager.core.errors import ToolError
 from packager.environments.debian import unpack_deb
 from packager.environments.environment import make_once
+from packager.files.atomic import atomic_file
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
 
-LINE = re.compile(r"(?P<package>[^\s=]+)=(?P<version>\S+) (?P<sha256>[0-9a-f]{64})")
+LINE = re.compile(r"(?P<package>[^\s=]+)=(?P<version>\S+) (?P<sha256>[0-9a-f]{64})(?: (?P<place>\S+\.deb))?")
+APT_HELPER = Path("/usr/lib/apt/apt-helper")
+"""Fetches files whose places are known, by the machine's own settings of apt."""
 MERGED = ("bin", "lib", "lib64", "sbin")
 """Links to folders of /usr, which a package of Debian makes in its script."""
 APT_CONF = """\
@@ -34,10 +37,18 @@ class Locked:
     package: str
     version: str
     sha256: str
+    place: str | None = None
+    """path on the mirror"""
+
+    @property
+    def name(self) -> str:
+        """The name that apt gives to the file: some begin with a number that their places lack."""
+        assert self.place
+        return f"{self.package}_{self.version.replace(':', '%3a')}_{self.place.rpartition('_')[2]}"
 
 
 def read_lock(lock: Path) -> tuple[Locked, ...]:
-    """The packages of a lock file, a line each: `name=version sha256`. Raises ToolError for any other line."""
+    """The packages of a lock file, a line each: `name=version sha256`, and the place. Raises ToolError for others."""
     packages = []
     for number, line in enumerate(lock.read_text(encoding="utf-8").splitlines(), 1):
         found = LINE.fullmatch(line)
@@ -56,8 +67,12 @@ class Suite:
     def download(self, packages: Sequence[Locked], folder: Path, *, refresh: str) -> list[Path]:
         """Has apt put the packages into `folder`; `refresh` is the command that locks newer versions.
 
-        Raises ToolError when the mirror has one no more, does not answer, or gives other bytes than the locked ones.
+        Lists of what the mirror has take apt 3 s of a processor to fetch and to read: they are for packages that are
+        not in their places. Raises ToolError when the mirror has one no more, does not answer, or gives other bytes
+        than the locked ones.
         """
+        if self._fetched(packages, folder):
+            return check(packages, folder)
         command = ["apt-get", "-q", "download", *(f"{each.package}={each.version}" for each in packages)]
         done = self._run(command, folder)
         if done.returncode != 0:  # the lists may be missing, or too old to know them
@@ -76,6 +91,16 @@ class Suite:
             )
         return check(packages, folder)
 
+    def _fetched(self, packages: Sequence[Locked], folder: Path) -> bool:
+        """Whether all packages were in their places."""
+        if not APT_HELPER.is_file() or not all(each.place for each in packages):
+            return False
+        mirror = downloads.debian_mirror()
+        command = [str(APT_HELPER), "download-file"]
+        for each in packages:
+            command += [f"{mirror}/{each.place}", str(folder / each.name)]
+        return self._run(command, folder).returncode == 0
+
     def lock(self, wanted: Sequence[str], left_out: re.Pattern[str]) -> str:
         """A lock of `wanted` and all dependencies except `left_out`."""
         with tempfile.TemporaryDirectory() as scratch:
@@ -84,7 +109,7 @@ class Suite:
             names = [name for name in re.findall(r"^Inst (\S+)", simulated, re.MULTILINE) if not left_out.match(name)]
             shown = self._asked(["apt-cache", "show", "--no-all-versions", *names], Path(scratch))
         entries = [dict(re.findall(r"^(\w+): (.*)$", each, re.MULTILINE)) for each in shown.strip().split("\n\n")]
-        return "".join(sorted(f"{each['Package']}={each['Version']} {each['SHA256']}\n" for each in entries))
+        return "".join(sorted(map(_line, entries)))
 
     def _asked(self, command: Sequence[str], folder: Path) -> str:
         done = self._run(command, folder)
@@ -101,11 +126,17 @@ class Suite:
         sources, line = own / "sources.list", f"deb {downloads.debian_mirror()} {self.name} main\n"
         if not sources.is_file() or sources.read_text(encoding="utf-8") != line:  # apt reads lists again after it
             sources.write_text(line, encoding="utf-8")
-        (own / "apt.conf").write_text(APT_CONF.format(own=own), encoding="utf-8")
+        with atomic_file(own / "apt.conf") as settings:  # apt of another process may be reading it
+            settings.write(APT_CONF.format(own=own).encode())
         variables = {**os.environ, "APT_CONFIG": str(own / "apt.conf"), "LC_ALL": "C"}
         program, *rest = command
         kept = [program, "-o", "Dir::Cache::pkgcache=pkgcache.bin", *rest]  # settings of images of containers have none
         return subprocess.run(kept, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+
+
+def _line(entry: Mapping[str, str]) -> str:
+    """The line of a lock for a package of which apt tells."""
+    return f"{entry['Package']}={entry['Version']} {entry['SHA256']} {entry['Filename']}\n"
 
 
 def check(packages: Sequence[Locked], folder: Path) -> list[Path]:
