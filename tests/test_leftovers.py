@@ -1,4 +1,4 @@
-"""What earlier commands left is removed once it is old, whatever other processes do to it at the same time."""
+"""Leftovers of earlier commands are removed once they are old, whatever other processes do to them at the same time."""
 
 import os
 import shutil
