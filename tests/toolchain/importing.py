@@ -100,6 +100,8 @@ def unpack(lock: Path, site: Path) -> None:
     options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(site)]
     command = [*uv, "pip", "install", "--python", sys.executable, *options, "-r", str(lock)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
+        shutil.rmtree(site)
+        site.mkdir()
         install_locked(lock, site)
 
 
