@@ -217,6 +217,7 @@ def compiled_swift(case: Case, index: int, folder: Path) -> list[Path]:
         sorted(module.glob("*.swift")),
         folder,
         c_modules={"CChangesKit": c_module / "include"},
+        is_checked_alone=True,
     )
     assert done.returncode == 0, done.output
     return [folder, c_module / "include"]

@@ -25,6 +25,7 @@ from tests.toolchain import apple, sample_notes, swift_app
 from tests.toolchain.require import require
 from tests.toolchain.sample_package import NOTES, VISION
 from tests.toolchain.swift import swift
+from tests.toolchain.swift_stand_ins import with_crypto
 
 pytestmark = pytest.mark.by_content("sample_apps", of=[NOTES, VISION], tools=True)
 
@@ -63,7 +64,8 @@ def compile_modules(packages: dict[str, Path], factory: pytest.TempPathFactory) 
     for module, package in packages.items():
         folder = factory.mktemp(module)
         sources = sorted((package / "Sources" / module).glob("*.swift"))
-        done = apple.compile_swift(module, sources, folder, c_modules=headers({module: package}))
+        includes = headers({module: package})
+        done = apple.compile_swift(module, sources, folder, c_modules=includes, is_checked_alone=True)
         assert done.returncode == 0, done.output
         folders.append(folder)
     return folders
@@ -84,6 +86,7 @@ def compile_app(
         modules=modules,
         triple=TRIPLE,
         defines=defines,
+        is_checked_alone=True,
     )
 
 
@@ -186,7 +189,8 @@ def searched(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("search")
     shutil.copytree(packages["NotesKit"].parent, folder / "swift", ignore=shutil.ignore_patterns("*.zip"))
     sources = {"main.swift": swift_app.HOME / "notes.swift", "NoteSearch.swift": SOURCES / "NoteSearch.swift"}
-    app = swift_app.build_in(folder / "swift" / "notes", "NotesKit", sources, lambda _: None)
+    package = folder / "swift" / "notes"
+    app = swift_app.build_in(package, "NotesKit", sources, lambda made: with_crypto(made, "NotesKit"))
     scratch = folder / "scratch"
     notes = str(sample_notes.FILE)
     done = app.run(notes, str(scratch / "vectors"), *sample_notes.QUERIES, scratch=scratch, mounts=(sample_notes.FILE,))

@@ -1,8 +1,8 @@
 """The Swift package that `mobpack build` makes gives the original's numbers, and refuses invalid input.
 
 Everything is real but the system: the archive of the pipeline, Swift's own compiler and package manager, ONNX Runtime
-for Linux. The right numbers come from the original .onnx file in Python's ONNX Runtime. Each test in the files of
-`toolchain/swift_tests/` is one here.
+for Linux, OpenSSL in the place of CryptoKit. The right numbers come from the original .onnx file in Python's ONNX
+Runtime. Each test in the files of `toolchain/swift_tests/` is one here.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from tests.toolchain import models, projects, swift_packages
 from tests.toolchain.projects import GENERATED_TYPES
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_packages import MODULE, Compiled, Outcomes
+from tests.toolchain.swift_stand_ins import with_crypto
 
 pytestmark = [pytest.mark.by_content(of=[projects.IOS]), pytest.mark.swift]
 
@@ -53,10 +54,15 @@ APART = 1e-3
 
 @pytest.fixture(scope="module")
 def swift_tests(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    """The package, compiled with its own tests and with those of `swift_tests/`, as its manifest wants it compiled."""
+    """The package, compiled with its own tests and with those of `swift_tests/`, as its manifest wants it compiled.
+
+    Checksums of its models come from CryptoKit, as on Apple's systems. Its own code for others, which nobody optimizes
+    here, took most of a run; the programs of small nets (`swift_nets.py`) have it.
+    """
     swift()  # before anything is built that could not be compiled
     folder = tmp_path_factory.mktemp("swift-tests")
     package = swift_packages.with_tests(swift_packages.unpack(projects.IOS.folder(), folder / "package"))
+    with_crypto(package)
     return swift_packages.compiled(package, folder / "scratch")
 
 

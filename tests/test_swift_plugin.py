@@ -94,7 +94,7 @@ def manifest() -> str:
     return f"{head},{TEST_TARGET}"
 
 
-def run(package: Path, action: str = "build", scratch: str = ".build") -> Finished:
+def run(package: Path, action: str = "build", *options: str) -> Finished:
     """`swift build` or `swift test`, which compile in the same way; what mobpack needs to check models with is the
     machine's."""
     cache = cache_folder()
@@ -102,24 +102,32 @@ def run(package: Path, action: str = "build", scratch: str = ".build") -> Finish
         action,
         package,
         *(["--build-tests"] if action == "build" else []),
-        scratch=package / scratch,
+        *options,
+        scratch=package / ".build",
         mounts={str(cache): cache},
         environment={"XDG_CACHE_HOME": str(cache.parent)},
     )
 
 
-def test_the_plugin_builds_models_that_run_in_the_users_target(package: Path) -> None:
-    done = run(package, "test")
-    assert done.returncode == 0, done.output
-    assert f"{MADE}: called" in done.output
-    assert "Executed 1 test, with 0 failures" in done.output
+@pytest.fixture(scope="module")
+def tested(package: Path) -> Finished:
+    """The first `swift test` of the package, which builds it."""
+    return run(package, "test")
+
+
+def test_the_plugin_builds_models_that_run_in_the_users_target(package: Path, tested: Finished) -> None:
+    assert tested.returncode == 0, tested.output
+    assert f"{MADE}: called" in tested.output
+    assert "Executed 1 test, with 0 failures" in tested.output
     [bundle] = (package / ".build").glob("*/debug/Reader_Reader.resources")
     assert {path.name for path in bundle.iterdir()} == {"Models", "PrivacyInfo.xcprivacy"}
     assert {path.name for path in (bundle / "Models").iterdir()} == {"orientation", "language"}
 
 
-def test_a_model_that_cannot_ship_fails_the_build_with_mobpacks_words_until_it_is_another(package: Path) -> None:
-    assert run(package).returncode == 0
+def test_a_model_that_cannot_ship_fails_the_build_with_mobpacks_words_until_it_is_another(
+    package: Path, tested: Finished
+) -> None:
+    assert tested.returncode == 0
     [shipped] = (package / ".build").glob("*/debug/Reader_Reader.resources/Models/language/model.ort")
     before = shipped.read_bytes()
     model = package / "Sources/Reader/language.onnx"
@@ -137,9 +145,9 @@ def test_a_model_that_cannot_ship_fails_the_build_with_mobpacks_words_until_it_i
     assert shipped.read_bytes() != before
 
 
-def test_mobpack_runs_again_when_the_project_file_has_changed_and_not_before(package: Path) -> None:
+def test_mobpack_runs_again_when_the_project_file_has_changed_and_not_before(package: Path, tested: Finished) -> None:
     """It ends at once then, or all would be compiled again."""
-    assert run(package).returncode == 0
+    assert tested.returncode == 0
     ends = package / ".venv/bin/mobpack.ends"
     ends.touch()
     try:
@@ -152,11 +160,12 @@ def test_mobpack_runs_again_when_the_project_file_has_changed_and_not_before(pac
         ends.unlink()
 
 
-def test_without_mobpack_the_plugin_says_so(package: Path) -> None:
+def test_without_mobpack_the_plugin_says_so(package: Path, tested: Finished) -> None:
+    assert tested.returncode == 0
     own = package / ".venv"
     own.rename(package / "venv")
     try:
-        done = run(package, scratch=".build-anew")  # a plan that was made is not made again
+        done = run(package, "build", "--disable-build-manifest-caching")  # or a plan that was made is not made again
         assert done.returncode != 0
         assert "error: mobpack is neither in .venv of the target or package nor on PATH" in done.output
     finally:

@@ -17,7 +17,7 @@ from packager.targets.ios import Ios
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
 from tests.toolchain.kept import kept
-from tests.toolchain.swift import PROGRAMS, QUICK, Finished, swift, toolchain_files
+from tests.toolchain.swift import PROGRAMS, QUICK, STOOD_IN, Finished, swift, toolchain_files
 from tests.toolchain.swift_app import App
 from tests.toolchain.swift_golden import golden_package
 from tests.toolchain.swift_packages import BUILT, place_of, runtimes
@@ -104,8 +104,9 @@ def run(folder: Path, *command: str) -> Finished:
     return swift().run(
         ["swift", *command],
         cwd=place / "app",
-        mounts={str(place): folder, str(folder): folder},
+        mounts={str(place): folder, str(folder): folder, **swift().stand_ins()},
         environment={
+            **STOOD_IN,
             "LD_LIBRARY_PATH": str(library),
             "LIBRARY_PATH": str(library),
             "PATH": f"{PROGRAMS}:{place / 'bin'}",
@@ -169,13 +170,14 @@ def test_an_app_with_two_packages_and_microsofts_builds_and_runs(
 
 
 def runs(both: Path, folder: Path) -> None:
-    """Builds the app and runs it: both packages look for their models."""
+    """Builds the app and runs it: both packages look for their models. SwiftPM compiles their modules file by file."""
 
     def make(made: Path) -> None:
         built = both / "app/.build" / BUILT
         (built / "App").unlink(missing_ok=True)
         options = ("-j", "2", "--disable-index-store", "-Xswiftc", "-warnings-as-errors")
-        done = run(both, "build", *options, *QUICK)
+        headers = ("-Xswiftc", "-module-cache-path", "-Xswiftc", str(swift().shared / "modules"))
+        done = run(both, "build", *options, *headers, *QUICK)
         assert done.returncode == 0, done.output
         shutil.copy(built / "App", made)
         for resources in built.glob("*.resources"):

@@ -18,7 +18,7 @@ from packager.processes import downloads
 from packager.targets.swift_runtime import BINARY, PRODUCT
 from tests.nights import AT_NIGHT
 from tests.toolchain.kept import kept
-from tests.toolchain.swift import Finished, swift, toolchain_files
+from tests.toolchain.swift import UNVERIFIED, Finished, swift, toolchain_files
 from tests.toolchain.swift_golden import golden_package
 from tests.toolchain.swift_packages import place_of, runtimes
 
@@ -109,6 +109,7 @@ def compile_module(package: Path) -> Finished:
     command += ["-parse-as-library", "-DSWIFT_PACKAGE", "-wmo", "-I", headers]
     command += ["-emit-module", "-emit-module-path", f"{module}.swiftmodule", "-emit-symbol-graph"]
     command += ["-emit-symbol-graph-dir", package, "-symbol-graph-minimum-access-level", "public"]
+    command += [word for each in UNVERIFIED for word in ("-Xfrontend", each)]
     return swift().run([*command, *sources, "Accessor.swift"], cwd=package)
 
 

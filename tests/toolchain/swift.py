@@ -42,12 +42,18 @@ NOT_UNPACKED = re.compile(
 )
 """Two thirds of what Swift's package holds: its debugger, servers of editors, a scanner that its driver can do without,
 and libraries for other uses."""
+LIBRARIES = "usr/libexec/swift/lib"
 PROGRAMS = "/usr/libexec/swift/bin:/usr/bin:/usr/sbin"
-UNVERIFIED = ("-sil-verify-none", "-disable-llvm-verify")
+UNVERIFIED = ("-sil-verify-none", "-disable-llvm-verify", "-disable-ast-verifier")
 """Debian's compiler checks what its own passes have made, in a third of its time; Apple's does not."""
 _QUICK = ("-gnone", "-driver-batch-count", "1", *(word for each in UNVERIFIED for word in ("-Xfrontend", each)))
 QUICK = tuple(word for each in _QUICK for word in ("-Xswiftc", each))
 """Nothing for a debugger, and one compiler that reads all files of a module, where each of two would read most."""
+WHOLE = ("-Xswiftc", "-whole-module-optimization")
+"""All of a module in one object, a third quicker than one for each file. SwiftPM needs STAND_IN for it."""
+STAND_IN = Path(__file__).with_name("swift_quick")
+STOOD_IN = {"SWIFT_EXEC": "/quick/bin/swiftc", "SWIFT_DRIVER_SWIFT_FRONTEND_EXEC": "/quick/bin/swift-frontend"}
+"""Variables that have SwiftPM and Swift's driver start STAND_IN, and where they see it."""
 TIMEOUT_S = 600
 LINES = r"%s\n"
 """Has `printf` print its words as lines."""
@@ -131,10 +137,12 @@ class Swift:
         command += ["-Xswiftc", "-warnings-as-errors", "-Xcc", "-Werror", "-Xlinker", f"-L{library}"]
         # Headers of the C library and Foundation, compiled once for all packages: half of a small one's time.
         command += ["-Xswiftc", "-module-cache-path", "-Xswiftc", str(self.shared / "modules")]
-        command += [*QUICK, *options]
+        command += [*QUICK, *WHOLE, *options]
         if action == "build" and "--build-tests" not in options:  # SwiftPM finds tests in the index
             command.append("--disable-index-store")
-        others = mounts or {}
+        else:  # tests are for XCTest, and need no index of others' modules
+            command += ["--disable-swift-testing", "-Xswiftc", "-index-ignore-system-modules"]
+        others = {**(mounts or {}), **self.stand_ins()}
         if not _is_in(scratch, others):
             scratch.mkdir(parents=True, exist_ok=True)
             others = {str(scratch): scratch, **others}
@@ -142,9 +150,13 @@ class Swift:
             command,
             cwd=package,
             mounts=others,
-            environment={"LD_LIBRARY_PATH": str(library), **(environment or {})},
+            environment={"LD_LIBRARY_PATH": str(library), **STOOD_IN, **(environment or {})},
             timeout_s=timeout_s,
         )
+
+    def stand_ins(self) -> dict[str, Path]:
+        """Where a command sees what STOOD_IN needs, and where that is on the machine."""
+        return {"/quick/lib": self.root / LIBRARIES, **dict.fromkeys(STOOD_IN.values(), STAND_IN)}
 
     def onnxruntime_library(self) -> Path:
         """A folder with pip's ONNX Runtime under the names that a linker and a loader look for."""
@@ -164,7 +176,7 @@ class Swift:
 
 def toolchain_files() -> tuple[Path, ...]:
     """Identity of a toolchain and of the way it compiles packages."""
-    return LOCK, Path(__file__)
+    return LOCK, Path(__file__), STAND_IN
 
 
 @cache
