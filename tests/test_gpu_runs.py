@@ -1,5 +1,8 @@
 """The runners of NVIDIA's GPUs on a machine that has one, compared with the CPU."""
 
+import os
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +10,15 @@ import numpy
 import onnx
 import pytest
 
+from packager.environments import nvidia
 from packager.runners.cpu import Cpu
 from packager.runners.cuda import Cuda
+from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Runnable, Runner
 from packager.runners.tensorrt import Tensorrt
-from packager.runners.tensorrt_native import TensorrtNative
+from packager.runners.tensorrt_native import CHILD, CUDA, TensorrtNative, described, has
 from tests.onnx_text import onnx_model, saved, weight
-from tests.toolchain import models
+from tests.toolchain import gpu, models
 from tests.toolchain.require import fetched
 
 pytestmark = pytest.mark.gpu
@@ -94,3 +99,53 @@ def test_outputs_may_have_a_shape_that_depends_on_numbers(runner: Runner, tmp_pa
     model = onnx_model("(float[4] x) => (int64[1,n] y, float[4] z) { r = Relu (x) y = NonZero (r) z = Neg (r) }")
     samples: list[Inputs] = [{"x": numpy.array(x, numpy.float32)} for x in ([0, 1, 0, 2], [0, 0, 0, 0], [1, 1, 1, 1])]
     assert_alike(runner, saved(tmp_path / "m.onnx", model), samples, tmp_path, share=0)
+
+
+@pytest.mark.parametrize("package", CUDA)
+@pytest.mark.parametrize(
+    ("text", "samples"),
+    [
+        (
+            "(float[N,3] x, int64[2] n) => (int64[2] m, float[N,3] y) { y = Neg (x) m = Add (n, n) }",
+            [{"x": weight(size, 3, seed=size), "n": numpy.array([size, 1 << 40])} for size in (2, 50_000, 3)],
+        ),
+        (
+            "(float[4] x) => (int64[1,n] y, float[4] z) { r = Relu (x) y = NonZero (r) z = Neg (r) }",
+            [{"x": numpy.array(x, numpy.float32)} for x in ([0, 1, 0, 2], [0, 0, 0, 0], [1, 1, 1, 1])],
+        ),
+        (
+            "(float[1,3] x, int64[2] s) => (float[a,b] y) { y = Expand (x, s) }",
+            [{"x": weight(1, 3), "s": numpy.array([rows, 3])} for rows in (2, 4)],
+        ),
+    ],
+    ids=["shapes", "allocated", "on-host"],
+)
+def test_the_program_that_runs_tensorrt_moves_numbers_to_the_gpu_and_back(
+    package: str, text: str, samples: list[Inputs], tmp_path: Path
+) -> None:
+    """TensorRT is a stand-in, because no registry has it; the GPU, its driver and the package are real."""
+    facts = nvidia.probe(nvidia.place(""), modules=tuple(CUDA.values()))
+    if reason := nvidia.lacks_gpu(facts) or ("" if has(facts, CUDA[package]) else f"{package} is not installed"):
+        pytest.skip(reason)
+    path = saved(tmp_path / "model" / "m.onnx", onnx_model(text))
+    expected = outputs(Cpu(), path, samples, tmp_path)
+    shutil.copy(gpu.HERE / "gpu_tensorrt.py", tmp_path / "tensorrt.py")
+    modules = ":".join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH", ""))))
+    environment = {"PYTHONPATH": modules, "STAND_IN_LOG": str(tmp_path / "log.txt"), "STAND_IN_FOR": "gpu"}
+    job = {
+        "module": "tensorrt",
+        "cuda": package,
+        "fp16": False,
+        "driver": "",
+        **described(Runnable(path=path), tmp_path),
+    }
+    host = Host(program=CHILD, command=(sys.executable, "-P"), environment=environment)
+    with ProcessSession(host, job, tmp_path) as session:
+        assert f"through {package} " in session.about
+        for index, (sample, wanted) in enumerate(zip(samples, expected, strict=True)):
+            folder = tmp_path / "given" / str(index)
+            folder.mkdir(parents=True)
+            numpy.savez(tmp_path / "sample.npz", **sample)
+            assert session.run(tmp_path / "sample.npz", folder).error == ""
+            for place, before in enumerate(wanted):
+                assert numpy.array_equal(numpy.load(folder / f"{place}.npy"), before)
