@@ -67,7 +67,7 @@ class Suite:
     def download(self, packages: Sequence[Locked], folder: Path, *, refresh: str) -> list[Path]:
         """Has apt put the packages into `folder`; `refresh` is the command that locks newer versions.
 
-        Lists of what the mirror has take apt 3 s of a processor to fetch and to read: they are for packages that are
+        Lists of what the mirror has take apt 2 s of a processor to fetch and to read: they are for packages that are
         not in their places. Raises ToolError when the mirror has one no more, does not answer, or gives other bytes
         than the locked ones.
         """
