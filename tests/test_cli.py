@@ -276,7 +276,7 @@ def test_an_interrupt_while_a_compiled_module_is_loaded_is_one_and_not_its_impor
 
     monkeypatch.setitem(sys.modules, "packager.workflows.doctor", Loading("packager.workflows.doctor"))
     if cause:
-        assert mobpack("doctor") == (130, "", "mobpack: interrupted; the output folder is as it was\n")
+        assert mobpack("doctor") == (130, "", "mobpack: interrupted; no output was changed\n")
     else:
         code, _, err = mobpack("doctor")
         assert (code, "ImportError: initialization failed" in err) == (70, True)

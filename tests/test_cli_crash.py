@@ -212,7 +212,7 @@ def test_a_file_name_that_is_no_text_is_shown_all_the_same(tmp_path: Path) -> No
     assert json.loads(done.stdout)["error"]["message"].startswith("\udcff.onnx: no such file")
 
 
-INTERRUPTED = "mobpack: interrupted; the output folder is as it was\n"
+INTERRUPTED = "mobpack: interrupted; no output was changed\n"
 INTERRUPTED_ON_IMPORT = """
 import os, signal, time
 try:

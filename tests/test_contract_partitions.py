@@ -25,9 +25,8 @@ from tests.onnx_text import onnx_model, saved
 from tests.test_attachment import tables
 from tests.test_tokenization_models import unigram
 from tests.tokenizer_graphs import bert, changed, of_bytes
-from tests.toolchain.emulated import isolated
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked
+from tests.toolchain.forks import forked, isolated
 
 __all__ = ["forked", "isolated"]
 pytestmark = pytest.mark.by_content

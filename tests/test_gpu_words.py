@@ -152,6 +152,9 @@ def test_an_interpreter_without_tensorrt_is_told_how_to_get_it() -> None:
     assert lacks_tensorrt(with_modules(tensorrt=Module()), USERS).startswith(
         f"/opt/venv/bin/python has no module tensorrt: {INSTALL}tensorrt`"
     )
+    for_rtx = replace(with_modules(tensorrt=Module()), gpus=(replace(H100, capability=(8, 9)),))
+    assert lacks_tensorrt(for_rtx, USERS).endswith("or tensorrt-rtx")
+    assert "rtx" not in lacks_tensorrt(with_modules(tensorrt=Module()), USERS)  # the H100 has 9.0
     broken = with_modules(tensorrt=Module(error="libnvinfer.so.11: cannot open shared object file"))
     found = lacks_tensorrt(replace(broken, tensorrt=("libnvinfer.so.10",)), USERS)
     assert (

@@ -53,10 +53,13 @@ def test_what_a_program_says_has_failed_is_raised_here(program: Written) -> None
     assert caught.value.hint == "mend the sample"
 
 
-def test_a_program_that_dies_of_a_signal_is_a_crash_with_its_name(program: Written) -> None:
-    with pytest.raises(ModelError, match=r"it crashed \(SIGSEGV\)") as caught:
-        run(program("os.kill(os.getpid(), signal.SIGSEGV)"), [])
-    assert caught.value.hint == "mend it"
+@pytest.mark.parametrize(
+    ("name", "hint"), [("SIGSEGV", "mend it"), ("SIGKILL", "memory has probably run out: close other programs")]
+)
+def test_a_program_that_dies_of_a_signal_is_a_crash_with_its_name(program: Written, name: str, hint: str) -> None:
+    with pytest.raises(ModelError, match=rf"it crashed \({name}\)") as caught:
+        run(program(f"os.kill(os.getpid(), signal.{name})"), [])
+    assert caught.value.hint == hint
 
 
 def test_a_bug_of_a_program_comes_with_its_last_words_and_a_full_disk_as_such(program: Written) -> None:

@@ -41,9 +41,9 @@ from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_runners_isolated import run
 from tests.toolchain import models as real
-from tests.toolchain.emulated import emulated, isolated, served
+from tests.toolchain.emulated import emulated, served
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked
+from tests.toolchain.forks import forked, isolated
 from tests.toolchain.ort_tool import (
     MODELS,
     ON_X86,

@@ -21,9 +21,9 @@ from tests.onnx_text import onnx_model, saved, weight
 from tests.test_assign import convolutions as two_convolutions
 from tests.test_assign import ort_format
 from tests.toolchain import models
-from tests.toolchain.emulated import emulated, isolated
+from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked
+from tests.toolchain.forks import forked, isolated
 from tests.toolchain.require import fetched
 
 __all__ = ["emulated", "forked", "isolated"]

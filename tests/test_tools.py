@@ -233,6 +233,27 @@ def test_a_job_on_a_full_disk_is_told_from_a_fault_of_the_program(tmp_path: Path
 
 
 @pytest.mark.programs
+def test_an_environment_with_a_library_that_was_cut_short_is_told_from_a_crash(tmp_path: Path) -> None:
+    """Linux ends a program that reads past the end of a file in memory with SIGBUS (mmap(2))."""
+    reading = program(
+        tmp_path,
+        """
+import mmap
+with open("library", "w+b") as file:
+    file.truncate(8192)
+    view = mmap.mmap(file.fileno(), 8192)
+    file.truncate(0)
+    view[5000]
+""",
+    )
+    with pytest.raises(ToolError, match="qnn does not work: a file of it is shorter than") as error:
+        commands.run_job([reading], {}, tmp_path, crash="", hint="", command=(sys.executable,), owner="qnn")
+    assert error.value.hint.endswith("mobpack doctor --install qnn")
+    with pytest.raises(ModelError, match=r"^it crashed \(SIGBUS\)$"):
+        commands.run_job([reading], {}, tmp_path, crash="it crashed", hint="")
+
+
+@pytest.mark.programs
 @pytest.mark.parametrize("missing", ["a module", "the interpreter"])
 def test_an_environment_that_lacks_a_file_is_a_tool_error_with_the_way_to_make_it_again(
     tmp_path: Path, missing: str

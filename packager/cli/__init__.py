@@ -97,7 +97,7 @@ def main() -> NoReturn:
     try:
         sys.exit(_run(sys.argv[1:]))
     except KeyboardInterrupt as stop:
-        words = stop.args[0] if stop.args else "the output folder is as it was"
+        words = stop.args[0] if stop.args else "no output was changed"
         sys.stderr.write(f"mobpack: interrupted; {words}\n")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of the output has closed the pipe: exit silently (Python docs, SIGPIPE)

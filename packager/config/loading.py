@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from packager.config.absolute import absolute
-from packager.config.mistakes import config_error
+from packager.config.mistakes import MissingKeyError, config_error
 from packager.config.tables import FILE_NAME, KNOWN_TARGETS, SOURCE, Config
 from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
@@ -69,13 +69,13 @@ def recipe(table: Mapping[str, Any], settings: Sequence[str]) -> Recipe:
     except ConfigError as error:
         name = table.get("quantizer", NoQuantizer.NAME)
         message = error.message.replace(f"variant.{QUANTIZER}", f"quantizer '{name}'")
-        hint = error.hint.replace(f"add it to {FILE_NAME}", _option_for(error.message))
+        hint = error.hint.replace(f"add it to {FILE_NAME}", _option_for(error))
         raise ConfigError(message, hint=hint.replace(f"correct it in {FILE_NAME}", "correct it")) from error
 
 
-def _option_for(message: str) -> str:
-    """How to give the key that `message` calls missing, on a command line."""
-    if message.endswith("'calibration' is missing"):
+def _option_for(error: ConfigError) -> str:
+    """How to give the key that is missing, on a command line."""
+    if isinstance(error, MissingKeyError) and error.key == "calibration":
         return "give samples: --calibration SAMPLES"
     return "give it as an option, or as --set KEY=VALUE"
 

@@ -21,6 +21,14 @@ SHAPE_FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
 NO_TEXT = 'tokenize in the app and pass the numbers: kind = "tensor"; docs/contract.md says why'
 
 
+class MissingKeyError(ConfigError):
+    """A table lacks a key that it needs."""
+
+    def __init__(self, where: str, key: str) -> None:
+        super().__init__(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
+        self.key = key
+
+
 def config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     """The first pydantic error, in terms of mobpack.toml."""
     location = [str(part) for part in detail["loc"] if part not in SHAPE_FORMS]
@@ -35,7 +43,7 @@ def config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     if detail["type"] == "union_tag_invalid":
         return _unknown_plugin(location, str(detail["ctx"]["tag"]))
     if detail["type"] == "missing":
-        return ConfigError(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
+        return MissingKeyError(where, key)
     if detail["type"] == "value_error":
         error = detail["ctx"]["error"]
         return ConfigError(f"{'.'.join(location)}: {error}", hint=getattr(error, "hint", ""))

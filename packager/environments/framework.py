@@ -39,11 +39,11 @@ class Framework:
         """Why it cannot be used yet, and how to install it; empty if it is installed."""
         if self.borrowed and find_spec(self.borrowed) is None:
             return f"without the package {self.borrowed}: run `{self.borrowed_from}`"
-        return not_installed(self.name, self._folder())
+        return not_installed(self.name, self.folder())
 
     def install(self) -> None:
         """Installs it, once. Raises ToolError; an interrupted install never counts as complete."""
-        make_once(self._folder(), self._make)
+        make_once(self.folder(), self._make)
 
     def command(self) -> tuple[str, ...]:
         """Command that runs a Python program there: append its path and arguments."""
@@ -51,12 +51,14 @@ class Framework:
 
     def variables(self) -> Mapping[str, str]:
         """Environment variables that `command` needs."""
-        return self._variables(self._folder())
+        return self.variables_in(self.folder())
 
-    def _folder(self) -> Path:
+    def folder(self) -> Path:
+        """Where it lies once it is installed."""
         return folder_for(self.name, self.lock.read_text(encoding="utf-8"))
 
-    def _variables(self, folder: Path) -> dict[str, str]:
+    def variables_in(self, folder: Path) -> dict[str, str]:
+        """As `variables`, for an installation in `folder`."""
         found = find_spec(self.borrowed) if self.borrowed else None
         behind = [str(Path(found.origin).parents[1])] if found and found.origin else []
         places = os.pathsep.join([str(folder), *behind])
@@ -64,4 +66,4 @@ class Framework:
 
     def _make(self, folder: Path) -> None:
         install_locked(self.lock, folder)
-        try_out(self.name, self.trial, self._variables(folder))
+        try_out(self.name, self.trial, self.variables_in(folder))

@@ -17,7 +17,7 @@ from packager.core import errors
 from packager.core.errors import MobpackError, ModelError
 from packager.processes import children
 from packager.processes.children import python
-from packager.processes.commands import crash_reason, last_lines
+from packager.processes.commands import crash_hint, crash_reason, last_lines
 
 GRACE_S = 5
 """Time that a program that is no longer needed may take to end by itself."""
@@ -29,6 +29,10 @@ class CrashError(Exception):
     def __init__(self, signal_name: str) -> None:
         super().__init__(signal_name)
         self.signal = signal_name
+
+    def hint(self, otherwise: str) -> str:
+        """As `commands.crash_hint`."""
+        return crash_hint(self.signal, otherwise)
 
 
 def run_with_progress(
@@ -54,7 +58,7 @@ def run_with_progress(
                 if "done" in answer:
                     progress(answer["done"])
         except CrashError as error:
-            raise ModelError(f"{crash} ({error.signal})", hint=hint) from error
+            raise ModelError(f"{crash} ({error.signal})", hint=error.hint(hint)) from error
     raise_failure(answer)
     return answer
 

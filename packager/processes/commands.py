@@ -67,7 +67,7 @@ def run_job(
     argument and prints one line of JSON. `command` runs it if not with this Python, and `owner` is then the name of its
     environment. Where it `may_be_copied`, it is a module with `main`, `["-m", NAME]`, and a copy of this process runs
     it if that is sound. Raises ModelError that says `crash` and the signal if one kills it, OSError if its disk is
-    full, ToolError if the environment lacks something.
+    full, ToolError if the environment lacks something or a part of it.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
@@ -83,7 +83,8 @@ def run_job(
             raise damaged(owner, str(error)) from error
         raise
     if reason := crash_reason(done.returncode):
-        raise ModelError(f"{crash} ({reason})", hint=hint)
+        refuse_cut_library(reason, owner)
+        raise ModelError(f"{crash} ({reason})", hint=crash_hint(reason, hint))
     if done.returncode != 0:
         if os.strerror(errno.ENOSPC) in done.stderr:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -102,6 +103,13 @@ def damaged(environment: str, reason: str) -> ToolError:
     return ToolError(f"the environment {environment} does not work: {reason}", hint=how_to_remake(environment))
 
 
+def refuse_cut_library(reason: str, owner: str) -> None:
+    """Raises ToolError if a program in the environment `owner` has ended for a `reason` that a library cut short has:
+    Linux sends SIGBUS where a program reads past the end of a file in its memory (mmap(2))."""
+    if owner and reason == "SIGBUS":
+        raise damaged(owner, f"a file of it is shorter than it was ({reason})")
+
+
 def how_to_remake(environment: str) -> str:
     """Hint to recreate an environment. An existing one counts as complete, so it must be removed first. Contains no
     path: this may end in a manifest."""
@@ -109,6 +117,11 @@ def how_to_remake(environment: str) -> str:
         f"remove environments/{environment} from mobpack's cache, which mobpack doctor locates, "
         f"then run: mobpack doctor --install {environment}"
     )
+
+
+def crash_hint(reason: str, otherwise: str) -> str:
+    """What to do after a crash of the `reason`: `otherwise`, unless the system has killed the program."""
+    return "memory has probably run out: close other programs" if reason == "SIGKILL" else otherwise
 
 
 def crash_reason(code: int) -> str:

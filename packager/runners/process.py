@@ -83,6 +83,7 @@ class ProcessSession:
                 raise ToolError(
                     f"it was killed while {what}, as happens when memory runs out", hint="give it more memory"
                 ) from error
+            commands.refuse_cut_library(error.signal, self._host.owner)
             raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error
         except RuntimeError as error:
             if not self._host.owner:

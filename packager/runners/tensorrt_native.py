@@ -85,10 +85,9 @@ def first(facts: Facts, modules: tuple[str, ...]) -> str:
 def lacks_tensorrt(facts: Facts, where: nvidia.Place) -> str:
     if first(facts, TENSORRT):
         return ""
-    get = (
-        f"{where.how_to_get('tensorrt')} (its libraries come from NVIDIA), or tensorrt-rtx for GPUs of compute "
-        f"capability {listed(RTX_GPUS)}"
-    )
+    get = f"{where.how_to_get('tensorrt')} (its libraries come from NVIDIA)"
+    if facts.gpus[0].capability in RTX_GPUS:
+        get += ", or tensorrt-rtx"
     broken = next((name for name in TENSORRT if facts.modules.get(name, Module()).error), "")
     if not broken:
         return f"{where.name} has no module tensorrt: {get}"

@@ -147,7 +147,7 @@ def open_session(job: dict[str, Any], options: Any) -> Any:
     # By default the Python wrapper only prints a message and tries again on the CPU alone.
     session = onnxruntime.InferenceSession(model_of(job), options, providers=providers, enable_fallback=0)
     if name not in session.get_providers():
-        raise ValueError(f"ONNX Runtime opened the model without {name}")
+        raise ValueError(f"ONNX Runtime could not load {name}, and opened the model without it")
     return session
 
 

@@ -5,6 +5,9 @@ small model are imports. In test modules that import `forked`, programs that run
 and so are the programs of commands that these modules start (`command.py`). Each still is a process of its own, in the
 group of a client that stands for it and ends as it does, by a signal too.
 
+In test modules that import `isolated`, programs in the environments of providers are forks of a process there that has
+imported ONNX Runtime, which takes as long as opening a small model.
+
 Not for tests of memory, of environments, or of what a program imports.
 """
 
@@ -13,13 +16,16 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from packager.environments.qnn import Qnn
+from packager.environments.webgpu import WebGpu
 from packager.processes import channel, children, commands
 from tests.toolchain import fork_server
 
@@ -33,6 +39,10 @@ packager.quantization.calibration.observer packager.quantization.calibration.sta
 packager.quantization.measurement.running packager.session.exact packager.session.session_child
 """.split()
 """Modules that programs of mobpack import. None of them starts a thread, which a fork would lack."""
+Command = Callable[[Any], tuple[str, ...]]
+"""How an environment starts a program."""
+ISOLATED: dict[type, Command] = {kind: kind.command for kind in (Qnn, WebGpu)}
+"""Environments of providers, and how each starts a program by itself."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", **children.QUIET}
 """NumPy's library starts no others."""
 
@@ -101,3 +111,23 @@ def forked() -> Iterator[None]:
         for module in USERS:
             patch.setattr(module, "python", shared)
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolated() -> Iterator[None]:
+    """Has programs in environments of providers start as forks in tests of this module."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in ISOLATED:
+            patch.setattr(kind, "command", _isolated)
+        yield
+
+
+def _isolated(environment: Any) -> tuple[str, ...]:
+    start = ISOLATED[type(environment)](environment)
+    return _imported(start, tuple(sorted(environment.variables().items())))[0]
+
+
+@cache
+def _imported(start: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> Served:
+    """A server in an environment, with the variables that it needs."""
+    return kept(served(("numpy", "onnxruntime"), command=start, environment=dict(variables)))

@@ -160,7 +160,7 @@ def _tried(
     except ModelError as error:
         return Ran(refusal=error.message)
     except ToolError as error:
-        return Ran(skipped=error.message)
+        return Ran(skipped="; ".join(filter(None, (error.message, error.hint))))
 
 
 def _session(subject: Subject, runner: Runner, runnable: Runnable, references: References, folder: Path) -> Session:

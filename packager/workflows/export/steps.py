@@ -110,7 +110,7 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
         except CrashError as error:
             raise ModelError(
                 f"PyTorch crashed while exporting {request.factory} ({error.signal})",
-                hint="run the module in Python without mobpack; SIGKILL usually means that memory ran out",
+                hint=error.hint("run the module in Python without mobpack"),
             ) from error
     raise_failure(answer)
     return Exported(

@@ -70,7 +70,7 @@ def run(importer: Importer, source: Source, request: Request, scratch: Path, con
         except CrashError as error:
             raise ModelError(
                 f"{importer.FRAMEWORK} crashed while reading {source.text} ({error.signal})",
-                hint="it may be damaged; SIGKILL usually means that memory ran out",
+                hint=error.hint("it may be damaged: save it again"),
             ) from error
     raise_failure(answer)
     return answer_of(answer)
