@@ -149,7 +149,7 @@ def print_with(both: Path, name: str, target: Ios, own: PackagedFramework | None
 def test_an_app_with_two_packages_and_microsofts_builds_and_runs(
     both: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Then with packages that name Microsoft's, which bring no other runtime; their modules are not compiled again."""
+    """Then with packages that name Microsoft's, which bring no other runtime."""
     write_stand_in(both / MICROSOFTS)
     write_app(both, "../cpu_alone", "../image_classifier", f"../{MICROSOFTS}")
     manifest = both / "app/Package.swift"
