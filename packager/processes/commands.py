@@ -120,7 +120,7 @@ def how_to_remake(environment: str) -> str:
 
 
 def crash_hint(reason: str, otherwise: str) -> str:
-    """What to do after a crash of the `reason`: `otherwise`, unless the system has killed the program."""
+    """The hint for a crash of the `reason`: `otherwise`, unless the system has killed the program."""
     return "memory has probably run out: close other programs" if reason == "SIGKILL" else otherwise
 
 
