@@ -15,7 +15,11 @@ from tests.toolchain.swift_golden import golden_package
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
-NAMES = ("trusted", "delivered", "everything", "cpu_alone", "contracts")
+NAMES = ("delivered", "everything", "contracts")
+TRUSTED = pytest.param("trusted", marks=pytest.mark.nightly("for iPhones; its code for Macs is in `delivered`, too"))
+CPU_ALONE = pytest.param(
+    "cpu_alone", marks=pytest.mark.nightly("`contracts` is without Core ML, too; SwiftPM on Linux")
+)
 LIBRARY = "ios-arm64/onnxruntime.framework/onnxruntime"
 TOO_NEW = "\nimport CoreML\nfunc units() -> MLComputeUnits { .cpuAndNeuralEngine }\n"
 RACE = """
@@ -31,7 +35,7 @@ MISTAKES = (
 """File, what stands there, what a mistake makes of it, the compiler's words for it."""
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=["trusted", *NAMES, CPU_ALONE])
 def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     swift()
     return golden_package(request.param, tmp_path_factory.mktemp("golden"))
@@ -142,6 +146,7 @@ def test_apples_pictures_are_in_packages_that_take_pictures_alone(package: Path,
         assert (name in used) == (package.name == "contracts"), name
 
 
+@pytest.mark.parametrize("package", [*NAMES, TRUSTED, CPU_ALONE], indirect=True)
 def test_it_compiles_for_macs(package: Path, tmp_path: Path) -> None:
     done = compile_module(package, tmp_path, triple="arm64-apple-macos13.0", is_checked_alone=True)
     assert done.returncode == 0, done.output
