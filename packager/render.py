@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+from packager.core import characters
 from packager.core.characters import in_markup, in_one_line
 from packager.core.values import Sources
 from packager.files import host
@@ -47,6 +48,8 @@ def write_sources(sources: Sources, folder: Path) -> None:
 def environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+    from packager.files.compiled_templates import CompiledTemplates
+
     made = Environment(  # source code, not HTML: every value passes its language's filter  # noqa: S701
         loader=FileSystemLoader(templates_folder()),
         undefined=StrictUndefined,
@@ -54,6 +57,7 @@ def environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
         newline_sequence="\n",
+        bytecode_cache=CompiledTemplates([Path(__file__), Path(characters.__file__)]),
     )
     made.filters.update(
         kotlin_string=kotlin_string,

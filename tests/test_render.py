@@ -13,7 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from packager.core.characters import in_one_line, shown
+from packager.files.compiled_templates import CompiledTemplates
 from packager.files.installed import templates_folder
+from packager.files.user_cache import cache_folder
 from packager.render import (
     cpp_string,
     environment,
@@ -150,6 +152,64 @@ def test_a_variable_the_view_does_not_have_is_an_error(tmp_path: Path, monkeypat
     monkeypatch.setattr(environment(), "loader", jinja2.FileSystemLoader(tmp_path))
     with pytest.raises(jinja2.UndefinedError, match="nmae"):
         render("u.j2", View(name="you"))
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder with compiled templates, as a new process finds it: `written` makes one, and has read none."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return cache_folder() / "templates"
+
+
+def written(folder: Path, text: str) -> str:
+    """Renders a template with `text` as a new process does."""
+    (folder / "t.j2").write_text(text)
+    fresh = environment.__wrapped__()
+    fresh.loader = jinja2.FileSystemLoader(folder)
+    return fresh.get_template("t.j2").render(name="you")
+
+
+def test_a_template_is_compiled_once(kept: Path, tmp_path: Path) -> None:
+    assert written(tmp_path, "hello {{ name }}") == "hello you"
+    (file,) = kept.iterdir()
+    compiled = file.stat().st_ino
+    assert written(tmp_path, "hello {{ name }}") == "hello you"
+    assert file.stat().st_ino == compiled
+    assert written(tmp_path, "bye {{ name }}") == "bye you"
+    assert list(kept.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("place", [0, 31, 32, 40, -1])
+def test_a_damaged_compiled_template_is_compiled_again(kept: Path, tmp_path: Path, place: int) -> None:
+    written(tmp_path, "hello {{ name }}")
+    (file,) = kept.iterdir()
+    whole = file.read_bytes()
+    damaged = bytearray(whole)
+    damaged[place] ^= 1
+    for content in (bytes(damaged), whole[:place], b""):
+        file.write_bytes(content)
+        assert written(tmp_path, "hello {{ name }}") == "hello you"
+        assert file.read_bytes() == whole
+
+
+def test_code_that_another_version_compiled_is_not_used(kept: Path, tmp_path: Path) -> None:
+    for version in ("1", "2"):
+        (tmp_path / "version").write_text(version)
+        made = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(tmp_path), bytecode_cache=CompiledTemplates([tmp_path / "version"])
+        )
+        made.filters["upper"] = lambda text, version=version: f"{text} {version}"
+        (tmp_path / "t.j2").write_text("{{ 'a' | upper }}")  # which Jinja computes as it compiles
+        assert made.get_template("t.j2").render() == f"a {version}"
+
+
+def test_templates_are_rendered_where_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert written(tmp_path, "hello {{ name }}") == "hello you"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (cache_folder() / "templates").touch()
+    assert written(tmp_path, "hello {{ name }}") == "hello you"
 
 
 def test_the_templates_are_where_the_package_looks_for_them() -> None:

@@ -10,6 +10,7 @@ from tokenizers import Regex, Tokenizer, normalizers
 
 from packager.core.errors import ConfigError
 from packager.tokenization import unicode
+from packager.tokenization.normalizing import maps
 from packager.tokenization.reading import charsmaps
 from tests.drawn import drawn
 from tests.nights import examples
@@ -100,6 +101,17 @@ def test_no_second_part_of_a_composite_begins_another_one() -> None:
     seconds = {second for _, second in pairs} - unicode.combining_classes().keys()
     assert seconds
     assert not seconds & {first for first, _ in pairs}
+
+
+def test_maps_are_composed_of_those_that_are_given_whatever_was_composed_before() -> None:
+    swaps = [{1: (2, shift)} for shift in range(2, 2 + 2 * maps.KEPT)]
+    for _ in range(2):
+        for each in swaps:
+            (last,) = each[1][1:]
+            made = maps.composed([each, {2: (3,), last: ()}])
+            assert made == {1: (3,) if last > 2 else (), 2: (3,) if last > 2 else (), last: ()}
+            assert maps.composed([dict(each), {2: (3,), last: ()}]) is made
+        assert len(maps._kept) == maps.KEPT
 
 
 def test_tables_are_read_as_they_were_written() -> None:

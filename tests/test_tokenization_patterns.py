@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, product
 
 import numpy
 import pytest
@@ -25,6 +25,17 @@ REAL = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 )
+
+
+@pytest.mark.parametrize("one_is_negated", [False, True])
+@pytest.mark.parametrize("other_is_negated", [False, True])
+def test_sets_are_apart_if_no_character_is_in_both(one_is_negated: bool, other_is_negated: bool) -> None:
+    for one, other in product(map(frozenset, [(), (1,), (2,), (1, 2), (1, 2, 3)]), repeat=2):
+        sets = Set(one, one_is_negated), Set(other, other_is_negated)
+        in_both = [
+            point for point in range(5) if (point in one) != one_is_negated and (point in other) != other_is_negated
+        ]
+        assert sets[0].is_apart(sets[1]) == (not in_both) == (sets[0].intersection(sets[1]) == Set(frozenset()))
 
 
 def ends(pattern: Pattern, text: str, begin: int) -> Iterator[int]:

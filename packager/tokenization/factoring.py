@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 
 from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set, can_be_empty
 
 NOTHING = Set(frozenset())
 
 
+@lru_cache(maxsize=64)
 def factored(pattern: Pattern) -> Pattern:
     """A pattern that matches as `pattern` does, with beginnings and ends that its alternatives share written once."""
     match pattern:
@@ -27,7 +28,7 @@ def are_apart(one: Pattern, other: Pattern) -> bool:
     """Whether no position has a match of both patterns, as they begin with other characters."""
     if can_be_empty(one) or can_be_empty(other):
         return False
-    return firsts(one).intersection(firsts(other)) == NOTHING
+    return firsts(one).is_apart(firsts(other))
 
 
 def firsts(pattern: Pattern) -> Set:

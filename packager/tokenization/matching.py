@@ -15,7 +15,7 @@ from packager.graph.writer import Writer
 from packager.tokenization import chains
 from packager.tokenization.factoring import are_apart, factored
 from packager.tokenization.neighbours import neighbours
-from packager.tokenization.pages import END, look_up
+from packager.tokenization.pages import END, flags, look_up
 from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
 
 if TYPE_CHECKING:
@@ -293,13 +293,12 @@ class _Kinds:
     def of(cls, writer: Writer, sets: Sequence[Set], points: str) -> "_Kinds":
         import numpy
 
-        numbers = numpy.zeros(END + 1, numpy.int64)
+        bits = numpy.dtype("uint8" if len(sets) <= 8 else "int64")
+        numbers = numpy.zeros(END + 1, bits)
         for index, each in enumerate(sets):
-            column = numpy.zeros(END + 1, bool)
-            column[list(each.points)] = True
-            column ^= each.is_negated
+            column = flags(each.points) ^ each.is_negated
             column[END] = False
-            numbers |= column.astype(numpy.int64) << index
+            numbers |= column.astype(bits) << index
         begins = numpy.append(True, numbers[1:] != numbers[:-1])  # neighbours are mostly of one kind: few to sort
         kinds, places = numpy.unique(numbers[begins], return_inverse=True)
         numbers = places.reshape(-1)[begins.cumsum() - 1]

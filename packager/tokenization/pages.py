@@ -21,7 +21,8 @@ def filled(
     """int32 [END + 1, width]: `rows` of code points, filled up with 0; `usual` for code points without a row, `end` for
     END.
 
-    With `through`, int32 [END + 1], rows have code points, and the table has the numbers of these there.
+    With `through`, int32 [END + 1], rows have code points, and the table has the numbers of these there; a code point
+    without a row has its own.
     """
     import numpy
 
@@ -31,7 +32,7 @@ def filled(
     if through is not None:
         values = through[values]
     full = numpy.zeros((END + 1, max(1, lengths.max(initial=0))), numpy.int32)
-    full[:, 0] = usual
+    full[:, 0] = usual if through is None else through
     full[END, 0] = end
     full[points] = 0
     first = lengths.cumsum() - lengths
@@ -80,10 +81,25 @@ def _rarity(character: str) -> tuple[bool, str]:
     return not (character.isascii() and (character.isalnum() or character.isspace())), character
 
 
-def is_member(writer: Writer, points: str, members: Collection[int]) -> str:
-    """bool [points]: whether each of `points`, int64 [points], is one of `members`."""
+def flags(members: Collection[int]) -> "numpy.ndarray":
+    """bool [END + 1]: whether each code point is one of `members`."""
     import numpy
 
+    if isinstance(members, frozenset):
+        return numpy.unpackbits(_packed(members), count=END + 1).view(bool)
     table = numpy.zeros(END + 1, bool)
     table[list(members)] = True
-    return look_up(writer, points, table)
+    return table
+
+
+@lru_cache(maxsize=64)
+def _packed(members: frozenset[int]) -> "numpy.ndarray":
+    """One bit for each code point: those of categories are asked for again and again."""
+    import numpy
+
+    return numpy.packbits(flags(set(members)))
+
+
+def is_member(writer: Writer, points: str, members: Collection[int]) -> str:
+    """bool [points]: whether each of `points`, int64 [points], is one of `members`."""
+    return look_up(writer, points, flags(members))

@@ -6,7 +6,7 @@ Syntax: the reference of Oniguruma 6.9, RE, in its Ruby form, which Hugging Face
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 
 from packager.core.errors import ConfigError
 from packager.tokenization import unicode
@@ -47,6 +47,17 @@ class Set:
 
     def intersection(self, other: "Set") -> "Set":
         return self.inverted().union(other.inverted()).inverted()
+
+    def is_apart(self, other: "Set") -> bool:
+        """Whether both have no code point in common."""
+        match self.is_negated, other.is_negated:
+            case False, False:
+                return self.points.isdisjoint(other.points)
+            case True, True:  # there is always one that neither names
+                return False
+            case True, False:
+                return other.points <= self.points
+        return self.points <= other.points
 
 
 @dataclass(frozen=True)
@@ -90,6 +101,7 @@ def literal(text: str) -> Pattern:
     return Chain(tuple(Set(frozenset({ord(each)})) for each in text))
 
 
+@lru_cache(maxsize=16)
 def parsed(text: str) -> Pattern:
     """The pattern of a regular expression. Raises ConfigError for what is not supported, or can match nothing."""
     reader = _Reader(text)

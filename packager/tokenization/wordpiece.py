@@ -125,7 +125,7 @@ def _classes(characters: Characters, pieces: Trie) -> "numpy.ndarray":
     rows = {point: [_packed(pieces.symbols.get(point, 0), kind)] for point, kind in known.items()}
     usual, end = _packed(0, IN_WORD), _packed(0, BOUNDARY)
     normalized = filled(rows, usual, end).reshape(-1)
-    return filled({**{point: (point,) for point in rows}, **characters.maps}, usual, end, normalized)
+    return filled(characters.maps, usual, end, normalized)
 
 
 def _packed(symbol: int, kind: int) -> int:

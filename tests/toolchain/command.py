@@ -24,12 +24,16 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from packager.core.errors import MobpackError
+from packager.locking import packages
 from packager.processes import channel, commands
 
 MODULES = ("packager.cli", "packager.workflows.build", "packager.workflows.fleet.steps", "packager.workflows.unchanged")
 """Modules of mobpack that the server imports."""
 LIBRARIES = ("onnx", "rich.console", "license_expression", "jinja2")
 """Libraries that commands import when they need them. A fork has but one thread, so none of them may start another."""
+OF_PACKAGES = frozenset({"lock", "release", "rebuild", "--locked", "--cache"})
+"""Words of commands that compare the files of all installed packages with what they were."""
 ALONE = {"OPENBLAS_NUM_THREADS": "1"}
 """Keeps NumPy's library from starting threads."""
 
@@ -108,6 +112,8 @@ def _serve(requests: socket.socket) -> dict[str, Any]:
             sys.exit()
         with requests.makefile("rb") as file:
             request: dict[str, Any] = json.loads(file.read(int.from_bytes(start, "little")))
+        if not OF_PACKAGES.isdisjoint(request["arguments"]):
+            _read_packages()
         pid = os.fork()
         if not pid:
             _become(request, streams)
@@ -116,6 +122,15 @@ def _serve(requests: socket.socket) -> dict[str, Any]:
             os.close(each)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         requests.sendall(code.to_bytes(8, "little", signed=True))
+
+
+@cache
+def _read_packages() -> None:
+    """Reads the files of all installed packages, thousands, so that each fork knows their digests. As any process of
+    mobpack, it reads those again that look different since then."""
+    with suppress(MobpackError):  # the fork says so itself
+        packages.own_code()
+        packages.needed(())
 
 
 def _become(request: Mapping[str, Any], streams: Sequence[int]) -> None:

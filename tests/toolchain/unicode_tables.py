@@ -120,8 +120,18 @@ def compatible() -> dict[int, str]:
 
 def changes(normalizer: normalizers.Normalizer) -> dict[int, str]:
     """Texts that code points become; Hangul syllables are left out, as they follow a formula."""
-    made = {point: normalizer.normalize_str(chr(point)) for point in SCALARS if not 0xAC00 <= point < 0xAC00 + 11172}
-    return {point: text for point, text in made.items() if text != chr(point)}
+    found = each_normalized(normalizer)
+    return {point: text for point, text in found if text != chr(point) and not 0xAC00 <= point < 0xAC00 + 11172}
+
+
+def each_normalized(normalizer: normalizers.Normalizer) -> Iterator[tuple[int, str]]:
+    """Code points and the texts that they become, for a normalizer that looks at no others but marks: thousands at
+    once, with a character between them that is no mark and never changes."""
+    for first in range(0, len(SCALARS), TOGETHER):
+        points = SCALARS[first : first + TOGETHER]
+        between = "\ufdd0" if 0xFDD0 not in points else "\0"
+        text = normalizer.normalize_str(between.join(map(chr, points)))
+        yield from zip(points, text.split(between), strict=True)
 
 
 def compositions() -> Iterator[str]:
@@ -135,7 +145,7 @@ def compositions() -> Iterator[str]:
 
 def combining_classes() -> dict[int, int]:
     """Canonical combining classes, numbered in their order, found by sorting pairs as NFD does."""
-    whole = [point for point in SCALARS if normalizers.NFD().normalize_str(chr(point)) == chr(point)]
+    whole = [point for point, text in each_normalized(normalizers.NFD()) if text == chr(point)]
     marks = sorted(reordered(whole))
     order: list[list[int]] = []
     for mark in marks:

@@ -73,6 +73,7 @@ def write(writer: Writer, found: Characters) -> Characters:
     return Characters(points=points, classes=classes, replaced=replaced)
 
 
+@cache
 def _table() -> tuple[Pairs, Mapping[int, int]]:
     """The pairs as a table, and the numbers that their code points have in it; 0 is that of all others."""
     known = sorted({point for pair in pairs() for point in pair})

@@ -1,6 +1,6 @@
 """Normalizers that change one code point at a time, and what they make of each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain
@@ -16,11 +16,20 @@ if TYPE_CHECKING:
 
 Map = Mapping[int, tuple[int, ...]]
 """code points that become others, or none; all others stay"""
+KEPT = 4
+"""combinations of maps whose result is kept: most tokenizers of one kind have the same"""
+_kept: list[tuple[Sequence[Map], Map]] = []
 
 
 def composed(maps: Iterable[Map]) -> Map:
     """One map that does what `maps` do one after the other."""
-    return reduce(_then, maps, {})
+    wanted = tuple(maps)
+    for known, made in _kept:
+        if known == wanted:  # maps that are the same object are not compared
+            return made
+    made = reduce(_then, wanted, {})
+    _kept[:] = [(wanted, made), *_kept[: KEPT - 1]]
+    return made
 
 
 def _then(first: Map, second: Map) -> Map:

@@ -1,6 +1,7 @@
 """Reads the normalizer of a `tokenizer.json`."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from packager.tokenization import unicode
 from packager.tokenization.normalizing import maps
@@ -28,7 +29,7 @@ def read(part: Part | None) -> Iterator[Step]:
         case "Lowercase":
             yield Each(map=unicode.lowercase())
         case "StripAccents":
-            yield Each(map=maps.removing(unicode.members("combining")))
+            yield _removing("combining")
         case "Nmt":
             yield _cleaning("nmt")
         case "NFD" | "NFKD" | "NFC" | "NFKC":
@@ -48,18 +49,29 @@ def read(part: Part | None) -> Iterator[Step]:
 
 def bert(*, cleans: bool, splits_chinese: bool, strips_accents: bool, lowers: bool) -> Iterator[Step]:
     """BertNormalizer: removes control characters, puts blanks around Chinese characters, removes accents, lowers."""
-    space = (ord(" "),)
     if cleans:
         yield _cleaning("bert")
     if splits_chinese:
-        yield Each(map={point: (*space, point, *space) for point in unicode.members("bert-chinese")})
+        yield _splitting_chinese()
     if strips_accents:
         yield Forms(is_compatible=False, composes=False)
-        yield Each(map=maps.removing(unicode.members("bert-accent")))
+        yield _removing("bert-accent")
     if lowers:
         yield Each(map=unicode.lowercase())
 
 
+@cache
+def _splitting_chinese() -> Each:
+    space = ord(" ")
+    return Each(map={point: (space, point, space) for point in unicode.members("bert-chinese")})
+
+
+@cache
+def _removing(name: str) -> Each:
+    return Each(map=maps.removing(unicode.members(name)))
+
+
+@cache
 def _cleaning(name: str) -> Each:
     """Removes control characters, and makes blanks spaces."""
     spaces = dict.fromkeys(unicode.members(f"{name}-space"), (ord(" "),))
