@@ -7,6 +7,7 @@ from packager.environments import ensure
 from packager.environments.runtime import Runtime
 from packager.files import host
 from packager.files.user_cache import cache_folder
+from tests.toolchain.unpacking import quickly
 
 OWN = cache_folder()
 """the user's cache, before any test points elsewhere"""
@@ -18,7 +19,8 @@ def ensure_runtime() -> None:
         OWN.mkdir(parents=True, exist_ok=True)
         with (OWN / "runtime.lock").open("w") as lock:
             host.lock(lock.fileno())
-            ensure(Runtime())
+            with quickly():
+                ensure(Runtime())
 
 
 ensure_runtime()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments.environment import folder_for, install_locked, isolated_command, make_once
+from packager.environments.environment import folder_for, isolated_command, make_once
 from scripts.docs_site import api
 from scripts.docs_site.comments import markdown
 from scripts.docs_site.declarations import KOTLIN, SWIFT, TYPESCRIPT, Language, declarations
@@ -20,6 +20,7 @@ from scripts.docs_site.links import for_site
 from tests.golden.cases import GOLDEN
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.require import require
+from tests.toolchain.unpacking import unpack
 
 pytestmark = pytest.mark.by_content(
     "README.md", "docs", "scripts", "mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md", "sample_apps"
@@ -208,7 +209,7 @@ def mkdocs() -> Path:
     """A folder with the site's build tools; skips the test if they are not available."""
     folder = folder_for("docs", LOCK.read_text(encoding="utf-8"))
     try:
-        make_once(folder, lambda made: install_locked(LOCK, made))
+        make_once(folder, lambda made: unpack(LOCK, made))
     except ToolError as error:
         require(False, f"mkdocs for this Python: {error.message} ({error.hint})")
     return folder

@@ -18,7 +18,7 @@ import pytest
 from packager.core.errors import ToolError
 from packager.environments import nvidia
 from packager.environments.cuda import LOCK, Cuda
-from packager.environments.environment import folder_for, install_locked, make_once
+from packager.environments.environment import folder_for, make_once
 from packager.runners import cuda, tensorrt
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Runnable
@@ -29,6 +29,7 @@ from tests.toolchain import gpu
 from tests.toolchain.environments import have
 from tests.toolchain.gpu_attributes import CUDA_CORE, TENSORRT, Names, used, variables
 from tests.toolchain.require import require
+from tests.toolchain.unpacking import unpack
 
 pytestmark = [
     pytest.mark.environments,
@@ -56,7 +57,7 @@ def site(version: str) -> Path:
     lock = TOOLS / f"gpu_tensorrt_{version}.txt"
     folder = folder_for("gpu-bindings", lock.read_text(encoding="utf-8"))
     try:
-        make_once(folder, lambda made: install_locked(lock, made))
+        make_once(folder, lambda made: unpack(lock, made))
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
     return folder
@@ -254,7 +255,7 @@ def onnxruntime_gpu() -> Path:
     def install(made: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "lock.txt").write_text(lock, encoding="utf-8", newline="\n")
-            install_locked(Path(folder, "lock.txt"), made)
+            unpack(Path(folder, "lock.txt"), made)
 
     folder = folder_for("gpu-bindings", lock)
     try:

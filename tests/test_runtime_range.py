@@ -1,6 +1,7 @@
 """The releases of ONNX Runtime that an app may bring instead of the one that a package names."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -20,6 +21,7 @@ from packager.targets.react_native import ReactNative
 from packager.targets.target import Built, RuntimeRange
 from packager.verification.ranges import prove_ranges
 from tests.onnx_text import linear, loaded, onnx_model
+from tests.toolchain.unpacking import quickly
 
 pytestmark = pytest.mark.by_content
 
@@ -131,6 +133,12 @@ def planned(folder: Path, target: Android | Ios, opset: int) -> Plan:
 
 @pytest.mark.environments
 class TestProved:
+    @pytest.fixture(autouse=True)
+    def releases_quickly(self) -> Iterator[None]:
+        """Releases are made when a range is first proved with them, by uv."""
+        with quickly():
+            yield
+
     def test_every_file_is_opened_in_every_release(self, tmp_path: Path) -> None:
         target = Android(providers=("xnnpack",), runtime_range="1.28")
         made = plan.make(baseline(loaded(tmp_path, linear())), target, Store(tmp_path / "s"), lambda part: None)

@@ -3,6 +3,7 @@
 from packager.core.errors import ToolError
 from packager.environments import ENVIRONMENTS
 from tests.toolchain.require import require
+from tests.toolchain.unpacking import quickly
 
 
 def have(name: str) -> None:
@@ -10,6 +11,7 @@ def have(name: str) -> None:
     environment = ENVIRONMENTS[name]()
     require(not environment.unsupported(), environment.unsupported())
     try:
-        environment.install()
+        with quickly():
+            environment.install()
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import MobpackError, ToolError
-from packager.environments.environment import install_locked, make_once
+from packager.environments.environment import make_once
 from packager.importers import FRAMEWORKS, IMPORTERS, Framework, Source
 from packager.workflows.importing.request import Job
+from tests.toolchain.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
 ANSWERS = "answers.json"
 IMPORTING = ("core", "importers", "workflows/importing")
 """folders of mobpack whose code runs in environments of frameworks"""
-AS_USERS_DO = ("huggingface",)
-"""Environments that mobpack itself installs for the tests, with pip: the smallest; at night the others, too."""
 
 
 def quickly(framework: Framework) -> dict[str, str]:
@@ -85,21 +84,7 @@ def install(framework: Framework, code: str = "") -> None:
         unpack(framework.lock, site)
         run_there(f"{framework.trial}\n{code}", framework, site)
 
-    if framework.name in AS_USERS_DO:
-        framework.install()
-    else:
-        make_once(framework.folder(), make)
-
-
-def unpack(lock: Path, site: Path) -> None:
-    """Unpacks the wheels of `lock` as scripts/environment does, with uv in half of pip's time; where that fails, as
-    mobpack does."""
-    options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(site), "-r", str(lock)]
-    command = ["sh", "-c", '. scripts/environment; install_python_packages "$@"', "sh", *options]
-    if subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode:
-        shutil.rmtree(site)
-        site.mkdir()
-        install_locked(lock, site)
+    make_once(framework.folder(), make)
 
 
 def run_there(code: str, framework: Framework, site: Path) -> None:

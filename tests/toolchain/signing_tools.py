@@ -9,8 +9,9 @@ from pathlib import Path
 
 from packager.core.errors import ToolError
 from packager.environments.debian import unpack_deb
-from packager.environments.environment import folder_for, install_locked, make_once
+from packager.environments.environment import folder_for, make_once
 from tests.toolchain.require import fetched, require
+from tests.toolchain.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_name("sigstore.txt")
@@ -41,7 +42,7 @@ def with_sigstore(*command: str | Path, **variables: str) -> "subprocess.Complet
     """Runs this Python with the packages `model_signing` and `sigstore` beside those of the tests."""
     folder = folder_for("sigstore", LOCK.read_text(encoding="utf-8"))
     try:
-        make_once(folder, lambda made: install_locked(LOCK, made))
+        make_once(folder, lambda made: unpack(LOCK, made))
     except ToolError as error:
         require(False, f"Sigstore's client: {error.message} ({error.hint})")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), **variables}

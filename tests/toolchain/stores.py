@@ -14,10 +14,11 @@ from urllib import request
 from urllib.error import HTTPError
 
 from packager.core.errors import ToolError
-from packager.environments.environment import folder_for, install_locked, make_once
+from packager.environments.environment import folder_for, make_once
 from packager.processes import children
 from tests.toolchain import node
 from tests.toolchain.require import require
+from tests.toolchain.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_name("stores.txt")
@@ -43,7 +44,7 @@ def packages(lock: Path = LOCK) -> Path:
     """The folder with the clients and servers of a lock. Ends the test where it cannot be had."""
     folder = folder_for("stores", lock.read_text(encoding="utf-8"))
     try:
-        make_once(folder, lambda made: install_locked(lock, made))
+        make_once(folder, lambda made: unpack(lock, made))
     except ToolError as error:
         require(False, f"clients of stores: {error.message} ({error.hint})")
     return folder

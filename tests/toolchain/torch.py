@@ -18,11 +18,12 @@ from typing import Any, Self
 
 from packager.core.errors import MobpackError, ToolError
 from packager.environments import bionic, zig
-from packager.environments.environment import folder_for, install_locked, make_once
+from packager.environments.environment import folder_for, make_once
 from packager.files import elf
 from packager.processes import commands
 from packager.workflows.export.request import Job, Request, parse_dynamic
 from tests.toolchain.require import require
+from tests.toolchain.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_suffix(".txt")
@@ -80,7 +81,7 @@ def variables() -> dict[str, str]:
 
 
 def _make(folder: Path) -> None:
-    install_locked(CPU_LOCK if _knows_cpu_build() else PYPI_LOCK, folder)
+    unpack(CPU_LOCK if _knows_cpu_build() else PYPI_LOCK, folder)
     for part in NEVER_READ:
         path = folder / "torch" / part
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
