@@ -42,6 +42,14 @@ def test_uv_unpacks_a_lock_and_pip_does_in_another_python(tmp_path: Path, monkey
         monkeypatch.setattr(sys, "prefix", str(tmp_path))
 
 
+def test_a_lock_includes_another_beside_it(tmp_path: Path) -> None:
+    lock = lock_of(tmp_path)
+    lock.write_text(lock.read_text().replace("${VERSION}", "1.0"))
+    (tmp_path / "both.txt").write_text("-r lock.txt\n")
+    unpack(tmp_path / "both.txt", tmp_path / "site")
+    assert installer(tmp_path / "site") == "uv"
+
+
 def test_a_wheel_with_another_hash_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"does not match the hash in lock\.txt"):
         unpack(lock_of(tmp_path, digest="0" * 64), tmp_path / "environment" / "site", {"VERSION": "1.0"})

@@ -32,7 +32,8 @@ def _unpacked(lock: Path, site: Path, variables: Mapping[str, str]) -> bool:
     text = lock.read_text(encoding="utf-8")
     for name, value in variables.items():
         text = text.replace(f"${{{name}}}", value)
-    options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(site), "-r", "-"]
+    options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(site)]
+    options += ["-r", "-" if variables else str(lock)]  # a lock that is read so includes no other
     command = ["sh", "-c", '. scripts/environment; install_with_uv "$@"', "sh", *options]
     return not subprocess.run(command, cwd=ROOT, input=text, text=True, capture_output=True, check=False).returncode
 
