@@ -11,8 +11,9 @@ from packager.core.errors import ConfigError, ModelError
 from packager.runtimes.operators import parse_config
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_cli import Mobpack, mobpack
+from tests.toolchain.forks import forked
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 DYNAMIC = "(float[n, 64] x) => (float[n, 8] y) { y = MatMul (x, w) }"
 LONG = "o" * 300

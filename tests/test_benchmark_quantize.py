@@ -9,6 +9,9 @@ import pytest
 from benchmarks import models, quantize, quantize_ours, quantize_theirs, unet
 from benchmarks.measure import Cost
 from benchmarks.quantize_rows import Comparison, Goal, Outcome, Stage, comparison_table, judged, stage_table
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.by_content("benchmarks", "templates")
 

@@ -14,6 +14,9 @@ from packager.quantization.calibration import CalibrationRequest, Method, Range,
 from packager.quantization.calibration.calibrate import _inputs, unfinished_file
 from tests.calibration_cases import BLOCK, normal, request, written
 from tests.onnx_text import onnx_model, weight
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 

@@ -44,6 +44,9 @@ from tests.encryption_cases import KEY, KEY_ID
 from tests.onnx_text import loaded, onnx_model
 from tests.test_plan import Kind as KindOf
 from tests.test_plan import quiet, store, variant  # noqa: F401
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 

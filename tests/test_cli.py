@@ -22,6 +22,9 @@ from packager.files.hashes import sha256_of
 from packager.providers import providers_of
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 HEAVY = (
     "cryptography",

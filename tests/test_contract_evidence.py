@@ -24,6 +24,9 @@ from packager.workflows.requested import Request
 from tests.caches import empty_cache
 from tests.onnx_text import loaded, onnx_model, saved
 from tests.test_attachment import tables
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.processes
 

@@ -16,6 +16,9 @@ from packager.targets.android import Android
 from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
 from tests.onnx_text import loaded, onnx_model
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.android
 

@@ -20,6 +20,9 @@ from packager.verification.parity import Tolerance
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_runners_isolated import PICTURE, Array, convolution, ready, run, worst
 from tests.toolchain import models
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [
     pytest.mark.by_content,

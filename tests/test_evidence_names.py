@@ -15,6 +15,9 @@ from packager.verification.failures import Case, explained, file_name, new_folde
 from packager.verification.parity import Checked, ParitySettings, Subject
 from packager.verification.parity.drawing import Drawn, draw
 from tests.onnx_text import linear, loaded
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.processes
 

@@ -20,6 +20,9 @@ from packager.workflows.export import Axis, Request, steps
 from packager.workflows.export.failures import users_module
 from packager.workflows.export.request import Job, parse_dynamic
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 DOUBLED = "(float[n, 3] x) => (float[n, 3] twice, float[n, 3] more) { twice = Add (x, x) more = Add (x, one) }"
 ONE = {"one": numpy.ones(1, numpy.float32)}

@@ -68,6 +68,15 @@ def test_a_fork_has_folder_arguments_variables_streams_and_code(tmp_path: Path) 
     assert "TOLD" not in os.environ
 
 
+def test_a_fork_finds_modules_where_its_own_variable_says(tmp_path: Path) -> None:
+    program = ["-m", write(tmp_path, "print('found')").stem]
+    with patience():
+        done = children.run([*forks.shared(), *program], environment={"PYTHONPATH": str(tmp_path)})
+        lost = children.run([*forks.shared(), *program])
+    assert (done.stdout, done.returncode) == ("found\n", 0), done.stderr
+    assert "No module named" in lost.stderr
+
+
 def test_a_server_that_has_ended_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server is one for all tests of a process: with the next one, they pass again."""
     with (

@@ -27,6 +27,9 @@ from tests import decoders, encoder_decoders
 from tests.generation import DTYPES
 from tests.onnx_text import saved
 from tests.toolchain import generation_models
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 

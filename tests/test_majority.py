@@ -17,6 +17,9 @@ from packager.verification.failures import Case
 from packager.verification.majority import Pair, agreements, judged
 from packager.verification.parity import ParitySettings, References, Subject
 from tests.onnx_text import compiled, linear
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 

@@ -18,6 +18,9 @@ from packager.samples.recorded import OUTPUTS, record, recorded
 from packager.session.exact import opening
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 

@@ -15,6 +15,9 @@ from packager.session.refusals import explain, hint_for
 from tests.caches import empty_cache
 from tests.odd_cases import CASES, NEWER_OPSET, PER_TENSOR, SCALE
 from tests.onnx_text import loaded, onnx_model, saved
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.by_content
 

@@ -10,6 +10,9 @@ from onnxruntime.tools.reduced_build_config_parser import parse_config
 from packager.compile.operators import operator_config, required_operators
 from packager.core.values import Compiled
 from tests.onnx_text import compiled, onnx_model, weight
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.programs]
 

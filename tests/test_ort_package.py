@@ -27,6 +27,9 @@ from packager.release.ort_package_check import (
     words,
 )
 from tests.onnx_text import compiled, linear, onnx_model, saved
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.processes
 

@@ -26,8 +26,9 @@ from packager.targets.ios import Ios
 from packager.verification.partition.report import partition
 from tests.onnx_text import linear, loaded, saved
 from tests.test_cli import Mobpack, mobpack
+from tests.toolchain.forks import forked
 
-__all__ = ["mobpack"]
+__all__ = ["forked", "mobpack"]
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,7 +6,10 @@ import pytest
 
 from benchmarks import providers
 from tests.toolchain.environments import have
+from tests.toolchain.forks import forked
 from tests.toolchain.require import fetched
+
+__all__ = ["forked"]
 
 PAGE = providers.PAGE.read_text(encoding="utf-8")
 ASKED = ("qnn", "nnapi", "xnnpack", "webgpu", "coreml")

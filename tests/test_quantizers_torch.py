@@ -15,6 +15,9 @@ from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
 from tests.rewriting_cases import outcome, samples_for, static
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 

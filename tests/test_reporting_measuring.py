@@ -16,6 +16,9 @@ from packager.quantization.worth import require_gain
 from packager.quantizers import Calibration, NoQuantizer, StaticQdq
 from packager.reporting import measured
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.processes
 

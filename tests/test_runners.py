@@ -21,6 +21,9 @@ from packager.runners.webgpu import Webgpu
 from packager.runners.x86_64 import X8664
 from packager.runners.xnnpack import Xnnpack
 from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain.forks import forked, unforked
+
+__all__ = ["forked", "unforked"]
 
 OURS = ("arm64", "coreml", "qnn", "reference", "webgpu", "x86_64", "xnnpack")
 ISOLATED: dict[str, Runner] = {
@@ -249,6 +252,7 @@ class TestReference:
             OnnxReference().open(model, tmp_path)
 
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems limit nothing")
+    @pytest.mark.usefixtures("unforked")
     def test_a_run_that_would_take_all_memory_is_refused_in_words(self, tmp_path: Path) -> None:
         graph = "(int64[1] n) => (float[?] y) { y = ConstantOfShape (n) }"
         model = Runnable(path=saved(tmp_path / "m.onnx", onnx_model(graph)))

@@ -20,6 +20,9 @@ from packager.targets.react_native import ReactNative
 from packager.targets.target import Built, RuntimeRange
 from packager.verification.ranges import prove_ranges
 from tests.onnx_text import linear, loaded, onnx_model
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.by_content
 

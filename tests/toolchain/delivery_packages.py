@@ -12,9 +12,7 @@ from pathlib import Path
 
 import numpy
 import onnx
-import pytest
 
-from packager.processes import channel
 from tests.keys import Tree, asked
 from tests.onnx_text import linear, saved
 from tests.signing_cases import Key, write_key
@@ -127,8 +125,7 @@ def _build(project: Path, target: str, *, has_classes: bool) -> None:
 
 
 def _run(project: Path, *arguments: str, program: Path | None = None) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(channel, "python", forks.shared)
+    with forks.forking():
         done = command.run(*arguments, folder=project, program=program)
     assert done.returncode == 0, done.stdout + done.stderr
 

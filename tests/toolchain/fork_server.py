@@ -109,6 +109,7 @@ def _started(client: socket) -> list[str]:
         os.close(each)
     os.environ.clear()
     os.environ.update(environment)
+    sys.path[:0] = [each for each in environment.get("PYTHONPATH", "").split(os.pathsep) if each not in ("", *sys.path)]
     os.chdir(folder)
     sys.stdin, sys.stdout = os.fdopen(0, encoding="utf-8"), os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace")

@@ -2,8 +2,8 @@
 
 mobpack has ONNX Runtime work in programs of their own, which may crash; two thirds of the time of one that converts a
 small model are imports. In test modules that import `forked`, programs that run in this Python are forks of a server,
-and so are the programs of commands that these modules start (`command.py`). Each still is a process of its own, in the
-group of a client that stands for it and ends as it does, by a signal too.
+and so are the programs of commands that these modules start (`command.py`), and those that make packages (`made.py`).
+Each still is a process of its own, in the group of a client that stands for it and ends as it does, by a signal too.
 
 In test modules that import `isolated`, programs in the environments of providers are forks of a process there that has
 imported ONNX Runtime, which takes as long as opening a small model.
@@ -104,13 +104,27 @@ def _shared() -> Served:
     return lasting()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def forked() -> Iterator[None]:
-    """Has programs start as forks in tests of this module. The server starts with the first of them."""
+@contextmanager
+def forking() -> Iterator[None]:
+    """Has programs start as forks in the `with` block. The server starts with the first of them."""
     with pytest.MonkeyPatch.context() as patch:
         for module in USERS:
             patch.setattr(module, "python", shared)
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked() -> Iterator[None]:
+    """Has programs start as forks in tests of this module."""
+    with forking():
+        yield
+
+
+@pytest.fixture
+def unforked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has programs of one test start by themselves in a module that imports `forked`, as for a test of memory."""
+    for module in USERS:
+        monkeypatch.setattr(module, "python", children.python)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from packager.files.hashes import sha256_of
 from tests.keys import Tree, asked
+from tests.toolchain import forks
 from tests.toolchain.kept import kept
 
 ROOT = Path(__file__).parents[2]
@@ -43,4 +44,5 @@ class Package:
 
     def _made(self) -> Path:
         tree = Tree(ROOT)
-        return kept(f"package-{self.name}", self.make, tree.key(tree.program(self.maker)))
+        with forks.forking():
+            return kept(f"package-{self.name}", self.make, tree.key(tree.program(self.maker)))

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 from onnx import TensorProto, helper
 
-from packager.processes import channel
 from packager.targets import WRAPPERS
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import command, forks, generation_models, models, typed_texts, wrapped_alone
@@ -267,8 +265,7 @@ def built(folder: Path, target: str) -> Path:
 
     is_alone = target in WRAPPERS and AT_NIGHT not in os.environ
     program = Path(wrapped_alone.__file__) if is_alone else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(channel, "python", forks.shared)
+    with forks.forking():
         done = command.run("build", "--target", target, folder=folder, program=program)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "dist"
