@@ -21,6 +21,9 @@ from tests import varied
 from tests.golden.cases import Published
 from tests.toolchain import chip
 from tests.toolchain.dart import PROBLEM, compile_kernel, configured_package, dart
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
 

@@ -26,7 +26,10 @@ from tests.onnx_text import compiled, onnx_model, saved
 from tests.test_react_native_typed import MODELS, given_texts, made, planned
 from tests.toolchain import generation_models, typed_texts
 from tests.toolchain.dart import compile_kernel, configured_package, dart
+from tests.toolchain.forks import forked
 from tests.toolchain.generation_models import PROMPT, SEEDS
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
 

@@ -27,9 +27,12 @@ from tests import varied
 from tests.golden.cases import LISTS, REACT_NATIVE_CASES, Case, Wrapped, plan, specs
 from tests.onnx_text import compiled
 from tests.toolchain import models, node, typescript
+from tests.toolchain.forks import forked
 from tests.toolchain.node import Finished
 from tests.toolchain.npm_checks import compile_all, complaints, complaints_of_6
 from tests.toolchain.typescript import Workplace
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 

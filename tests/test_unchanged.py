@@ -20,6 +20,9 @@ from packager.workflows import unchanged
 from packager.workflows.unchanged import RACY_NS, Ended, Start, Summary
 from tests.onnx_text import linear, saved
 from tests.test_build import mobpack
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 PROJECT = """[package]
 name = "pages"
