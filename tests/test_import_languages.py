@@ -7,8 +7,11 @@ import pytest
 
 from packager.importers import FRAMEWORKS, IMPORTERS
 from tests.toolchain import imported, node
+from tests.toolchain.forks import forked
 from tests.toolchain.importing import AS_USERS_DO, importer_of, source_in
 from tests.toolchain.react_native.packages import unpack
+
+__all__ = ["forked"]
 
 pytestmark = [
     pytest.mark.by_content("packager", "templates", "tests/toolchain"),

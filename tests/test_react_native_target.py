@@ -43,6 +43,9 @@ from tests.onnx_text import linear, saved, weight
 from tests.test_android_view import golden_difference
 from tests.test_ios_files import file, named
 from tests.test_ios_target import on_disk
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.by_content
 

@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 
 from tests.disks import tiny_disk
+from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, Certificate, serving
 from tests.toolchain.swift_app import App, trusting
 from tests.toolchain.swift_nets import AUTO
 from tests.toolchain.swift_sources import objects
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 

@@ -13,9 +13,12 @@ import pytest
 
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import chip
+from tests.toolchain.forks import forked
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import HOME, App
 from tests.toolchain.swift_projects import build as swift_app
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
