@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,8 +21,11 @@ from packager.tuning.search import FINAL_ROUNDS, Round, search, what_ships
 from packager.workflows import tune_recorded
 from packager.workflows.device import farming, iphone_tuning
 from tests.onnx_text import onnx_model, saved, weight
-from tests.toolchain import swift_packages
+from tests.toolchain import command, swift_packages
+from tests.toolchain.forks import forked
 from tests.toolchain.swift_packages import Compiled
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
@@ -59,7 +60,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("nets")
     saved(folder / "chain.onnx", onnx_model(CHAIN, weights={"w": weight(64, 64)}))
     (folder / "mobpack.toml").write_text(TOML)
-    subprocess.run([sys.executable, "-m", "packager.cli", "build"], cwd=folder, check=True, capture_output=True)
+    done = command.run("build", folder=folder)
+    assert done.returncode == 0, done.stderr
     return folder / "dist/swift"
 
 

@@ -47,6 +47,9 @@ from tests.onnx_text import STANDARD, compiled, onnx_model
 from tests.test_react_native_package import FENCE, RESOLUTIONS, complaints, eslint, tsc
 from tests.test_react_native_typescript import PROGRAMS, code_of
 from tests.toolchain import node, typed_texts, typescript
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.by_content
 

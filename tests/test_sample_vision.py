@@ -10,10 +10,12 @@ from types import ModuleType
 
 import pytest
 
-from tests.toolchain import vision
+from tests.toolchain import command, vision
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
 
 ROOT = Path(__file__).parents[1]
-PREDICT = [sys.executable, "-P", "-m", "packager.cli", "predict", "--top", "3"]
 
 
 @cache
@@ -32,8 +34,8 @@ def script() -> ModuleType:
 def test_the_commands_are_free_of_what_shellcheck_knows() -> None:
     commands = sorted((ROOT / "sample_apps").glob("*/make"))
     assert {path.parent.name for path in commands} == {"flutter", "ios", "notes", "vision", "web"}
-    command: list[str | Path] = [Path(sys.executable).with_name("shellcheck"), "--exclude=SC1091", *commands]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    program: list[str | Path] = [Path(sys.executable).with_name("shellcheck"), "--exclude=SC1091", *commands]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -49,7 +51,7 @@ def test_the_command_builds_what_the_apps_take() -> None:
 def test_the_picture_beside_it_is_an_espresso() -> None:
     picture = ROOT / vision.FOLDER / "coffee.jpg"
     folder = vision.root() / vision.FOLDER
-    done = subprocess.run([*PREDICT, str(picture)], cwd=folder, capture_output=True, text=True, check=False)
+    done = command.run("predict", "--top", "3", picture, folder=folder)
     assert done.stdout.splitlines() == [str(picture), "  0.951  espresso", "  0.012  cup", "  0.011  consomme"]
 
 

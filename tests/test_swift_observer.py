@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.toolchain.forks import forked
 from tests.toolchain.swift_app import App
 from tests.toolchain.swift_nets import LAYERS, ONNX, VERSION
 from tests.toolchain.swift_sources import objects
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 

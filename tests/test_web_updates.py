@@ -17,10 +17,13 @@ from tests.delivery_drivers.web import driver
 from tests.delivery_server import Forever
 from tests.toolchain import updated_web
 from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import LONG_S, Handler, serving, slow, status
 from tests.toolchain.updated_web import NOW, POINTER, Blobs, Site, channel, digest, ort_file, path_of, release, samples
 from tests.toolchain.web.bundled import ENTRIES, bundled
 from tests.trust_vectors import NEXT, STRANGER
+
+__all__ = ["forked"]
 
 pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
 
