@@ -17,7 +17,10 @@ from tests.archives import read_zip
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain import command
+from tests.toolchain.forks import forked
 from tests.toolchain.swift import swift
+
+__all__ = ["forked"]
 
 pytestmark = pytest.mark.swift
 
