@@ -13,7 +13,7 @@ from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
 
-pytestmark = pytest.mark.by_content("benchmarks", "templates")
+pytestmark = pytest.mark.by_content("benchmarks", "packager", "templates")
 
 
 def cost(*, cpu_s: float = 1.0, wall_s: float = 1.0, peak: int = 100_000_000) -> Cost:
