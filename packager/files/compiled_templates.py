@@ -1,4 +1,4 @@
-"""Templates as Jinja compiles them, kept in the user's cache folder: those of a build take a third of a second."""
+"""Templates as Jinja compiles them, kept in the user's cache folder: Jinja takes 0.9 s for all of them."""
 
 import hashlib
 import marshal

@@ -67,7 +67,7 @@ def run_job(
     argument and prints one line of JSON. `command` runs it if not with this Python, and `owner` is then the name of its
     environment. Where it `may_be_copied`, it is a module with `main`, `["-m", NAME]`, and a copy of this process runs
     it if that is sound. Raises ModelError that says `crash` and the signal if one kills it, OSError if its disk is
-    full, ToolError if the environment lacks something or a part of it.
+    full, ToolError if the environment lacks a file, or has only a part of one.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
