@@ -91,9 +91,10 @@ def test_a_server_that_has_ended_is_named_once(monkeypatch: pytest.MonkeyPatch) 
         assert forks.shared() == ("client",)
 
 
-def test_a_signal_that_ends_a_fork_is_seen_as_ever(tmp_path: Path) -> None:
-    program = write(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
-    with pytest.raises(ModelError, match=r"it crashed \(SIGSEGV\)"):
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGKILL"])
+def test_a_signal_that_ends_a_fork_is_seen_as_ever(tmp_path: Path, name: str) -> None:
+    program = write(tmp_path, f"import os, signal\nos.kill(os.getpid(), signal.{name})\n")
+    with pytest.raises(ModelError, match=rf"it crashed \({name}\)"):
         commands.run_job([program], {}, tmp_path, crash="it crashed", hint="")
 
 

@@ -11,6 +11,7 @@ from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.environments.hub import HUB
 from packager.files.store import Store
 from packager.workflows.importing import Request, run
+from packager.workflows.importing.hub import fetching
 from packager.workflows.importing.hub.choosing import chosen
 from packager.workflows.importing.hub.naming import HubModel, parse
 from tests.onnx_text import linear, saved
@@ -192,3 +193,13 @@ def test_a_damaged_lock_is_refused(setting: Setting) -> None:
     setting.lock.write_text('source = "hf:acme/scorer"\n', encoding="utf-8", newline="\n")
     with pytest.raises(ConfigError, match=r"model\.onnx\.lock is damaged"):
         setting.run()
+
+
+def test_a_client_that_the_system_kills_has_had_too_little_memory(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "MOUNT", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(ToolError, match=r"the hub's client crashed \(SIGKILL\)") as error:
+        setting.run()
+    assert error.value.hint == "memory has probably run out: close other programs"
+    assert not setting.output.exists()

@@ -289,8 +289,13 @@ def test_a_crash_concerns_one_graph_and_the_next_gets_a_new_process(tmp_path: Pa
     assert (score.value, score.drop) == (1.0, 0.0)
 
 
-def test_a_crash_before_anything_was_asked_says_so(tmp_path: Path) -> None:
-    (tmp_path / "dies.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+@pytest.mark.parametrize(
+    ("name", "hint"), [("SIGSEGV", "check that the model runs on one"), ("SIGKILL", "memory has probably run out")]
+)
+def test_a_crash_before_anything_was_asked_says_so(tmp_path: Path, name: str, hint: str) -> None:
+    (tmp_path / "dies.py").write_text(f"import os, signal; os.kill(os.getpid(), signal.{name})")
     evaluator = Evaluator(subject(classifier(), tmp_path), "dies:score", tmp_path, code_folder=tmp_path)
-    with pytest.raises(ModelError, match=r"crashed while it ran the float model \(SIGSEGV\)"), evaluator:
+    with pytest.raises(ModelError, match=rf"crashed while it ran the float model \({name}\)") as error, evaluator:
         pytest.fail("it started")
+    assert error.value.hint
+    assert error.value.hint.startswith(hint)

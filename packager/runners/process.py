@@ -81,7 +81,7 @@ class ProcessSession:
         except CrashError as error:
             if error.signal == "SIGKILL":
                 raise ToolError(
-                    f"it was killed while {what}, as happens when memory runs out", hint="give it more memory"
+                    f"the runtime was killed while {what} ({error.signal})", hint=error.hint(SAMPLES_HINT)
                 ) from error
             commands.refuse_cut_library(error.signal, self._host.owner)
             raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error

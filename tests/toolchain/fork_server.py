@@ -33,7 +33,8 @@ def ask(place: str, arguments: list[str]) -> int:
     answer = server.recv(8)
     code = int.from_bytes(answer, "little", signed=True) if answer else 1
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL)
+        with suppress(OSError):  # SIGKILL has no other handler
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
 

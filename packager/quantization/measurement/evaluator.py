@@ -85,7 +85,9 @@ class Evaluator:
             self._end(is_in_order=False)
             raise ModelError(
                 f"ONNX Runtime crashed on {graph_file.name} ({error.signal}); other graphs are scored in a new process",
-                hint="skip this graph; if the float model crashes too, report it to ONNX Runtime with the model",
+                hint=error.hint(
+                    "skip this graph; if the float model crashes too, report it to ONNX Runtime with the model"
+                ),
             ) from error
         raise_failure(answer)
         worst = answer.get("worst", {})
@@ -103,7 +105,7 @@ class Evaluator:
             self._end(is_in_order=False)
             raise ModelError(
                 f"ONNX Runtime crashed while it ran the float model ({error.signal})",
-                hint="check that the model runs on one of the samples with onnxruntime alone",
+                hint=error.hint("check that the model runs on one of the samples with onnxruntime alone"),
             ) from error
         except BaseException:
             self._end(is_in_order=False)

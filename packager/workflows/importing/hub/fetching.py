@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.console import Console, size
-from packager.core.errors import ModelError, ToolError
+from packager.core.errors import ToolError
 from packager.environments.environment import make_once
 from packager.environments.hub import HUB
 from packager.files.hashes import sha256_of
@@ -108,6 +108,6 @@ def asked(job: Mapping[str, Any], scratch: Path, model: HubModel) -> dict[str, A
         try:
             [answer] = program.lines()
         except CrashError as error:
-            raise ModelError(f"the hub's client crashed ({error.signal})", hint="try again") from error
+            raise ToolError(f"the hub's client crashed ({error.signal})", hint=error.hint("try again")) from error
     raise_failure(answer)
     return answer
