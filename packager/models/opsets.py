@@ -143,8 +143,8 @@ def _blockers(model: Model) -> Iterator[str]:
     for spec in (*model.signature.inputs, *model.signature.outputs):
         if spec.element is ElementType.OTHER:
             yield (
-                f"'{spec.name}' is not a tensor of a type that mobile APIs carry; "
-                "cast it inside the graph (ZipMap: export without it)"
+                f"'{spec.name}' is not a tensor of a type that mobile APIs carry; cast it inside the graph, "
+                "or join a sequence of tensors there (ConcatFromSequence); export without ZipMap"
             )
     if not model.signature.outputs:
         yield "the model has no outputs"
