@@ -247,7 +247,7 @@ class Lunar:
         return "" if model.path.suffix == ".ort" else "moon rockets take .ort alone"
 
     def open(self, model: Runnable, folder: Path) -> Session:
-        raise ToolError("the rocket does not start")
+        raise ToolError("the rocket does not start", hint="fuel it")
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ class Lunar:
     [
         (Lunar(lacks="no moon rocket"), "ort", "no moon rocket"),
         (Lunar(), "onnx", "moon rockets take .ort alone"),
-        (Lunar(), "ort", "the rocket does not start"),
+        (Lunar(), "ort", "the rocket does not start; fuel it"),
     ],
 )
 def test_a_runner_that_cannot_run_is_skipped_with_its_reason(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 import onnx
+import onnxruntime
 import pytest
 
 from packager.core.errors import ModelError, ToolError
@@ -20,6 +21,7 @@ from packager.runners.reference import OnnxReference
 from packager.runners.webgpu import Webgpu
 from packager.runners.x86_64 import X8664
 from packager.runners.xnnpack import Xnnpack
+from packager.session import session_child
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.forks import forked, unforked
 
@@ -280,3 +282,21 @@ class TestReference:
 
 def children() -> set[str]:
     return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+
+
+def test_a_provider_that_onnxruntime_leaves_out_is_none_that_opened_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ONNX Runtime knows CUDA, for one, where a library of NVIDIA's is missing: it prints that, and goes on."""
+    known = onnxruntime.get_available_providers()
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["XnnpackExecutionProvider", *known])
+    opened = onnxruntime.InferenceSession
+
+    def without(model: str, options: onnxruntime.SessionOptions, **_: Any) -> onnxruntime.InferenceSession:
+        return opened(model, options, providers=["CPUExecutionProvider"])
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", without)
+    path = saved(tmp_path / "relu.onnx", onnx_model(RELU))
+    job: dict[str, Any] = {"provider": "xnnpack", "provider_options": {}, "model": str(path), "data_folder": None}
+    with pytest.raises(ValueError, match="could not load XnnpackExecutionProvider, and opened the model without it"):
+        session_child.open_session(job, onnxruntime.SessionOptions())
