@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -184,9 +183,13 @@ void addGlobals(
 }
 
 std::string readText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  // At once: nothing here is optimized, and a script has hundreds of thousands of characters.
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) throw std::runtime_error("cannot read " + path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string whole(static_cast<std::size_t>(file.tellg()), 0);
+  file.seekg(0).read(whole.data(), static_cast<std::streamsize>(whole.size()));
+  if (!file) throw std::runtime_error("cannot read all of " + path);
+  return whole;
 }
 
 }  // namespace host
