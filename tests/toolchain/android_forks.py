@@ -1,6 +1,6 @@
 """ONNX Runtime's Android library, asked in forks of one process that has loaded it.
 
-A small model takes it 6 ms; starting Python and loading the library takes ten times that. In test modules that import
+A small model takes it 6 ms; starting Python and loading it takes several times that. In test modules that import
 `probed`, each program of the environment android is a fork, with an Android version and a level of its Neural Networks
 API of its own: it runs `android_probe.py` to its end, and may crash alone. Not for tests of how such a program starts.
 """
