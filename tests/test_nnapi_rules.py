@@ -27,7 +27,10 @@ from packager.verification.partition.rules import Prediction
 from tests.nnapi_cases import CONTRIBUTED, FATAL, PARTITIONS, QUANTIZED, SINGLE, Case, case
 from tests.onnx_text import saved
 from tests.toolchain import models
+from tests.toolchain.android_forks import probed
 from tests.toolchain.environments import have
+
+__all__ = ["probed"]
 
 pytestmark = pytest.mark.by_content
 

@@ -198,9 +198,10 @@ def test_without_an_etag_a_download_goes_on_and_is_checked_in_the_end(setting: S
 
 @pytest.mark.parametrize("fault", [servers.cut(7000), servers.stall, servers.status(503), servers.other_bytes])
 def test_what_goes_wrong_once_is_tried_again(setting: Setting, fault: servers.Fault) -> None:
-    setting.server.files.faults.extend([servers.cut(30_000), fault, fault])
+    is_stall = fault is servers.stall  # once: Foundation on Linux waits for a silent server with all of a processor
+    setting.server.files.faults.extend([servers.cut(30_000), fault, servers.cut(100) if is_stall else fault])
 
-    setting.succeed(**({"STALL": STALL} if fault is servers.stall else {}))
+    setting.succeed(**({"STALL": STALL} if is_stall else {}))
     assert setting.server.files.ranges[1] == "30000-99999"
     assert len(setting.server.files.requests) == 4
 
