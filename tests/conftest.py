@@ -17,14 +17,21 @@ import pytest
 from packager.files import host
 from packager.files.user_cache import cache_folder
 from packager.targets.android import kotlin
-from tests.toolchain import jvm, projects, warm_java
+from tests.toolchain import jvm, warm_java
 from tests.toolchain.device import Library, library
 from tests.toolchain.kept import remove_unused
 from tests.toolchain.require import fetched, require
 
 GARBAGE = (10_000, 20, 100)
 """Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
-pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out", "tests.in_memory"]
+pytest_plugins = [
+    "tests.passes",
+    "tests.durations",
+    "tests.nights",
+    "tests.left_out",
+    "tests.in_memory",
+    "tests.reports",
+]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -95,6 +102,8 @@ def onnxruntime_android(stand_in_compiler: None) -> jvm.AndroidRuntime:
 @pytest.fixture(scope="session")
 def built_aar(kotlin_compiler: None) -> Path:
     """The library that `mobpack build` makes of three real models and one with every element type."""
+    from tests.toolchain import projects  # takes a second, in processes that only distribute tests or run few, too
+
     return projects.ANDROID.archive()
 
 

@@ -16,10 +16,10 @@ MOBPACK_TESTS_FRESH has all of them run, as they do at night.
 
 import os
 import sys
-import traceback
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -63,8 +63,10 @@ class Marked:
 
 def _is_hypothesis_looking_for_constants() -> bool:
     """Whether a file is opened by Hypothesis, which reads every loaded module for numbers to try."""
-    frames = (frame for frame, _ in traceback.walk_stack(None))
-    return any(frame.f_globals.get("__name__") == "hypothesis.internal.constants_ast" for frame in frames)
+    frame: FrameType | None = sys._getframe()
+    while frame and frame.f_globals.get("__name__") != "hypothesis.internal.constants_ast":
+        frame = frame.f_back
+    return frame is not None
 
 
 class Keeper:
@@ -83,13 +85,20 @@ class Keeper:
         self._marked: dict[Path, Marked | None] = {}
         self._file: Path | None = None
         self._prefix = f"{root}{os.sep}"
+        self._hidden = f"{self._prefix}."
         sys.addaudithook(self._note)
 
     def _note(self, event: str, arguments: tuple[object, ...]) -> None:
         if event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
             return
         path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100 (quick: all opens pass here)
-        if path.startswith(self._prefix) and not _is_hypothesis_looking_for_constants():
+        if (
+            path.startswith(self._prefix)
+            and path not in self.opened
+            and not path.startswith(self._hidden)
+            and not path.endswith(".pyc")
+            and not _is_hypothesis_looking_for_constants()
+        ):
             self.opened.add(path)
 
     def marked(self, item: pytest.Item) -> Marked | None:
@@ -167,8 +176,8 @@ class Keeper:
 
     def _read_besides(self, marked: Marked) -> list[str]:
         """Files of the repository that the test opened and that are not in its key, relative to the root."""
-        others = (path for path in self.opened - marked.files if not path.endswith(".pyc") and Path(path).is_file())
-        return sorted(name for name in (path.removeprefix(self._prefix) for path in others) if name[0] != ".")
+        others = (path for path in self.opened - marked.files if Path(path).is_file())
+        return sorted(path.removeprefix(self._prefix) for path in others)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

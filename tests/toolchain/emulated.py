@@ -9,7 +9,6 @@ such a program starts.
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,9 @@ from tests.toolchain import forks
 EMULATED: dict[type, forks.Command] = {kind: kind.command for kind in (Arm64, OlderX86)}
 """Emulated processors, and how each starts a program by itself."""
 STARTED = Path(__file__).with_name("started")
-"""folder with a module that has started ONNX Runtime once it is imported"""
+"""folder with MODULE"""
+MODULE = "started_session"
+"""which has started ONNX Runtime once it is imported"""
 
 
 @pytest.fixture
@@ -35,17 +36,16 @@ def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
 def _as_forks(environment: Any) -> tuple[str, ...]:
     """The command that starts a program as a fork, with a server for each processor and runtime that is asked for."""
     start = EMULATED[type(environment)](environment)
-    return _server(start, tuple(sorted(environment.variables().items())))[0]
-
-
-@cache
-def _server(start: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> forks.Served:
-    return forks.kept(served(start, dict(variables)))
+    return forks.client_of(start, _finding_module(environment.variables()), MODULE)
 
 
 def served(command: Sequence[str], variables: Mapping[str, str], *modules: str) -> AbstractContextManager[forks.Served]:
     """The command that starts a program as a fork of one that `command` runs with `variables`, and the server, which
     imports `modules`, too."""
+    return forks.served((*modules, MODULE), command=command, environment=_finding_module(variables))
+
+
+def _finding_module(variables: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables of a program that finds MODULE."""
     places = os.pathsep.join(filter(None, (str(STARTED), variables.get("PYTHONPATH"))))
-    environment = {**variables, "PYTHONPATH": places}
-    return forks.served((*modules, "started_session"), command=command, environment=environment)
+    return {**variables, "PYTHONPATH": places}

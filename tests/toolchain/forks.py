@@ -137,11 +137,15 @@ def isolated() -> Iterator[None]:
 
 
 def _isolated(environment: Any) -> tuple[str, ...]:
-    start = ISOLATED[type(environment)](environment)
-    return _imported(start, tuple(sorted(environment.variables().items())))[0]
+    return client_of(ISOLATED[type(environment)](environment), environment.variables(), "numpy", "onnxruntime")
+
+
+def client_of(start: tuple[str, ...], variables: Mapping[str, str], *modules: str) -> tuple[str, ...]:
+    """The command that starts a program as a fork of one that `start` runs with `variables`, and that has imported
+    `modules`. All modules of this process have one server for the same of these."""
+    return _started(start, tuple(sorted(variables.items())), modules)[0]
 
 
 @cache
-def _imported(start: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> Served:
-    """A server in an environment, with the variables that it needs."""
-    return kept(served(("numpy", "onnxruntime"), command=start, environment=dict(variables)))
+def _started(start: tuple[str, ...], variables: tuple[tuple[str, str], ...], modules: tuple[str, ...]) -> Served:
+    return kept(served(modules, command=start, environment=dict(variables)))

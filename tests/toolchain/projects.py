@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from packager.targets import WRAPPERS
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain import command, forks, generation_models, models, typed_texts, wrapped_alone
+from tests.toolchain import command, generation_models, models, typed_texts, wrapped_alone
 from tests.toolchain.made import Package
 from tests.toolchain.require import fetched
 
@@ -265,8 +265,7 @@ def built(folder: Path, target: str) -> Path:
 
     is_alone = target in WRAPPERS and AT_NIGHT not in os.environ
     program = Path(wrapped_alone.__file__) if is_alone else None
-    with forks.forking():
-        done = command.run("build", "--target", target, folder=folder, program=program)
+    done = command.run("build", "--target", target, folder=folder, program=program)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "dist"
 
