@@ -24,14 +24,7 @@ from tests.toolchain.require import fetched, require
 
 GARBAGE = (10_000, 20, 100)
 """Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
-pytest_plugins = [
-    "tests.passes",
-    "tests.durations",
-    "tests.nights",
-    "tests.left_out",
-    "tests.in_memory",
-    "tests.reports",
-]
+pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out", "tests.in_memory"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
