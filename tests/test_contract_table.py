@@ -1,5 +1,7 @@
 """The table of docs/contract.md: real pictures, texts and a voice, measured again on every platform."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.contract_table import page
@@ -17,9 +19,9 @@ pytestmark = pytest.mark.by_content("docs", "sample_apps", of=[NOTES, VISION], t
 @pytest.mark.android
 @pytest.mark.swift
 @pytest.mark.react_native
-def test_every_platform_answers_what_the_page_says(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_every_platform_answers_what_the_page_says(tmp_path: Path) -> None:
     """The errors are those of one machine; their size is checked while they are measured."""
-    found = measured(tmp_path_factory.mktemp("contract"))
+    found = measured(tmp_path)
     assert [each.words for each in found] == page.words(page.written())
     assert max(max(each.differences) for each in found) <= page.MOST
 
