@@ -31,9 +31,7 @@ START_S = 120.0
 PATIENCE_S = 30.0
 """Time to wait for a process that is warm: one more takes about 10 s of a processor until it is, too."""
 LOOK_S = 0.02
-MEMORY = ("-Xms1500m", "-Xmx2500m", "-Xmn1g", "-XX:ReservedCodeCacheSize=128m")
-"""Most of what compilers make is garbage soon. With 1 GB for new objects, 141 tests of Kotlin have them collected 9
-times, and 49 times with the 128 MB that Java gives them where it finds 24 GB."""
+MEMORY = ("-Xmx2g", "-XX:ReservedCodeCacheSize=128m")
 TRUSTED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
 """Classes of pinned programs are not verified each time that they are loaded, which is a tenth of a run."""
 
