@@ -79,12 +79,11 @@ class ProcessSession:
         try:
             answer: dict[str, Any] = ask()
         except CrashError as error:
-            if error.signal == "SIGKILL":
-                raise ToolError(
-                    f"the runtime was killed while {what} ({error.signal})", hint=error.hint(SAMPLES_HINT)
-                ) from error
             commands.refuse_cut_library(error.signal, self._host.owner)
-            raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error
+            hint = error.hint(SAMPLES_HINT)
+            if error.signal == "SIGKILL":
+                raise ToolError(f"the runtime was killed while {what} ({error.signal})", hint=hint) from error
+            raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=hint) from error
         except RuntimeError as error:
             if not self._host.owner:
                 raise
