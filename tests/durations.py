@@ -1,7 +1,7 @@
 """Plug-in for pytest: files that take longest run first, so that the last minutes have short ones for every worker.
 
 `durations.json` holds the seconds of each file, one at least. `--write-durations` renews it; files that did not run, or
-of which passes were kept (`passes.py`), stay as they were. Files that it lacks run among the first.
+of which passes were known (`passes.py`), stay as they were. Files that it lacks run among the first.
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.passes import KEPT
+from tests.recorded import RECORDED
 
 FILE = Path(__file__).with_suffix(".json")
 UNKNOWN_S = 100
@@ -48,7 +49,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         for report in (each for each in reports if isinstance(each, pytest.TestReport)):
             name = Path(report.nodeid.partition("::")[0]).name
             taken[name] = taken.get(name, 0) + report.duration
-            kept |= {name} if outcome == KEPT else set()
+            kept |= {name} if outcome in (KEPT, RECORDED) else set()
     measured = {name: seconds for name, seconds in taken.items() if name not in kept}
     FILE.write_text(json.dumps(renewed(known(), measured), indent=1) + "\n", encoding="utf-8")
 

@@ -33,6 +33,8 @@ STARTED = re.compile(r"""["']([a-z][\w-]*)(?=["' ])|\bmobpack ([a-z][\w-]*)""")
 FIXTURE = re.compile(r"@pytest\.fixture[^\n]*\ndef (\w+)\(")
 ALWAYS = ("packager/processes/pins.toml", "pyproject.toml", "requirements")
 """Content that each of these tests depends on, or may depend on."""
+WRITTEN = ("durations.json", "recorded.json")
+"""Files in `tests/` that runs of tests write for the next ones."""
 NEUTRAL = ("packager/files/store", "packager/core/console.py")
 """Code that closures leave out, as no stored result depends on it. A test may."""
 MAKERS = (
@@ -109,7 +111,11 @@ class Tree:
 
     def key(self, files: Iterable[Path], *texts: str) -> str:
         """Hex digest of the content of `files`, of `texts`, of the interpreter and of the processor."""
-        whole = hashlib.sha256("\0".join((sys.version, *_machine(), *texts)).encode())
+        return self.content(files, sys.version, *_machine(), *texts)
+
+    def content(self, files: Iterable[Path], *texts: str) -> str:
+        """Hex digest of the content of `files` and of `texts`, the same on every machine."""
+        whole = hashlib.sha256("\0".join(texts).encode())
         for each in sorted(_named_digest(self.root, path) for path in files):
             whole.update(each)
         return whole.hexdigest()[:32]
@@ -281,7 +287,7 @@ def _data(folder: Path) -> Mapping[tuple[str, ...], Sequence[Path]]:
     """Files that are no modules, by the first two parts of their paths."""
     found: dict[tuple[str, ...], list[Path]] = {}
     for path in _files(folder):
-        if path.suffix != ".py" and path.name != "durations.json":
+        if path.suffix != ".py" and path.name not in WRITTEN:
             found.setdefault(path.relative_to(folder).parts[:2], []).append(path)
     return found
 

@@ -11,12 +11,15 @@ the packages' content in place of the code that makes them, and lacks the code t
 `tools=True` says that it is tested. Modules that make packages (MAKERS) may be imported for
 their other names: only a test that asks for a package depends on it, and has to name it.
 
+Those tests, and tests of golden trees, which `recorded=True` marks, may also be recorded in the repository
+(`recorded.py`).
+
 MOBPACK_TESTS_FRESH has all of them run, as they do at night.
 """
 
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -25,6 +28,7 @@ import pytest
 
 from packager import render
 from packager.files.user_cache import cache_folder
+from tests import recorded
 from tests.keys import ASKED, Package, Tree
 from tests.toolchain.kept import FRESH, remove_unused
 
@@ -59,6 +63,16 @@ class Marked:
     """paths of the files in its key"""
     packages: frozenset[Package]
     """those in its key"""
+    content: str | None
+    """that of its key, where its tests may be recorded"""
+    is_recorded: bool
+    """whether all of its tests passed with this content"""
+
+    def known(self, test: str) -> str | None:
+        """The word for a test that need not run."""
+        if test in self.kept:
+            return KEPT
+        return recorded.RECORDED if self.is_recorded else None
 
 
 def _is_hypothesis_looking_for_constants() -> bool:
@@ -76,9 +90,11 @@ class Keeper:
     mark does not name: its pass would outlive a change of it.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, known: Mapping[str, str]) -> None:
+        """`known`: the content with which all tests of a file passed."""
         self.tree = Tree(root)
         self.folder = cache_folder() / "passes"
+        self.known = known
         remove_unused(self.folder)
         self.failed: set[str] = set()
         self.opened: set[str] = set()
@@ -111,9 +127,15 @@ class Keeper:
         return self._marked[item.path]
 
     def _read(
-        self, file: Path, also: tuple[str, ...], of: Sequence[Package] = (), *, tools: bool = False
+        self,
+        file: Path,
+        also: tuple[str, ...],
+        of: Sequence[Package] = (),
+        *,
+        tools: bool = False,
+        recorded: bool = False,
     ) -> Marked | None:
-        """`tools`: the tests check code that brings and starts tools, too."""
+        """`tools`: the tests check code that brings and starts tools, too; `recorded`: they may be recorded."""
         try:
             content = [package.digest() for package in of]
         except (AssertionError, pytest.fail.Exception, pytest.skip.Exception):
@@ -122,16 +144,29 @@ class Keeper:
         passes = Passes(self.folder / f"{file.stem}-{self.tree.key(files, *content)}")
         imported = {path for path in self.tree.program(file) if path.suffix == ".py"} if of else set()
         kept = frozenset() if os.environ.get(FRESH) else passes.known()
-        return Marked(passes, kept, frozenset(map(str, files | imported)), frozenset(of))
+        same = self.tree.content(files, *content) if of or recorded else None
+        return Marked(
+            passes=passes,
+            kept=kept,
+            files=frozenset(map(str, files | imported)),
+            packages=frozenset(of),
+            content=same,
+            is_recorded=same is not None and self.known.get(file.name) == same,
+        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Reports a kept pass in place of a run."""
+        """Reports a known pass in place of a run."""
         found = self.marked(item)
         self._forget_templates(item.path)
         self.opened.clear()
         ASKED.clear()
-        if found is None or item.nodeid not in found.kept:
+        if found is None:
+            return None
+        if found.content:
+            item.user_properties.append((recorded.CONTENT, found.content))
+        word = found.known(item.nodeid)
+        if word is None:
             return None
         report = pytest.TestReport(
             nodeid=item.nodeid,
@@ -140,7 +175,7 @@ class Keeper:
             outcome="passed",
             longrepr=None,
             when="call",
-            user_properties=[(KEPT, "")],
+            user_properties=[*item.user_properties, (word, "")],
         )
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         item.ihook.pytest_runtest_logreport(report=report)
@@ -184,23 +219,54 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--keep-passes", action="store_true", help=f"do not repeat tests marked {MARK} whose content is the same"
     )
+    parser.addoption("--record", action="store_true", help="write tests/recorded.json from this run of whole files")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", f"{MARK}(paths): a pass is kept while all that the file's tests read is the same"
     )
+    if config.getoption("--record"):
+        _refuse_parts(config)
     if config.getoption("--keep-passes"):
-        config.pluginmanager.register(Keeper(config.rootpath))
+        is_night = os.environ.get(FRESH) or config.getoption("--nightly", default=False)
+        known = {} if is_night else recorded.read(recorded.recorded_in(config.rootpath))
+        config.pluginmanager.register(Keeper(config.rootpath, known))
+
+
+def _refuse_parts(config: pytest.Config) -> None:
+    if not config.getoption("--keep-passes"):
+        raise pytest.UsageError("--record needs --keep-passes, which computes the content of test files")
+    if config.option.keyword or config.option.markexpr or any("::" in each for each in config.args):
+        raise pytest.UsageError("--record needs whole files: leave out -k, -m and names of tests")
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    is_kept = report.when == "call" and (KEPT, "") in map(tuple, report.user_properties)
-    return (KEPT, "k", "KEPT") if is_kept else None
+    properties = dict(report.user_properties) if report.when == "call" else {}
+    return next(((word, word[0], word.upper()) for word in (KEPT, recorded.RECORDED) if word in properties), None)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if count := len(terminalreporter.stats.get(KEPT, [])):
         terminalreporter.write_line(
             f"{count} kept: they passed before, and nothing that they read has changed ({FRESH}: docs/testing.md)"
         )
+    if count := len(terminalreporter.stats.get(recorded.RECORDED, [])):
+        terminalreporter.write_line(f"{count} recorded: they passed with the same content (tests/recorded.json)")
+    file = recorded.recorded_in(config.rootpath)
+    old, seen = recorded.read(file), recorded.passes(_reports(terminalreporter))
+    if config.getoption("--record"):
+        names = {path.name for path in file.parent.glob("test_*.py")}
+        recorded.write(file, recorded.renewed(old, seen, names))
+    elif others := [name for name, content in seen.items() if content not in (None, old.get(name))]:
+        terminalreporter.write_line(
+            f"{len(others)} files passed that tests/recorded.json does not have so: sh scripts/test --record"
+        )
+
+
+def _reports(reporter: pytest.TerminalReporter) -> Mapping[str, Sequence[pytest.TestReport]]:
+    """Those of tests, by their outcomes."""
+    return {
+        outcome: [each for each in found if isinstance(each, pytest.TestReport)]
+        for outcome, found in reporter.stats.items()
+    }

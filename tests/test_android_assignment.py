@@ -26,7 +26,7 @@ from tests.toolchain.forks import forked
 from tests.toolchain.warm_apps import warm
 
 __all__ = ["forked", "warm"]
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.kotlin, pytest.mark.android]
 
 CONVOLUTIONS = """(float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) {
     a = Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, first)

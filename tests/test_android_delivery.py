@@ -32,7 +32,7 @@ from tests.toolchain.trusted_android import with_list
 from tests.trust_vectors import NEXT, NUMBER, STRANGER
 
 __all__ = ["forked"]
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.kotlin, pytest.mark.android]
 
 
 @dataclass(kw_only=True)

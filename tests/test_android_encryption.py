@@ -20,7 +20,7 @@ from tests.toolchain.device import library, write_apk
 from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.kotlin, pytest.mark.android]
 
 
 @pytest.fixture(scope="module")

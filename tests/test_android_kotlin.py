@@ -21,7 +21,7 @@ from tests.golden.cases import CASES, LISTS
 from tests.toolchain import jvm
 from tests.toolchain.kept import kept
 
-pytestmark = pytest.mark.by_content("tests/toolchain/warm_java")
+pytestmark = pytest.mark.by_content("tests/toolchain/warm_java", recorded=True)
 
 NO_CLASS_OF_THAT_NAME = (
     *("Assignment.kt", "CodePoints.kt", "Decryption.kt", "GeneratedText.kt"),

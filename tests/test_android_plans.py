@@ -29,7 +29,7 @@ from tests.toolchain.forks import forked
 from tests.toolchain.warm_apps import warm
 
 __all__ = ["forked", "warm"]
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.kotlin, pytest.mark.android]
 
 Installer = Callable[..., Device]
 

@@ -9,7 +9,7 @@ from tests.toolchain.forks import forked
 from tests.trust_vectors import OPENED, SWAPPED, VECTORS
 
 __all__ = ["forked"]
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.kotlin, pytest.mark.android]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.toolchain import apple, jvm, node
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_golden import golden_package
 
-pytestmark = pytest.mark.by_content("docs/android.md", "docs/ios.md")
+pytestmark = pytest.mark.by_content("docs/android.md", "docs/ios.md", recorded=True)
 
 ROOT = Path(__file__).parents[1]
 STAND_INS = Path(__file__).with_name("toolchain") / "background"

@@ -17,7 +17,7 @@ from tests.toolchain import trusted_dart
 from tests.toolchain.dart import dart
 from tests.toolchain.trusted_dart import Facts
 
-pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.flutter]
 
 VECTORS = Path(__file__).parent / "data" / "encryption" / "vectors.json"
 LARGE = 32 << 20

@@ -18,7 +18,7 @@ from tests.golden.cases import FLUTTER_CASES, built_of
 from tests.toolchain.react_native import groovy_build
 from tests.toolchain.require import fetched
 
-pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.flutter]
 
 CASE = FLUTTER_CASES["everything"]
 PACKAGES = FLUTTER_CASES["contracts"]

@@ -28,7 +28,7 @@ from tests.toolchain.react_native.download.server import (
     whole,
 )
 
-pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.flutter]
 PART = 700
 """bytes that come before a connection ends"""
 

@@ -17,7 +17,7 @@ from tests.toolchain.kept import kept
 from tests.toolchain.swift import swift, toolchain_files
 from tests.toolchain.swift_packages import BUILT
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift, pytest.mark.flutter]
 
 PARTS = Path(__file__).with_name("toolchain") / "flutter_swift"
 PACKAGES = ("apple_alone", "contracts")

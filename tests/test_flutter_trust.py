@@ -7,7 +7,7 @@ from tests.toolchain.dart import dart
 from tests.toolchain.trusted_dart import Facts
 from tests.trust_vectors import OPENED, SWAPPED, VECTORS
 
-pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.flutter]
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
 
-pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.flutter]
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 MANY = 40

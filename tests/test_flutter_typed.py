@@ -31,7 +31,7 @@ from tests.toolchain.generation_models import PROMPT, SEEDS
 
 __all__ = ["forked"]
 
-pytestmark = [pytest.mark.by_content, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.flutter]
 
 PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"

@@ -24,7 +24,7 @@ from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
 from tests.trust_vectors import signed
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser, pytest.mark.flutter]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native, pytest.mark.browser, pytest.mark.flutter]
 
 PROGRAM = Path(__file__).with_name("toolchain") / "dart_programs" / "page_updates.dart"
 SCRIPT = b"<script>globalThis.channel = location.origin + '/channel/';</script><script src='/page.js'></script>"

@@ -8,7 +8,7 @@ import pytest
 from tests.toolchain import apple
 from tests.toolchain.swift_golden import golden_package
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 SWIFT = re.compile(r"^```swift\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MODULE = "ContractsKit"

@@ -16,7 +16,7 @@ from tests.toolchain.forks import forked
 from tests.toolchain.generation_models import PROMPT, SEEDS, Heard, Made, shown
 
 __all__ = ["forked"]
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.kotlin, pytest.mark.android]
 
 
 @pytest.fixture(scope="module")

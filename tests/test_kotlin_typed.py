@@ -27,7 +27,7 @@ from tests.toolchain.forks import forked
 from tests.toolchain.require import require
 
 __all__ = ["forked"]
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.kotlin, pytest.mark.android]
 
 Facts = Mapping[str, str]
 

@@ -22,7 +22,7 @@ from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Certificate, serving
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native]
 
 BUNDLED = ("1.2.3", "bundled", sum_of(0))
 

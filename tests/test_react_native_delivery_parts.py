@@ -24,7 +24,7 @@ from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.kotlin]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native, pytest.mark.kotlin]
 
 STUBS = Path(__file__).parent / "toolchain/react_native/android/stubs"
 NAME = "react-native-models"

@@ -19,7 +19,7 @@ from tests.test_react_native_typescript import PROGRAMS
 from tests.toolchain import generation_models, node
 from tests.toolchain.generation_models import PROMPT, SEEDS
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native]
 
 PACKAGE = Package(name="tales", version="1.0.0", license="")
 

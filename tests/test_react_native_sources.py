@@ -12,7 +12,7 @@ from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import Process, Seen, certificate, running
 from tests.toolchain.react_native.download.server import Address, Certificate, serving
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native]
 
 FILES = {
     "net.onnx": bytes(range(256)) * 40,

@@ -27,7 +27,7 @@ from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 from tests.toolchain.react_native.verifier import add_verifier
 from tests.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS, spki
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.kotlin]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native, pytest.mark.kotlin]
 
 NAME = "react-native-models"
 PLATFORMS = ("ios", "android")

@@ -51,7 +51,7 @@ from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
 
-pytestmark = pytest.mark.by_content
+pytestmark = pytest.mark.by_content(recorded=True)
 
 PACKAGE = Package(name="typed", version="1.0.0", license="")
 LOWEST = -float("inf")

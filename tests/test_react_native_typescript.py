@@ -34,7 +34,7 @@ from tests.toolchain.typescript import Workplace
 
 __all__ = ["forked"]
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native]
 
 PROGRAMS = Path(__file__).parent / "toolchain" / "react_native" / "typescript"
 PACKAGE = Package(name="every-type", version="1.0.0", license="")

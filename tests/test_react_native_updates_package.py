@@ -15,7 +15,7 @@ from tests.toolchain import jsc, node, typescript
 from tests.toolchain.react_native import codegen
 from tests.toolchain.typescript import ROOTS
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native]
 
 MADE = {
     *(

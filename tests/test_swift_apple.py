@@ -13,7 +13,7 @@ from tests.toolchain.apple import Compiled
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_golden import golden_package
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 NAMES = ("delivered", "everything", "contracts")
 TRUSTED = pytest.param("trusted", marks=pytest.mark.nightly("for iPhones; its code for Macs is in `delivered`, too"))

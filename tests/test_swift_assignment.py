@@ -12,7 +12,7 @@ import pytest
 from tests.toolchain.swift_app import App
 from tests.toolchain.swift_nets import AUTO, MACS, ONNX
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import App as Program
 from tests.trust_vectors import NEXT, NUMBER, STRANGER
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 
 @dataclass(kw_only=True)

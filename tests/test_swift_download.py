@@ -24,7 +24,7 @@ from tests.toolchain.swift_sources import objects
 
 __all__ = ["forked"]
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 CONTENT = bytes((index * 7 + index // 251) % 256 for index in range(100_000))
 OTHER = bytes(reversed(CONTENT))

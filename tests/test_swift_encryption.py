@@ -18,7 +18,7 @@ from tests.toolchain import apple, encrypted_swift, trusted
 from tests.toolchain.swift import swift
 from tests.toolchain.trusted_swift import Facts
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 NO_MODELS = ("half a header", "nothing")
 

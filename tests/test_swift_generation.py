@@ -24,7 +24,7 @@ from tests.toolchain.swift import swift
 from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_packages import Outcomes, compiled, write_values
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 TESTS = Path(__file__).parent / "toolchain" / "swift_generation" / "GenerationTests.swift"
 CASES = re.findall(r"func (test\w+)\(", TESTS.read_text(encoding="utf-8"))

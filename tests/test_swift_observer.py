@@ -18,7 +18,7 @@ from tests.toolchain.swift_sources import objects
 
 __all__ = ["forked"]
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 RANDOM = {f"{count} {seed}": (count, seed) for count in (1, 2, 99, 100, 1000) for seed in range(3)}
 ENDS: Mapping[str, Sequence[float]] = {

@@ -17,7 +17,7 @@ from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.swift_app import App, trusting
 from tests.toolchain.swift_nets import AUTO
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 Seen = Callable[[str], Mapping[str, str]]
 

@@ -22,7 +22,7 @@ from tests.toolchain.swift_app import App
 from tests.toolchain.swift_golden import golden_package
 from tests.toolchain.swift_packages import BUILT, place_of, runtimes
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 MICROSOFTS = "onnxruntime-swift-package-manager"
 ADDRESS = f"https://github.com/microsoft/{MICROSOFTS}"

@@ -17,7 +17,7 @@ from tests.toolchain.swift_app import App, trusting
 from tests.toolchain.swift_nets import AUTO
 from tests.toolchain.swift_sources import objects
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 MODEL = "(float[1, 64] x) => (float[1, 64] y) { y = MatMul (x, w) }"
 

@@ -22,7 +22,7 @@ from tests.toolchain.swift import UNVERIFIED, Finished, swift, toolchain_files
 from tests.toolchain.swift_golden import golden_package
 from tests.toolchain.swift_packages import place_of, runtimes
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 COMPILED = ("delivered", "contracts", "encrypted")
 NAMES = ("image_classifier", "everything", "cpu_alone", *COMPILED)

@@ -7,7 +7,7 @@ from tests.toolchain.swift import swift
 from tests.toolchain.trusted_swift import Facts
 from tests.trust_vectors import OPENED, SWAPPED, VECTORS
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 
 @pytest.fixture(scope="module")

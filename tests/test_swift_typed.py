@@ -9,7 +9,7 @@ from tests.toolchain import swift_typed
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_packages import Outcomes
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 
 @pytest.fixture(scope="module")

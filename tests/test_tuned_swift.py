@@ -20,7 +20,7 @@ from tests.toolchain.swift_projects import build as swift_app
 
 __all__ = ["forked"]
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
 PROJECT = """\

@@ -25,7 +25,7 @@ from tests.trust_vectors import NEXT, STRANGER
 
 __all__ = ["forked"]
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native, pytest.mark.browser]
 
 OWN, SECOND, THIRD = "1.2.3", "1.2.4", "1.2.5"
 MOST_ATTEMPTS = 2

@@ -17,7 +17,7 @@ from tests.test_react_native_package import eslint
 from tests.toolchain import node, typescript
 from tests.toolchain.typescript import ROOTS
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.react_native]
 
 DELIVERED = replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={}))
 ENTRY = "export {{ {name} }} from './package/lib/{module}.js';"
