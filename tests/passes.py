@@ -260,7 +260,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         recorded.write(file, recorded.renewed(old, seen, names))
     elif others := [name for name, content in seen.items() if content not in (None, old.get(name))]:
         terminalreporter.write_line(
-            f"{len(others)} files passed that tests/recorded.json does not have so: sh scripts/test --record"
+            f"Files with content that tests/recorded.json lacks: {len(others)} (to renew it: sh scripts/test --record)"
         )
 
 

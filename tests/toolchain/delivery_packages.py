@@ -16,7 +16,7 @@ import onnx
 from tests.keys import Tree, asked
 from tests.onnx_text import linear, saved
 from tests.signing_cases import Key, write_key
-from tests.toolchain import command, forks, without_classes
+from tests.toolchain import command, environments, forks, without_classes
 from tests.toolchain.kept import digest, kept
 from tests.trust_vectors import IN_USE
 
@@ -107,6 +107,8 @@ class Releases:
         return kept(f"delivery-{self.target}", self._make, tree.key(tree.program(MAKER)), self.target)
 
     def _make(self, folder: Path) -> None:
+        if "[target.android]" in TARGETS[self.target]:
+            environments.have("android")  # else manifest and report say less of XNNPACK
         with tempfile.TemporaryDirectory() as scratch:
             projects = {version: _project(Path(scratch, version), version, self.target) for version in VERSIONS}
             for version, project in projects.items():
