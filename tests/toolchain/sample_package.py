@@ -17,7 +17,10 @@ from packager.files.user_cache import cache_folder
 from tests.keys import asked
 from tests.toolchain import environments
 
-ROOT = Path(__file__).parents[2]
+MAKER = Path(__file__)
+ROOT = MAKER.parents[2]
+LEFT_OUT = (".html", ".pyc")
+"""Endings of files that a package's digest leaves out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +44,11 @@ class SamplePackage:
         return self._root()
 
     def digest(self) -> str:
-        """Of all that was made, but for pages for people, which count for no test."""
+        """Of all that was made, but for pages for people, which count for no test, and what Python compiled, which has
+        times in it."""
         made = self._root()
         found = {path.relative_to(made).as_posix(): path for path in made.rglob("*") if path.is_file()}
-        sums = {name: known_sha256(path) for name, path in found.items() if path.suffix != ".html"}
+        sums = {name: known_sha256(path) for name, path in found.items() if path.suffix not in LEFT_OUT}
         return hashlib.sha256(repr(sorted(sums.items())).encode()).hexdigest()
 
     def _root(self) -> Path:
@@ -54,8 +58,8 @@ class SamplePackage:
             computed_by=("packager.cli", "packager.cli.__main__"),
             templates=("",),
         )
-        paths = {name: ROOT / self.folder / name for name in self.sources}
-        sources = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
+        paths = [MAKER, *(ROOT / self.folder / name for name in self.sources)]
+        sources = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
         with self._alone():
             return Store(cache_folder() / "store").results(built, sources, self._make)
 
