@@ -219,7 +219,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--keep-passes", action="store_true", help=f"do not repeat tests marked {MARK} whose content is the same"
     )
-    parser.addoption("--record", action="store_true", help="write tests/recorded.json from this run of whole files")
+    parser.addoption("--record", action="store_true", help="write tests/recorded.json if all passes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -246,7 +246,9 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return next(((word, word[0], word.upper()) for word in (KEPT, recorded.RECORDED) if word in properties), None)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: pytest.ExitCode, config: pytest.Config
+) -> None:
     if count := len(terminalreporter.stats.get(KEPT, [])):
         terminalreporter.write_line(
             f"{count} kept: they passed before, and nothing that they read has changed ({FRESH}: docs/testing.md)"
@@ -256,6 +258,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     file = recorded.recorded_in(config.rootpath)
     old, seen = recorded.read(file), recorded.passes(_reports(terminalreporter))
     if config.getoption("--record"):
+        if exitstatus:  # of a run that was cut off, too
+            terminalreporter.write_line("tests/recorded.json stays as it was: a test failed, or did not run")
+            return
         names = {path.name for path in file.parent.glob("test_*.py")}
         recorded.write(file, recorded.renewed(old, seen, names))
     elif others := [name for name, content in seen.items() if content not in (None, old.get(name))]:

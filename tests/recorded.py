@@ -3,7 +3,8 @@
 What these tests hand to other languages' compilers and programs has the same bytes on every machine: packages of test
 models (`by_content(of=...)`), and golden trees (`by_content(recorded=True)`). `recorded.json` holds the content with
 which all tests of such a file passed: the key of `passes.py` without the interpreter and the processor.
-`--record` renews it after whole files passed; it is for a commit. Tests whose content differs run, and at night all do.
+`--record` renews it after a run of whole files without a failure; it is for a commit. Tests whose content differs run,
+and at night all do.
 """
 
 import json
@@ -37,7 +38,7 @@ def read(file: Path) -> Mapping[str, str]:
 
 
 def passes(reports: Mapping[str, Iterable[pytest.TestReport]]) -> Mapping[str, str | None]:
-    """Name of each test file that may be recorded -> its content; None where a test failed or did not run.
+    """Name of each test file that may be recorded -> its content; None where a test was skipped or failed.
 
     `reports` are those of a run by their outcomes.
     """
@@ -54,6 +55,6 @@ def passes(reports: Mapping[str, Iterable[pytest.TestReport]]) -> Mapping[str, s
 
 
 def renewed(old: Mapping[str, str], seen: Mapping[str, str | None], files: Iterable[str]) -> Mapping[str, str]:
-    """`old` with what was seen: without files that failed, and without those that are not in `files`."""
+    """`old` with what was seen, without files of which a test was skipped, and those that are not in `files`."""
     both = {**old, **seen}
     return {name: content for name in sorted(both) if name in files and (content := both[name])}

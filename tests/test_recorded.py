@@ -1,4 +1,4 @@
-"""Tests of generated packages that passed with the same content are recorded: when they run again, and who says so."""
+"""Tests of generated packages that passed with the same content are recorded, and run again where it differs."""
 
 import json
 import shutil
@@ -70,11 +70,21 @@ def test_a_changed_package_has_its_tests_run_and_the_summary_says_how_to_record_
 
 
 @pytest.mark.processes
-def test_a_file_is_not_recorded_where_a_test_fails_or_is_skipped(packaged: Tree) -> None:
+@pytest.mark.parametrize("options", [(), ("--exitfirst",)], ids=["whole", "cut off"])
+def test_nothing_is_recorded_where_a_test_fails_or_the_run_is_cut_off(packaged: Tree, options: tuple[str, ...]) -> None:
+    before = recorded(packaged)
     file = packaged.root / "tests" / "test_number.py"
-    file.write_text(TWO.replace("too():\n    pass", "too():\n    assert False"))
-    assert run(packaged, "--record") == {"failed": 1, "passed": 1}
-    assert recorded(packaged) == {}
+    other = file.with_name("test_other.py")
+    other.write_text(TWO)
+    file.write_text(TWO.replace("    pass\n\ndef", "    assert False\n\ndef"))
+    said = output(packaged, "--keep-passes", "--record", *options)
+    assert "tests/recorded.json stays as it was: a test failed, or did not run" in said
+    assert recorded(packaged) == before
+
+
+@pytest.mark.processes
+def test_a_file_is_not_recorded_where_a_test_is_skipped(packaged: Tree) -> None:
+    file = packaged.root / "tests" / "test_number.py"
     file.write_text(TWO.replace("too():\n    pass", "too():\n    pytest.skip('no tool')"))
     assert run(packaged, "--record") == {"skipped": 1, "passed": 1}
     assert recorded(packaged) == {}
