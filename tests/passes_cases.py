@@ -11,9 +11,12 @@ import pytest
 
 from tests.keys import Tree
 from tests.toolchain import forks
+from tests.toolchain.kept import FRESH
 
 ROOT = Path(__file__).parents[1]
-VARIABLES = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"} | {"PYTHONPATH": str(ROOT)}
+LEFT_OUT = ("PYTEST_ADDOPTS", FRESH)
+"""Variables of a run of these tests that have no effect in theirs: at night, too, some of these passes are kept."""
+VARIABLES = {name: value for name, value in os.environ.items() if name not in LEFT_OUT} | {"PYTHONPATH": str(ROOT)}
 CONFTEST = "import pytest\n\n@pytest.fixture\ndef shared():\n    return 1\n"
 TESTS = """
 import pytest
