@@ -25,6 +25,7 @@ PLAIN = ("--pretty", "false")
 LITTLE_WORK = {"GOGC": "400"}
 """It looks for memory to use again a quarter as often."""
 COMPLAINT = re.compile(r"^(\S[^(\n]*\(\d+),\d+\): error TS", re.MULTILINE)
+UPWARDS = re.compile(r"^(\.\./)+")
 MISTAKE = re.compile(r"^\S[^(\n]*\(\d+,\d+\): error TS\d+", re.MULTILINE)
 """A complaint of TypeScript's about a place in a source: any other failure may be the machine's."""
 
@@ -75,8 +76,12 @@ def complaints_of_6(config: Path) -> set[str]:
 
 
 def complaints(done: Finished) -> set[str]:
-    """Files and lines that a compiler of TypeScript complains about; versions differ in codes and words."""
-    return set(COMPLAINT.findall(done.stdout))
+    """Files and lines that a compiler of TypeScript complains about; versions differ in codes and words.
+
+    Places outside the folder are named from the root: how many `..` lead there depends on where the folder was when
+    this was kept.
+    """
+    return {UPWARDS.sub("/", each) for each in COMPLAINT.findall(done.stdout)}
 
 
 def typescript() -> Path:
