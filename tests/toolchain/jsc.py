@@ -80,6 +80,9 @@ OF_REACT_NATIVE = ("jsi/jsi.h", "ReactCommon/TurboModule.h", "react/bridging/Bri
 """The same for sources that know React Native."""
 REACT_NATIVE_HEADER = re.compile(r"(jsi|ReactCommon|react)/|\w+JSI\.h$")
 WITH_HEADERS = "-include-pch"
+WRITTEN_S = 1_000_000_000
+"""When the file that includes headers was written, for the compiler: where it is made again, what was precompiled
+from it remains valid."""
 NAMESPACE = re.compile(r"\bmobpack::(\w+)")
 """A package's own namespace, which no other package in an app has."""
 INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^>"]+)[>"]')
@@ -215,7 +218,9 @@ def with_headers(
     folder = place("jsc-headers", text, _key(project), *target, *flags)
 
     def write(made: Path) -> None:
-        (made / "headers.h").write_text(text, encoding="utf-8", newline="\n")
+        header = made / "headers.h"
+        header.write_text(text, encoding="utf-8", newline="\n")
+        os.utime(header, (WRITTEN_S, WRITTEN_S))
 
     source = kept("jsc-header", write, text) / "headers.h"  # where it stays: what is compiled has its path
 
