@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.passes import KEPT
-from tests.recorded import RECORDED
+from tests.recorded import RECORDED, file_of, reports_of
 
 FILE = Path(__file__).with_suffix(".json")
 UNKNOWN_S = 100
@@ -45,9 +45,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     taken: dict[str, float] = {}
     kept: set[str] = set()
-    for outcome, reports in terminalreporter.stats.items():
-        for report in (each for each in reports if isinstance(each, pytest.TestReport)):
-            name = Path(report.nodeid.partition("::")[0]).name
+    for outcome, reports in reports_of(terminalreporter).items():
+        for name, report in ((file_of(each), each) for each in reports):
             taken[name] = taken.get(name, 0) + report.duration
             kept |= {name} if outcome in (KEPT, RECORDED) else set()
     measured = {name: seconds for name, seconds in taken.items() if name not in kept}

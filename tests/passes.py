@@ -256,7 +256,7 @@ def pytest_terminal_summary(
     if count := len(terminalreporter.stats.get(recorded.RECORDED, [])):
         terminalreporter.write_line(f"{count} recorded: they passed with the same content (tests/recorded.json)")
     file = recorded.recorded_in(config.rootpath)
-    old, seen = recorded.read(file), recorded.passes(_reports(terminalreporter))
+    old, seen = recorded.read(file), recorded.passes(recorded.reports_of(terminalreporter))
     if config.getoption("--record"):
         if exitstatus:  # of a run that was cut off, too
             terminalreporter.write_line("tests/recorded.json stays as it was: a test failed, or did not run")
@@ -267,11 +267,3 @@ def pytest_terminal_summary(
         terminalreporter.write_line(
             f"Files with content that tests/recorded.json lacks: {len(others)} (to renew it: sh scripts/test --record)"
         )
-
-
-def _reports(reporter: pytest.TerminalReporter) -> Mapping[str, Sequence[pytest.TestReport]]:
-    """Those of tests, by their outcomes."""
-    return {
-        outcome: [each for each in found if isinstance(each, pytest.TestReport)]
-        for outcome, found in reporter.stats.items()
-    }

@@ -8,7 +8,7 @@ and at night all do.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -37,6 +37,19 @@ def read(file: Path) -> Mapping[str, str]:
     return found
 
 
+def reports_of(reporter: pytest.TerminalReporter) -> Mapping[str, Sequence[pytest.TestReport]]:
+    """Those of the tests of a run, by their outcomes."""
+    return {
+        outcome: [each for each in found if isinstance(each, pytest.TestReport)]
+        for outcome, found in reporter.stats.items()
+    }
+
+
+def file_of(report: pytest.TestReport) -> str:
+    """Name of the test file."""
+    return Path(report.nodeid.partition("::")[0]).name
+
+
 def passes(reports: Mapping[str, Iterable[pytest.TestReport]]) -> Mapping[str, str | None]:
     """Name of each test file that may be recorded -> its content; None where a test was skipped or failed.
 
@@ -48,7 +61,7 @@ def passes(reports: Mapping[str, Iterable[pytest.TestReport]]) -> Mapping[str, s
             content = dict(report.user_properties).get(CONTENT)
             if content is None:
                 continue
-            name = Path(report.nodeid.partition("::")[0]).name
+            name = file_of(report)
             is_same = outcome in PASSED and found.get(name, content) == content
             found[name] = str(content) if is_same else None
     return found
