@@ -68,6 +68,32 @@ def test_a_module_becomes_a_model_and_samples_that_a_check_takes(python: Sequenc
         numpy.testing.assert_allclose(found, recorded["output"], 1e-3, 1e-5)
 
 
+def test_a_factory_opens_the_files_beside_its_module_and_hostile_modules_there_are_not_run(
+    python: Sequence[str], tmp_path: Path
+) -> None:
+    weights = numpy.random.default_rng(0).normal(size=(5, 3)).astype("float32")
+    numpy.save(tmp_path / "weights.npy", weights)
+    for name in ("onnxruntime", "packager", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("open('hostile', 'w').close()\n")
+    running = started(python, tmp_path, "nets:from_file", "-o", "made.onnx")
+    _, err = running.communicate()
+    assert running.returncode == 0, err
+    given = numpy.arange(6, dtype="float32").reshape(2, 3)
+    [found] = onnxruntime.InferenceSession(tmp_path / "made.onnx").run(None, {"input": given})
+    numpy.testing.assert_allclose(found, given @ weights.T, 1e-5)
+    assert not list(tmp_path.rglob("hostile"))
+
+
+def test_a_missing_file_of_a_factory_is_named_with_the_folder_that_it_is_looked_for_in(
+    python: Sequence[str], tmp_path: Path
+) -> None:
+    running = started(python, tmp_path, "nets:from_file", "-o", "made.onnx")
+    _, err = running.communicate()
+    assert running.returncode == 2
+    assert "No such file or directory: 'weights.npy'" in err
+    assert f"hint: the code runs in {tmp_path}" in err
+
+
 def test_a_model_that_computes_something_else_is_not_written_unless_forced(
     python: Sequence[str], tmp_path: Path
 ) -> None:

@@ -25,27 +25,26 @@ def is_function(text: str) -> bool:
 
 @contextmanager
 def users_code(what: str, folder: Path, hint: str) -> Iterator[None]:
-    """Runs the user's code with `folder` first on the module path. Any exception but our own becomes a ConfigError that
-    names the place, with the traceback as its cause; output goes to stderr, because stdout belongs to results."""
+    """Runs the user's code in its project: `folder` is the working folder, so that the code opens the files beside it,
+    and is first on the module path. Any exception but our own becomes a ConfigError that names the place, with the
+    traceback as its cause; output goes to stderr, because stdout belongs to results.
+
+    Both end with the code: programs that mobpack starts find no module of the project."""
+    folder = folder.absolute()
     sys.path.insert(0, str(folder))
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), chdir(folder):
             yield
     except MobpackError:
         raise
     except (Exception, SystemExit) as error:
         last = traceback.format_exception_only(error)[-1].strip()
-        raise ConfigError(f"{what}: {last}{_place(error, folder)}", hint=hint) from error
+        is_missing = isinstance(error, FileNotFoundError)
+        where = f"the code runs in {folder}: put the file there, or name it by its whole path"
+        raise ConfigError(f"{what}: {last}{_place(error, folder)}", hint=where if is_missing else hint) from error
     finally:
         if str(folder) in sys.path:
             sys.path.remove(str(folder))
-
-
-@contextmanager
-def in_project(what: str, folder: Path, hint: str) -> Iterator[None]:
-    """Like `users_code`, with `folder` as the working folder: a function of a project opens the files beside it."""
-    with users_code(what, folder, hint), chdir(folder):
-        yield
 
 
 def found(text: str, folder: Path, what: str, hint: str) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import ConfigError
-from packager.core.user_functions import found, in_project
+from packager.core.user_functions import found, users_code
 from packager.samples.sample import Arrays, Unread
 
 HINT = "write a function without arguments that yields one dict of input name to numpy array for each sample"
@@ -20,7 +20,7 @@ def unread(text: str, folder: Path, *, is_limited: bool) -> Iterator[Unread]:
     given = _called(text, folder)
     number = 0
     while True:
-        with in_project(f"{text} fails at sample {number}", folder, HINT):
+        with users_code(f"{text} fails at sample {number}", folder, HINT):
             try:
                 item = next(given)
             except StopIteration:
@@ -33,11 +33,11 @@ def unread(text: str, folder: Path, *, is_limited: bool) -> Iterator[Unread]:
 
 def _called(text: str, folder: Path) -> Iterator[Any]:
     function = found(text, folder, text, HINT)
-    with in_project(f"{text} fails", folder, HINT):
+    with users_code(f"{text} fails", folder, HINT):
         given = function()
     if isinstance(given, Mapping | str | bytes) or not isinstance(given, Iterable):
         raise ConfigError(f"{text} returns {_kind(given)}, not samples", hint=HINT)
-    with in_project(f"{text} fails", folder, HINT):
+    with users_code(f"{text} fails", folder, HINT):
         return iter(given)
 
 
@@ -46,7 +46,7 @@ def _arrays(item: Any, where: str, folder: Path) -> Arrays:
 
     if not isinstance(item, Mapping):
         raise ConfigError(f"{where} is {_kind(item)}, not a dict", hint=HINT)
-    with in_project(f"{where} is no dict of arrays", folder, HINT):
+    with users_code(f"{where} is no dict of arrays", folder, HINT):
         return {str(name): _copied(numpy.asarray(value)) for name, value in item.items()}
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -334,6 +335,13 @@ def raises() -> Any:
 
 def missing_weights() -> Any:
     raise FileNotFoundError("weights.pt is not there")
+
+
+def from_file() -> Any:
+    """Its weights are in a file of the project."""
+    module = nn.Linear(3, 5, bias=False)
+    module.load_state_dict({"weight": torch.from_numpy(numpy.load("weights.npy"))})
+    return module.eval(), torch.randn(2, 3)
 
 
 def prints() -> Any:

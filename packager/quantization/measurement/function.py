@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.core.user_functions import in_project
+from packager.core.user_functions import users_code
 from packager.quantization.measurement.running import run
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def measured(function: Callable[[Predict], Any], text: str, session: Any, folder
 
     random.seed(0)
     numpy.random.seed(0)
-    with in_project(f"metric {text} fails", folder, HINT):
+    with users_code(f"metric {text} fails", folder, HINT):
         given = function(predictor(session))
-    with in_project(f"metric {text} gives {type(given).__name__}, not a number", folder, HINT):
+    with users_code(f"metric {text} gives {type(given).__name__}, not a number", folder, HINT):
         value = float(given)
     return -math.inf if math.isnan(value) else value
 

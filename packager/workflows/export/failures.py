@@ -22,7 +22,7 @@ def users_module(what: str, folder: Path, hint: str) -> Iterator[None]:
     except ConfigError as error:
         if error.__cause__ is None:
             raise
-        raise ConfigError(f"{what}: {described(error.__cause__, folder)}", hint=hint) from error.__cause__
+        raise ConfigError(f"{what}: {described(error.__cause__, folder)}", hint=error.hint) from error.__cause__
 
 
 def described(error: BaseException, folder: Path) -> str:
