@@ -10,8 +10,10 @@ export interface SelfTest {
     readonly provider: Provider;
     /** Every output of every sample that was compared. */
     readonly outputs: readonly OutputTest[];
-    /** Whether all `outputs` are as expected. A test that compared nothing has not passed. */
+    /** Whether there are `outputs`, and all are as expected. */
     readonly passed: boolean;
+    /** Whether one of `outputs` is not as expected. A test without outputs had nothing to test: it neither passed nor failed. */
+    readonly failed: boolean;
     /** One line per output, for a log. */
     toString(): string;
 }

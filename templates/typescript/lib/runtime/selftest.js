@@ -26,11 +26,12 @@ export async function testModel(outcome, run) {
     return selfTest(model.name, file.path, provider, outputs);
 }
 function selfTest(model, file, provider, outputs) {
-    const passed = outputs.length > 0 && outputs.every((output) => output.passed);
-    const title = `Self-test of ${model} on ${provider} (${file}): ${passed ? 'passed' : 'FAILED'}`;
-    const lines = outputs.length > 0 ? outputs.map(lineOf) : ['nothing was compared'];
-    const toString = () => [title, ...lines.map((line) => `  ${line}`)].join('\n');
-    return { model, file, provider, outputs, passed, toString };
+    const failed = !outputs.every((output) => output.passed);
+    const passed = outputs.length > 0 && !failed;
+    const verdict = failed ? 'FAILED' : passed ? 'passed' : 'nothing to test';
+    const title = `Self-test of ${model} on ${provider} (${file}): ${verdict}`;
+    const toString = () => [title, ...outputs.map((output) => `  ${lineOf(output)}`)].join('\n');
+    return { model, file, provider, outputs, passed, failed, toString };
 }
 function lineOf({ name, sample, failure, maxAbsError, passed, ...found }) {
     const { tolerance: rtol, absoluteTolerance: atol, scale } = found;

@@ -21,8 +21,10 @@ export interface SelfTest {
   readonly provider: Provider;
   /** Every output of every sample that was compared. */
   readonly outputs: readonly OutputTest[];
-  /** Whether all `outputs` are as expected. A test that compared nothing has not passed. */
+  /** Whether there are `outputs`, and all are as expected. */
   readonly passed: boolean;
+  /** Whether one of `outputs` is not as expected. A test without outputs had nothing to test: it neither passed nor failed. */
+  readonly failed: boolean;
   /** One line per output, for a log. */
   toString(): string;
 }
@@ -78,11 +80,12 @@ export async function testModel(outcome: Outcome, run: Run): Promise<SelfTest> {
 }
 
 function selfTest(model: string, file: string, provider: Provider, outputs: readonly OutputTest[]): SelfTest {
-  const passed = outputs.length > 0 && outputs.every((output) => output.passed);
-  const title = `Self-test of ${model} on ${provider} (${file}): ${passed ? 'passed' : 'FAILED'}`;
-  const lines = outputs.length > 0 ? outputs.map(lineOf) : ['nothing was compared'];
-  const toString = (): string => [title, ...lines.map((line) => `  ${line}`)].join('\n');
-  return { model, file, provider, outputs, passed, toString };
+  const failed = !outputs.every((output) => output.passed);
+  const passed = outputs.length > 0 && !failed;
+  const verdict = failed ? 'FAILED' : passed ? 'passed' : 'nothing to test';
+  const title = `Self-test of ${model} on ${provider} (${file}): ${verdict}`;
+  const toString = (): string => [title, ...outputs.map((output) => `  ${lineOf(output)}`)].join('\n');
+  return { model, file, provider, outputs, passed, failed, toString };
 }
 
 function lineOf({ name, sample, failure, maxAbsError, passed, ...found }: OutputTest): string {

@@ -19,15 +19,19 @@ final class SelfTest {
   /// Every output of every sample that was compared.
   final List<OutputTest> outputs;
 
-  /// Whether all outputs are as expected. A test that compared nothing has not passed.
-  bool get passed => outputs.isNotEmpty && outputs.every((each) => each.passed);
+  /// Whether there are outputs, and all are as expected.
+  bool get passed => outputs.isNotEmpty && !failed;
+
+  /// Whether one of [outputs] is not as expected. A test without outputs had nothing to test: it neither passed nor
+  /// failed.
+  bool get failed => !outputs.every((each) => each.passed);
 
   /// One line per output, for a log.
   @override
-  String toString() => [
-    'Self-test of $model on ${provider.name} ($file): ${passed ? 'passed' : 'FAILED'}',
-    if (outputs.isEmpty) '  nothing was compared' else ...outputs.map((each) => '  $each'),
-  ].join('\n');
+  String toString() =>
+      ['Self-test of $model on ${provider.name} ($file): $_verdict', ...outputs.map((each) => '  $each')].join('\n');
+
+  String get _verdict => failed ? 'FAILED' : (passed ? 'passed' : 'nothing to test');
 }
 
 /// One output of one sample in a self-test.

@@ -169,7 +169,7 @@ public final class Classifier: Sendable {
     ///
     /// ```swift
     /// let test = try model.selfTest()
-    /// if !test.passed { print(test) }
+    /// if test.failed { print(test) }
     /// ```
     ///
     /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.

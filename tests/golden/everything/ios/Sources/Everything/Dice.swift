@@ -133,7 +133,7 @@ public final class Dice: Sendable {
     ///
     /// ```swift
     /// let test = try model.selfTest()
-    /// if !test.passed { print(test) }
+    /// if test.failed { print(test) }
     /// ```
     ///
     /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.

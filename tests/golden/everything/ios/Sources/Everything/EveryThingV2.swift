@@ -134,7 +134,7 @@ public final class EveryThingV2: Sendable {
     ///
     /// ```swift
     /// let test = try model.selfTest()
-    /// if !test.passed { print(test) }
+    /// if test.failed { print(test) }
     /// ```
     ///
     /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.

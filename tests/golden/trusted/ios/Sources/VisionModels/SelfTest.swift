@@ -15,13 +15,17 @@ public struct SelfTest: Sendable, CustomStringConvertible {
     /// Every output of every sample that was compared.
     public let outputs: [OutputTest]
 
-    /// Whether all ``outputs`` are as expected. A test that compared nothing has not passed.
-    public var passed: Bool { !outputs.isEmpty && outputs.allSatisfy(\.passed) }
+    /// Whether there are ``outputs``, and all are as expected.
+    public var passed: Bool { !outputs.isEmpty && !failed }
+
+    /// Whether one of ``outputs`` is not as expected. A test without outputs had nothing to test: it neither passed nor
+    /// failed.
+    public var failed: Bool { !outputs.allSatisfy(\.passed) }
 
     public var description: String {
-        let title = "Self-test of \(model) on \(provider.rawValue) (\(file)): \(passed ? "passed" : "FAILED")"
-        let lines = outputs.isEmpty ? ["  nothing was compared"] : outputs.map { "  \($0)" }
-        return ([title] + lines).joined(separator: "\n")
+        let verdict = failed ? "FAILED" : passed ? "passed" : "nothing to test"
+        let title = "Self-test of \(model) on \(provider.rawValue) (\(file)): \(verdict)"
+        return ([title] + outputs.map { "  \($0)" }).joined(separator: "\n")
     }
 }
 

@@ -162,7 +162,7 @@ public class Classifier private constructor(
      *
      * ```kotlin
      * val test = model.selfTest()
-     * if (!test.passed) Log.w("app", "$test")
+     * if (test.failed) Log.w("app", "$test")
      * ```
      *
      * @throws IllegalStateException after [close]

@@ -29,11 +29,14 @@ public data class SelfTest(
     /** Every output of every sample that was compared: none for a file of the app's own, of which there are no samples. */
     public val outputs: List<OutputTest>,
 ) {
-    /** Whether all [outputs] are as expected. */
-    public val passed: Boolean get() = outputs.all(OutputTest::passed)
+    /** Whether there are [outputs], and all are as expected. */
+    public val passed: Boolean get() = outputs.isNotEmpty() && !failed
+
+    /** Whether one of [outputs] is not as expected. A test without outputs had nothing to test: it neither passed nor failed. */
+    public val failed: Boolean get() = !outputs.all(OutputTest::passed)
 
     override fun toString(): String {
-        val verdict = if (passed) "passed" else "FAILED"
+        val verdict = if (failed) "FAILED" else if (passed) "passed" else "nothing to test"
         return outputs.joinToString("\n", "Self-test of $model on $provider ($asset): $verdict\n") { "  $it" }
     }
 }

@@ -105,7 +105,7 @@ public class Dice private constructor(
      *
      * ```kotlin
      * val test = model.selfTest()
-     * if (!test.passed) Log.w("app", "$test")
+     * if (test.failed) Log.w("app", "$test")
      * ```
      *
      * @throws IllegalStateException after [close]

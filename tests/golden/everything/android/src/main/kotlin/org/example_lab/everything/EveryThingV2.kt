@@ -113,7 +113,7 @@ public class EveryThingV2 private constructor(
      *
      * ```kotlin
      * val test = model.selfTest()
-     * if (!test.passed) Log.w("app", "$test")
+     * if (test.failed) Log.w("app", "$test")
      * ```
      *
      * @throws IllegalStateException after [close]
