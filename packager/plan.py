@@ -4,22 +4,20 @@ Decisions are pure: traits of the variant, the target's table, the providers' re
 convert go in, a value comes out, and nothing is opened or converted.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from packager import models
 from packager.compile.compile import FP16
 from packager.compile.files import make_files
+from packager.core.console import Announce
 from packager.core.decision import Alternative, Decision, FileSpec, GraphForm, Inside, Selection, Weighed
 from packager.core.values import Format, GraphRequirements, LeftOut, Model, Plan, Precision, Style, Variant
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.providers import CPU, provider_of
 from packager.targets.target import Planned
-
-Announce = Callable[[str], None]
-"""Reports progress: called with a few words before each file is made."""
 
 NO_PACKING = {"session.disable_prepacking": "1"}
 """Prepacking copies every matrix into memory that stays allocated. Measured on BERT-base, 438 MB, with ONNX Runtime for

@@ -275,6 +275,26 @@ def test_an_interrupted_build_leaves_the_previous_release_whole(
     assert sorted(path.name for path in project.iterdir()) == ["dist", "model.onnx"]
 
 
+def test_eight_models_end_on_one_screen(project: Path, tmp_path: Path) -> None:
+    names = [f"net{number}" for number in range(8)]
+    models = "".join(f'[model.{name}]\npath = "model.onnx"\n' for name in names)
+    (project / "mobpack.toml").write_text(
+        f'[package]\nname = "eight"\nversion = "1.0.0"\nlicense = "MIT"\n{models}[target.ios]\n[target.web]\n'
+    )
+    done = mobpack("build", cwd=project, cache=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stderr.split())
+    assert len(done.stderr.splitlines()) < 25
+    assert "plan files (16)" in said
+    assert said.count("have no licence") == 1
+    together = ", ".join(names)
+    assert f"{together} (8 files) on cpu: equal the original within" in said
+    assert said.count(f"left out: coreml of {together} on ios: ") == 1
+    assert said.count("left out: ") == 1
+    assert 'providers = ["coreml"] in [target.ios] ships it' in said
+    assert "dist/report.html has every check" in said
+
+
 def test_json_reports_the_error_on_standard_output(project: Path, tmp_path: Path) -> None:
     done = mobpack("build", "nowhere.onnx", "-t", "android", "--json", cwd=project, cache=tmp_path / "cache")
     answer = json.loads(done.stdout)

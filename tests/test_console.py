@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -40,6 +41,40 @@ def test_a_step_says_that_it_is_done_in_one_line(
     assert len(last) == 2
     assert ("load [b]net[/b]" in last[0], "calibrate [1]" in last[1]) == (True, True)
     assert ("\x1b[32m✓" in last[0]) == ("\x1b[32m✓" in last[1]) == is_terminal
+
+
+def test_steps_of_one_kind_share_a_line_until_something_else_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console()
+    for name in ("net", "head", "tail"):
+        with console.step(f"load {name}", kind="load models"):
+            pass
+    with console.step("plan net", kind="plan files"):
+        pass
+    console.say("done")
+    assert capsys.readouterr().err == "  ✓ load models (3) 0.0 s\n  ✓ plan net 0.0 s\ndone\n"
+
+
+def test_steps_that_are_done_are_printed_before_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console()
+    with console.step("load net", kind="load models"):
+        pass
+    console.error("no", "")
+    assert capsys.readouterr().err == "  ✓ load net 0.0 s\nmobpack: error: no\n"
+
+
+def test_a_long_step_says_which_parts_took_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 0.5, 4.5, 35.5, 40.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    with Console().step("package for android") as show:
+        show("render")
+        show("compile its C")
+        show("compile its Kotlin")
+    assert (
+        capsys.readouterr().err
+        == "  ✓ package for android 40.0 s: render 4 s, compile its C 31 s, compile its Kotlin 4 s\n"
+    )
 
 
 def test_a_step_that_fails_does_not_say_that_it_is_done(capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,6 +90,18 @@ def test_a_model_without_a_licence_in_a_package_with_one_is_a_conflict() -> None
     assert found("LicenseRef-Acme", Card(), has_file=True) == []
 
 
+def test_models_with_the_same_conflict_are_named_in_one_message() -> None:
+    def messages(own: str, card: Card) -> list[str]:
+        package = Package(name="vision", version="1.0.0", license=own)
+        cards = {"net": card, "head": card, "other": Card(license="MIT")}
+        return [each.message for each in sbom.conflicts(package, cards, has_files={})]
+
+    (unlicensed,) = messages("LicenseRef-Acme", Card())
+    assert unlicensed.startswith("models 'net', 'head' have no licence")
+    (copyleft,) = messages("MIT", Card(license="GPL-3.0-only"))
+    assert copyleft.startswith("models 'net', 'head' are under GPL-3.0-only")
+
+
 def test_data_that_forbid_commercial_use_are_a_conflict() -> None:
     card = Card(license="MIT", datasets=(Dataset(name="faces", license="CC-BY-NC-4.0"),))
     (message,) = found("MIT", card)

@@ -36,9 +36,9 @@ class Steps(Console):
         super().__init__(quiet=True)
         self.titles: list[str] = []
 
-    def step(self, title: str):  # type: ignore[no-untyped-def]
+    def step(self, title: str, *, kind: str = ""):  # type: ignore[no-untyped-def]
         self.titles.append(title)
-        return super().step(title)
+        return super().step(title, kind=kind)
 
 
 @pytest.fixture

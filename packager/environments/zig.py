@@ -25,7 +25,9 @@ def compiler() -> Path:
     """The compiler, downloaded and extracted to the cache on first use. Raises ToolError if it cannot be fetched."""
     folder = _folder()
     if not folder.is_dir():
-        Console().say(f"fetching zig {version()}, a C compiler of 100 MB, once")
+        Console().say(
+            f"  fetching zig {version()}, once: a C compiler (100 MB), for the code that asks who took which node"
+        )
         make_once(folder, _unpack)
     return _program(folder)
 

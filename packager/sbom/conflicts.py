@@ -32,28 +32,37 @@ def conflicts(package: Package, cards: Mapping[str, Card], *, has_files: Mapping
 
 def _found(package: Package, cards: Mapping[str, Card], has_files: Mapping[str, bool]) -> Iterator[Conflict]:
     own = licenses.duty(package.license)
+    by_terms: dict[str, list[str]] = {}
     for name, card in cards.items():
-        key = f"license in [model.{name}.card]"
-        if card.license:
-            yield from _against(f"model '{name}'", card.license, package, own, key)
-        elif package.license and not has_files.get(name):
+        if card.license or (package.license and not has_files.get(name)):
+            by_terms.setdefault(card.license, []).append(name)
+    for terms, names in by_terms.items():
+        models = ("model " if len(names) == 1 else "models ") + ", ".join(f"'{name}'" for name in names)
+        key = f"license in [model.{names[0] if len(names) == 1 else 'NAME'}.card]"
+        if terms:
+            yield from _against(models, terms, package, own, key, is_one=len(names) == 1)
+        else:
             yield Conflict(
-                message=f"model '{name}' has no licence, the package has {package.license}: "
-                "nobody may ship a model without one",
+                message=f"{models} {'has' if len(names) == 1 else 'have'} no licence, the package has "
+                f"{package.license}: nobody may ship a model without one",
                 hint=f"set {key} to the SPDX expression of its terms",
             )
+    for name, card in cards.items():
         for data in card.datasets:
             if data.license and licenses.duty(data.license) is Duty.NON_COMMERCIAL:
                 place = f"license of '{data.name}' in [[model.{name}.card.datasets]]"
                 yield from _against(f"data '{data.name}' of model '{name}'", data.license, package, own, place)
 
 
-def _against(what: str, terms: str, package: Package, own: Duty | None, key: str) -> Iterator[Conflict]:
+def _against(
+    what: str, terms: str, package: Package, own: Duty | None, key: str, *, is_one: bool = True
+) -> Iterator[Conflict]:
     duty = licenses.duty(terms)
     if duty is None or own in KEPT[duty]:
         return
     yield Conflict(
-        message=f"{what} is under {terms} ({duty}), the package under {package.license or 'no licence'}: "
+        message=f"{what} {'is' if is_one else 'are'} under {terms} ({duty}), "
+        f"the package under {package.license or 'no licence'}: "
         f"{CONSEQUENCES[duty]}",
         hint=f"ship another model, release the package under {terms}, or correct {key}",
     )

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
 
 from packager.core.components import Parts
+from packager.core.console import Announce, silent
 from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.tuned import Chips, Tunable, names_of
@@ -228,9 +229,9 @@ class Printed(Protocol):
         """The sources with the build files of the target's own build system."""
         ...
 
-    def assemble(self, view: Any, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The finished package, with the bill of materials that is in `sources` at `SBOM`. Raises ToolError if a
-        required tool is missing or fails."""
+    def assemble(self, view: Any, sources: Sources, store: Store, announce: Announce = silent) -> tuple[Artifact, ...]:
+        """The finished package, with the bill of materials that is in `sources` at `SBOM`; long parts of the work are
+        announced. Raises ToolError if a required tool is missing or fails."""
         ...
 
 

@@ -112,7 +112,8 @@ def prove_kernels(
 
         name = compiled.variant.model.name
         kind = f"{compiled.style} .{compiled.format}"
-        with console.step(f"load {name} ({compiled.variant.name}, {kind}) in the runtime that ships"):
+        title = f"load {name} ({compiled.variant.name}, {kind}) in the runtime that ships"
+        with console.step(title, kind="load files in the runtime that ships"):
             inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256, shipped.display_name]
             folder = store.results(KERNELS, inputs, make)
             proofs.append(adapter.validate_json((folder / "proof.json").read_bytes()))
@@ -125,7 +126,8 @@ def split_all(
     """Partitions of every provider's file; those in `asked` are known."""
     found: list[Partition] = []
     for each in plans:
-        with console.step(f"ask the providers of {each.place} about {each.model.name}"), store.scratch() as scratch:
+        title = f"ask the providers of {each.place} about {each.model.name}"
+        with console.step(title, kind="ask the providers about models"), store.scratch() as scratch:
             found += partitions(each, scratch, asked)
     for one in found:
         where = f"{one.target} ({', '.join(one.soc_models)})" if one.soc_models else one.target

@@ -98,7 +98,8 @@ def golden_vectors(
         known = references or parity.References(scratch)
         maker = Maker(table=table, settings_of=settings_of, store=store, scratch=scratch, references=known)
         for plan in plans:
-            with console.step(f"write golden vectors of {plan.model.name} for {plan.place}"):
+            title = f"write golden vectors of {plan.model.name} for {plan.place}"
+            with console.step(title, kind="write golden vectors"):
                 try:
                     found = maker.of_plan(plan) | found  # a file inside a wrapper has its own package's vectors
                 except NotGoldenError as reason:

@@ -55,7 +55,8 @@ def compare_all(
     broken: set[tuple[str, str]] = set()
     for number, (runner, subject) in enumerate(pairs(plans, config, runners)):
         settings = settings_for(config, subject, runner)
-        with console.step(f"compare {subject.words} with {subject.against} on {runner.label()}") as announce:
+        title = f"compare {subject.words} with {subject.against} on {runner.label()}"
+        with console.step(title, kind=f"compare files on {runner.label()}") as announce:
             folder = scratch / f"pair-{number}"
             folder.mkdir()
             checked = _checked(subject, runner, settings, store, references, folder, announce)

@@ -43,6 +43,7 @@ class Release:
 
     out: Path
     shipped: tuple[release.Shipped, ...]
+    plans: tuple[Plan, ...]
     report: Report
     warnings: tuple[str, ...]
 
@@ -86,7 +87,13 @@ def build_in(store: Store, config: Config, request: Request, console: Console, o
             write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
             write_provenance(origins, shipping.plans, shipped, request, staging)
     prune_at_times(store)
-    return Release(out=request.out, shipped=tuple(shipped), report=contents.report, warnings=tuple(console.warnings))
+    return Release(
+        out=request.out,
+        shipped=tuple(shipped),
+        plans=contents.plans,
+        report=contents.report,
+        warnings=tuple(console.warnings),
+    )
 
 
 def proven(

@@ -9,7 +9,7 @@ from packager import release, sbom
 from packager.compile.operators import operator_config
 from packager.config import SOURCE, Config
 from packager.core.components import Parts
-from packager.core.console import Console
+from packager.core.console import Announce, Console
 from packager.core.findings import Report
 from packager.core.values import Package, Plan, Sources, distinct_files
 from packager.files.store import Store
@@ -48,24 +48,24 @@ def package_all(
     shipped: list[release.Shipped] = []
     built: dict[str, Built] = {}
     for name, table in targets_of(config, request.targets).items():
-        with console.step(f"package for {name}"):
+        with console.step(f"package for {name}") as announce:
             plans = contents.planned_for(name)
             target = narrowed(table, plans)
             runtime = contents.runtimes[name].packaged if name in contents.runtimes else None
             view = target.view(contents.package, plans, contents.report, runtime, contents.golden)
             bills = Bills(contents, plans, config)
-            shipped += package_target(target, view, bills, staging, store, request)
+            shipped += package_target(target, view, bills, staging, store, request, announce)
             shipped += operators_of(target, contents.package, plans, staging)
             if request.emit_ort_package:
                 shipped += ort_package(target, plans, staging)
             built[name] = target.built(view, plans)
     for name, wrapper in wrappers_of(config, request.targets).items():
-        with console.step(f"package for {name}"):
+        with console.step(f"package for {name}") as announce:
             needed = included(wrapper, request.targets)
             inside = {each: replace(built[each], plans=contents.planned_for(each, name)) for each in needed}
             view = wrapper.view(contents.package, inside, contents.report, contents.golden)
             bills = Bills(contents, [plan for each in inside.values() for plan in each.plans], config)
-            shipped += package_target(wrapper, view, bills, staging, store, request)
+            shipped += package_target(wrapper, view, bills, staging, store, request, announce)
     return shipped
 
 
@@ -108,12 +108,13 @@ def described(config: Config) -> Described:
 
 
 def package_target(
-    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: Request
+    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: Request, announce: Announce
 ) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`, its bill of materials inside and beside."""
     parts = target.parts(view)
     sources = with_bill(target.render(view), bills.inside(parts))
-    artifacts = target.assemble(view, sources, store)
+    artifacts = target.assemble(view, sources, store, announce)
+    announce("lay it out")
     shipped = release.layout(target, view, artifacts, staging, sbom=sources.texts[SBOM])
     shipped.append(release.beside(target, shipped, bills.beside(parts), staging))
     if request.emit_spdx:

@@ -62,12 +62,12 @@ def plan_all(
             for variant in variants_of(target, model.name):
                 if variant not in variants:
                     variants[variant] = make_variant(model, variant, config, store, console)
-            with console.step(f"plan {model.name} for {name}") as announce:
+            with console.step(f"plan {model.name} for {name}", kind="plan files") as announce:
                 own[name] = plan_target(model, target, variants, store, announce, asked)
         plans += (each.whole for each in own.values())
         for wrapper in wrappers_of(config, targets).values():
             inside = {name: each for name, each in own.items() if name in wrapper.NEEDS}
-            with console.step(f"plan {model.name} for {wrapper.NAME}") as announce:
+            with console.step(f"plan {model.name} for {wrapper.NAME}", kind="plan files") as announce:
                 wrapped += plans_inside(wrapper.NAME, inside, store, announce)
         made += variants.values()
     plans += wrapped
@@ -77,9 +77,6 @@ def plan_all(
         console.warn(note)
     for compiled in distinct_files(plans):
         _note_size(compiled, console)
-    for each in plans:
-        if not each.wrapper:
-            say_left_out(each, console)
     return Planned(plans=tuple(plans), made=tuple(made), asked=tuple(asked))
 
 
@@ -218,19 +215,10 @@ def ask(found: Plan, store: Store) -> tuple[Partition, ...]:
         return partitions(found, scratch)
 
 
-def say_left_out(found: Plan, console: Console) -> None:
-    """Prints the providers of the target's defaults that get no file, and how to get one."""
-    for each in found.left_out:
-        console.say(
-            f"  {each.provider} gets no file of {found.model.name} on {found.target}: {each.reason}; "
-            f'providers = ["{each.provider}"] in [target.{found.target}] ships one'
-        )
-
-
 def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
     """The model as it is checked, planned and shipped, including its contract."""
     path = onnx_of(name, table, store, console)
-    with console.step(f"load {path.name}"):
+    with console.step(f"load {path.name}", kind="load models"):
         model = models.load(
             path,
             name,

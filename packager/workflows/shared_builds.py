@@ -9,10 +9,13 @@ those with a comparison that could not run, those that encrypt, and those of a m
 
 import json
 import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from packager.core.console import size
+from packager.core.findings import Parity
+from packager.core.values import Plan
 from packager.files.atomic import link_or_copy
 from packager.files.store import Store, key_of
 from packager.release import MANIFEST
@@ -27,6 +30,7 @@ from packager.workflows.unchanged import Summary, lock_beside
 STEP = "build"
 VERSION = 1
 """Of what is stored."""
+NEXT = "{out}/report.html has every check; the README in each package says how an app uses it"
 DIST, SUMMARY = "release", "summary.json"
 
 
@@ -122,10 +126,32 @@ def summarized(made: Release) -> Summary:
         for each in made.shipped
         if each.artifact.kind in MODELS_IN
     )
-    lines = (
-        f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
-        f"{parity.against} within {parity.atol:g} + {parity.tolerance:g} x scale ({parity.samples})"
-        for parity in compared
-    )
-    # Targets may ship the same graph in several formats.
-    return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
+    lines = (*equal(compared), *left_out(made.plans), NEXT.format(out=made.out))
+    return Summary(rows=tuple(rows), lines=lines, warnings=made.warnings)
+
+
+def equal(compared: Sequence[Parity]) -> Iterator[str]:
+    """The comparisons, those with the same result in one line. Targets may ship the same graph in several formats."""
+    found: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
+    for each in compared:
+        result = f"{each.against} within {each.atol:g} + {each.tolerance:g} x scale ({each.samples})"
+        found.setdefault((each.label, result), {})[each.model, f"{each.variant}, {each.style}"] = None
+    for (label, result), files in found.items():
+        models = ", ".join(dict.fromkeys(model for model, _ in files))
+        (_, first), *others = files
+        which = f"{len(files)} files" if others else first
+        yield f"{models} ({which}) on {label}: {'equal' if others else 'equals'} {result}"
+
+
+def left_out(plans: Sequence[Plan]) -> Iterator[str]:
+    """The providers of the targets' defaults that get no file, why, and the key that ships one; models with the same
+    reason in one line."""
+    found: dict[tuple[str, str, str], dict[str, None]] = {}
+    for plan in plans:
+        for each in plan.left_out if not plan.wrapper else ():
+            found.setdefault((each.provider, plan.target, each.reason), {})[plan.model.name] = None
+    for (provider, target, reason), models in found.items():
+        yield (
+            f"left out: {provider} of {', '.join(models)} on {target}: {reason}; "
+            f'providers = ["{provider}"] in [target.{target}] ships it'
+        )

@@ -8,6 +8,7 @@ from typing import Any
 
 from packager import release
 from packager.cli import commands
+from packager.core.console import Announce
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.workflows import packages
@@ -17,11 +18,11 @@ package_target = packages.package_target
 
 
 def package_others(
-    target: Any, view: Any, bills: packages.Bills, staging: Path, store: Store, request: Request
+    target: Any, view: Any, bills: packages.Bills, staging: Path, store: Store, request: Request, announce: Announce
 ) -> list[release.Shipped]:
     """In the place of `packages.package_target`."""
     if not isinstance(target, Android):
-        return package_target(target, view, bills, staging, store, request)
+        return package_target(target, view, bills, staging, store, request, announce)
     (staging / Android.NAME).mkdir()
     return []
 

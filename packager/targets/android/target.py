@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from packager.core import components
 from packager.core.components import Parts
+from packager.core.console import Announce, silent
 from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
@@ -320,10 +321,13 @@ class Android:
             providers=self.providers,
         )
 
-    def assemble(self, view: AndroidView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+    def assemble(
+        self, view: AndroidView, sources: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
         """The .aar and a jar of the Kotlin sources; also the .aar of the runtime, if that is a separate artifact."""
         stem = f"{view.package.name}-{view.package.version}"
         own = view.own
+        announce("compile the C of its library")
         libraries = self._libraries(view, store)
         inputs = [
             self.assembler,
@@ -340,6 +344,7 @@ class Android:
         ]
 
         def make(folder: Path) -> None:
+            announce("compile its Kotlin")
             with store.scratch() as work:
                 self._write_aar(folder / f"{stem}.aar", view, sources, libraries, store, work)
             aar.write_sources_jar(folder / f"{stem}-sources.jar", kotlin_files(sources))

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from packager.core import components
 from packager.core.components import Component, Parts
+from packager.core.console import Announce, silent
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import settings_of
@@ -178,8 +179,11 @@ class Flutter:
         """The package itself: apps build its sources."""
         return sources
 
-    def assemble(self, view: FlutterView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+    def assemble(
+        self, view: FlutterView, sources: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
         """The package as a .zip with a single top-level folder."""
+        announce("compress it")
         stem = f"{view.names.pub_name}-{view.names.version}"
         inputs = [
             stem,

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
 from packager.core.components import Parts
+from packager.core.console import Announce, silent
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
@@ -276,8 +277,11 @@ class Ios:
             links={home / path: target for path, target in runtime.links.items()},
         )
 
-    def assemble(self, view: IosView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+    def assemble(
+        self, view: IosView, sources: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
         """The package and that of its runtime, as archives for Swift package registries."""
+        announce("compress it")
         made = _archive(f"{view.package.name}-{view.package.version}", sources, store)
         own = artifact(made, target=self.NAME, kind="swift-package")
         if not view.has_runtime:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from packager.core import components
 from packager.core.components import Parts
+from packager.core.console import Announce, silent
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Sources
@@ -192,8 +193,11 @@ class ReactNative:
         """The package itself: apps build its sources."""
         return sources
 
-    def assemble(self, view: ReactNativeView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+    def assemble(
+        self, view: ReactNativeView, sources: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
         """The package as made by `npm pack`."""
+        announce("compress it")
         name = npm.tarball_name(view.names.npm_name, view.names.version)
         inputs = [
             name,

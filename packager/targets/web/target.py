@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from packager.core import components
 from packager.core.components import Parts
+from packager.core.console import Announce, silent
 from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
@@ -209,8 +210,11 @@ class Web:
         """The package itself: nothing is left to build."""
         return sources
 
-    def assemble(self, view: WebView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+    def assemble(
+        self, view: WebView, sources: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
         """The package as made by `npm pack`."""
+        announce("compress it")
         name = view.names.tarball
         inputs = [
             name,
