@@ -147,12 +147,21 @@ def test_metadata_survive(tmp_path: Path) -> None:
     assert [(entry.key, entry.value) for entry in found.metadata_props] == [("character", "abc")]
 
 
-def test_functions_in_an_old_opset_are_refused(tmp_path: Path) -> None:
+def test_functions_in_an_old_opset_are_raised_with_the_model(tmp_path: Path) -> None:
     function = '<opset_import: ["" : 17], domain: "own"> twice (a) => (b) { b = Add (a, a) }'
     net = onnx_model(
         "(float[1, 3] x) => (float[1, 3] y) { y = own.twice (x) }", opsets={"": 17, "own": 1}, functions=function
     )
-    with pytest.raises(ModelError, match="functions cannot be converted") as refused:
+    found = attached(tmp_path, {}, {"y": {"kind": "tensor"}}, net)
+    assert Ran(found.model.graph)({"x": numpy.array([[1, 2, 3]], numpy.float32)})["y"].tolist() == [[2, 4, 6]]
+
+
+def test_functions_in_two_opsets_are_refused(tmp_path: Path) -> None:
+    function = '<opset_import: ["" : 16], domain: "own"> twice (a) => (b) { b = Add (a, a) }'
+    net = onnx_model(
+        "(float[1, 3] x) => (float[1, 3] y) { y = own.twice (x) }", opsets={"": 17, "own": 1}, functions=function
+    )
+    with pytest.raises(ModelError, match=r"boxes need 18, but .* it has functions in another opset") as refused:
         attached(tmp_path, {}, {"y": CLASSES}, net)
     assert "opset_version=18" in refused.value.hint
 

@@ -30,6 +30,7 @@ from packager.core.contract import StateInput, TensorInput, TextInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
+from packager.models import raising
 from packager.rewriting.sinking import sink
 
 if TYPE_CHECKING:
@@ -108,28 +109,17 @@ def raised(model: Model) -> Model:
     Raises ModelError for a model that it cannot rewrite.
     """
     import onnx
-    import onnx.version_converter
 
     opset = max((version for domain, version in model.opsets.items() if domain in ("", "ai.onnx")), default=1)
     if opset >= OPSET:
         return model
-    proto = onnx.ModelProto.FromString(model.graph)
-    hint = f"export the model with opset_version={OPSET} or later"
-    if proto.functions:
-        raise ModelError(
-            f"model '{model.name}': a model with functions cannot be converted from opset {opset} to {OPSET}", hint=hint
-        )
     try:
-        made = onnx.version_converter.convert_version(proto, OPSET)
-    except (RuntimeError, onnx.version_converter.ConvertError) as error:
-        reason = str(error).strip().splitlines()[0]
+        made = raising.raised(onnx.ModelProto.FromString(model.graph), OPSET)
+    except ModelError as error:
         raise ModelError(
-            f"model '{model.name}' has opset {opset}; pictures, sounds and boxes need {OPSET}, but ONNX's converter "
-            f"cannot convert it: {reason}",
-            hint=hint,
+            f"model '{model.name}' has opset {opset}; pictures, sounds and boxes need {OPSET}, but {error.message}",
+            hint=error.hint,
         ) from error
-    del made.metadata_props[:]
-    made.metadata_props.extend(proto.metadata_props)
     return models.rebuilt(model, made)
 
 

@@ -90,21 +90,18 @@ class OldModel:
 
     def _raised(self) -> "ModelProto":
         """Raises ModelError if neither opset can be reached."""
-        from onnx import version_converter
+        from packager.models.raising import opset_of, raised
 
-        declared = next((each.version for each in self.proto.opset_import if each.domain in ("", "ai.onnx")), 0)
-        if not declared or declared >= OPSETS[0]:
+        reasons = []
+        for opset in OPSETS if opset_of(self.proto) else ():
+            try:
+                return raised(self.proto, opset)
+            except ModelError as error:
+                reasons.append(error.message)
+        if not reasons:
             return self.proto
-        failure = ""
-        for opset in OPSETS:
-            if opset > declared:
-                try:
-                    return version_converter.convert_version(self.proto, opset)
-                except RuntimeError as error:
-                    failure = failure or str(error).strip().splitlines()[0]
         raise ModelError(
-            f"ONNX cannot convert the model from opset {declared} to {' or '.join(map(str, OPSETS))}: {failure}",
-            hint="export it again with opset 18; or build it as it is, which mobpack can from opset 7 on",
+            reasons[0], hint="export it again with opset 18; or build it as it is, which mobpack can from opset 7 on"
         )
 
 

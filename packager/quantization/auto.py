@@ -18,6 +18,7 @@ from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.metrics import SQNR, Score
 from packager.quantization.measurement.subject import MeasuredGraph
+from packager.quantization.raising import own
 from packager.quantization.ranges import Basis, ranges_for
 from packager.quantization.search import Assignment, Search, SearchResult
 from packager.quantizers import Auto, StaticQdq
@@ -162,7 +163,7 @@ def _trial(basis: Basis, recipe: Auto, store: Store, console: Console, scratch: 
 
 def _evaluator(basis: Basis, metric: str, samples: Samples, folder: Path) -> Evaluator:
     folder.mkdir()
-    original = MeasuredGraph(graph=basis.graph, data_folder=basis.model.data_folder)
+    original = MeasuredGraph(graph=own(basis.model, basis.graph), data_folder=basis.model.data_folder)
     return Evaluator(original, metric, folder, samples=samples)
 
 

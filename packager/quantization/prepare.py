@@ -17,29 +17,6 @@ LARGEST_GROWTH = 1.25
 computed at run time."""
 
 
-PER_AXIS_SINCE = 13
-"""First opset with a scale for each channel; dynamic quantization has operators of opset 11."""
-
-
-def raised(graph: bytes) -> bytes:
-    """The serialized ModelProto `graph` in opset 13 if it is older and ONNX can convert it; else unchanged."""
-    import onnx
-    from onnx import version_converter
-
-    proto = onnx.ModelProto.FromString(graph)
-    if (
-        max((each.version for each in proto.opset_import if each.domain in ("", "ai.onnx")), default=0)
-        >= PER_AXIS_SINCE
-    ):
-        return graph
-    try:
-        newer = version_converter.convert_version(proto, PER_AXIS_SINCE)
-        onnx.shape_inference.infer_shapes(newer, strict_mode=True)
-    except (RuntimeError, ValueError, version_converter.ConvertError, onnx.shape_inference.InferenceError):
-        return graph  # a quantizer rejects what is too old for it
-    return bytes(newer.SerializeToString(deterministic=True))
-
-
 def prepared(model: Model, store: Store) -> bytes:
     """The graph of `model`, which must be hashed, after ONNX Runtime's basic rewrites; weights stay where they are.
 
@@ -59,7 +36,7 @@ def prepared(model: Model, store: Store) -> bytes:
 
 def _saved(model: Model, scratch: Path, disabled: list[str]) -> bytes:
     graph, output = scratch / "graph.onnx", scratch / "prepared.onnx"
-    graph.write_bytes(raised(model.graph))
+    graph.write_bytes(model.graph)
     answer = commands.run_job(
         [Path(__file__).parents[1] / "compile" / "session.py"],
         {

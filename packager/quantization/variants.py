@@ -14,7 +14,8 @@ from packager.core.names import kebab_case
 from packager.core.values import FloatLayer, Model, Precision, Range, Variant, baseline
 from packager.files.store import Step, Store, key_of
 from packager.quantization.making import quantize, read_variant
-from packager.quantization.prepare import prepared, raised
+from packager.quantization.prepare import prepared
+from packager.quantization.raising import raised
 from packager.quantization.scales import Earlier, earlier_scales
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
 from packager.rewriting.draft import draft_of
@@ -74,10 +75,10 @@ def _built(
         basis = replace(_basis(model, recipe.calibration, outputs, store, console), earlier=earlier)
         made = _calibrated(basis, name, recipe, store, console)
         return BuiltVariant(variant=made, graph=basis.graph, samples=basis.samples)
-    graph = raised(model.graph) if recipe.NAME == "dynamic" else model.graph
+    graph = raised(model, store).graph if recipe.NAME == "dynamic" else model.graph
     if has_foldable_weights(draft_of(graph, model.data_folder)):
         with console.step(f"fold constants of {model.name}"):
-            graph = prepared(model, store)
+            graph = prepared(raised(model, store), store)
     return BuiltVariant(variant=_made(model, graph, name, recipe, {}, earlier, store, console), graph=graph)
 
 
@@ -146,8 +147,10 @@ def _basis(model: Model, settings: Calibration, outputs: Path | None, store: Sto
     refuse_quantized(model)
     samples = read_samples(model, settings, console)
     with console.step(f"prepare {model.name}"):
-        graph = prepared(model, store)
-    return Basis(model=model, graph=graph, samples=samples, outputs=outputs)
+        newer = raised(model, store)
+        graph = prepared(newer, store)
+    # a variant is compared with the user's own graph
+    return Basis(model=model, graph=graph, samples=samples, outputs=outputs if newer is model else None)
 
 
 def _calibrated(basis: "Basis", name: str, quantizer: StaticQdq, store: Store, console: Console) -> Variant:

@@ -1,11 +1,12 @@
-"""Verifies that a model still computes the same in the opset that its contract needs: ONNX's converter does not."""
+"""Verifies that a model still computes the same in another opset: ONNX's converter does not."""
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from packager.contract.attachment import Attached
 from packager.core.errors import ModelError
-from packager.core.values import baseline
+from packager.core.values import Model, baseline
 from packager.files.store import Step, Store
 from packager.verification import parity
 from packager.verification.parity import ParitySettings, Tolerance
@@ -29,39 +30,52 @@ VERDICT = "error.txt"
 
 
 def refuse_changed(attached: Attached, store: Store) -> None:
-    """Runs the original and the converted model on the same random inputs, once for the same graphs.
-
-    Raises ModelError if an output differs, or if the model does not run.
-    """
+    """Raises ModelError if the model computes something else in the opset that its contract needs, or does not run."""
     if not attached.is_raised:
         return
-    graphs = [hashlib.sha256(each.graph).hexdigest() for each in (attached.before, attached.core)]
-    inputs = [*graphs, attached.before.sha256]
-    folder = store.results(RAISED, inputs, lambda made: _write(attached, made, store))
-    name, _, error = (folder / VERDICT).read_text(encoding="utf-8").rpartition(" ")
-    if float(error) > 1:
+    changed = change(attached.before, attached.core, store)
+    if changed:
         raise ModelError(
-            f"model '{attached.before.name}': ONNX's converter raised its opset for the contract, and output '{name}' "
-            f"is no longer the same (largest error {float(error):.1e} times what rounding explains)",
+            f"model '{attached.before.name}': ONNX's converter raised its opset for the contract, and output "
+            f"'{changed.output}' is no longer the same (largest error {changed.error:.1e} times what rounding "
+            "explains)",
             hint="export the model with opset_version=18 or later",
         )
 
 
-def _write(attached: Attached, folder: Path, store: Store) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A difference between a model and the same one in another opset."""
+
+    output: str
+    error: float
+    """largest difference, relative to what rounding explains; infinite if it does not run"""
+
+
+def change(before: Model, after: Model, store: Store) -> Change | None:
+    """Runs the model `before`, which must be hashed, and `after` on the same random inputs, once for the same graphs;
+    None if all outputs are equal. Raises ModelError if `before` does not run."""
+    graphs = [hashlib.sha256(each.graph).hexdigest() for each in (before, after)]
+    folder = store.results(RAISED, [*graphs, before.sha256], lambda made: _write(before, after, made, store))
+    name, _, error = (folder / VERDICT).read_text(encoding="utf-8").rpartition(" ")
+    return Change(output=name, error=float(error)) if float(error) > 1 else None
+
+
+def _write(before: Model, after: Model, folder: Path, store: Store) -> None:
     """Writes the output with the largest error, and the error."""
     with store.scratch() as scratch:
-        errors = _errors(attached, scratch)
+        errors = _errors(before, after, scratch)
     name = max(errors, key=lambda output: errors[output])
     (folder / VERDICT).write_text(f"{name} {errors[name]!r}", encoding="utf-8", newline="\n")
 
 
-def _errors(attached: Attached, scratch: Path) -> dict[str, float]:
+def _errors(model: Model, converted: Model, scratch: Path) -> dict[str, float]:
     """Largest error of every output, relative to the tolerance."""
     settings = ParitySettings(random_samples=SAMPLES)
-    reference = parity.References(scratch).of(baseline(attached.before), settings)
-    outcomes = parity.run_original(baseline(attached.core), reference.samples, scratch / "raised")
+    reference = parity.References(scratch).of(baseline(model), settings)
+    outcomes = parity.run_original(baseline(converted), reference.samples, scratch / "raised")
     errors = {}
-    for index, spec in enumerate(attached.before.signature.outputs):
+    for index, spec in enumerate(model.signature.outputs):
         scale = reference.scales[index]
         comparison = Comparison(spec.name, scale)
         for before, after in zip(reference.outcomes, outcomes, strict=True):

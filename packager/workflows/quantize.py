@@ -29,6 +29,7 @@ from packager.quantization.measurement.report import (
     Side,
 )
 from packager.quantization.measurement.subject import MeasuredGraph
+from packager.quantization.raising import own
 from packager.quantization.ranges import read_samples
 from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
@@ -139,7 +140,8 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
             precision = made.variant.traits.precision
             latencies = tuple(_latencies(original, quantized, precision, used, scratch))
         with console.step(f"measure {request.metric}"):
-            score = _score(original, quantized, used, request.metric, outputs, scratch)
+            users = replace(original, graph=own(request.model, made.graph))
+            score = _score(users, quantized, used, request.metric, outputs, scratch)
         with console.progress("compare layers") as advance:
             layers = layer_errors(original, quantized, used, scratch, advance)
     return Measured(latencies=latencies, score=score, layers=layers, samples=words)
