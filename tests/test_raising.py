@@ -21,7 +21,8 @@ from packager.models.shapes import infer_shapes
 from packager.quantization.raising import own
 from packager.quantization.raising import raised as raised_for_quantizers
 from packager.quantization.variants import build_variant
-from packager.quantizers import Auto, Calibration, Dynamic, StaticQdq
+from packager.quantizers import Auto, Calibration, StaticQdq
+from packager.quantizers.dynamic import Dynamic
 from packager.workflows import importing, quantize
 from tests.onnx_text import loaded, onnx_model, saved, session, weight
 from tests.raising_cases import CASES
