@@ -18,17 +18,29 @@ Range = tuple[int, int]
 """from the first number up to the second, exclusive"""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Open:
-    """Open properties of a model's inputs."""
+Pattern = tuple[int | str, ...]
+"""the shape of an input, with a key for each dynamic dimension: equal keys have equal sizes"""
 
-    patterns: tuple[tuple[int | str, ...], ...]
-    """for each input its shape, with a key for each dynamic dimension: equal keys have equal sizes"""
-    states: frozenset[str]
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Dynamic dimensions of the inputs, and which of them are equal."""
+
+    patterns: tuple[Pattern, ...]
+    """of each input"""
     ones: frozenset[str]
     """keys of dimensions that are 1 in every first guess: batches, and all of states"""
     last: frozenset[str]
     """keys of the last dimensions of inputs"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open:
+    """Open properties of a model's inputs."""
+
+    layouts: tuple[Layout, ...]
+    """the likeliest first: dimensions of one name are equal; then states have sizes of their own, because exporters
+    give their dimensions the names of others"""
     limits: Mapping[str, Limit]
     chosen: Mapping[str, tuple[float, ...]]
     """inputs with a fixed set of values -> those values"""
@@ -38,7 +50,7 @@ class Open:
 class Guess:
     """Values for the open properties."""
 
-    patterns: tuple[tuple[int | str, ...], ...]
+    patterns: tuple[Pattern, ...]
     sizes: Mapping[str, int]
     ranges: Mapping[str, Range]
     """integer inputs that need another range than their limit suggests"""
@@ -60,17 +72,11 @@ class Guess:
 
 def open_of(model: Model) -> Open:
     states, limits = states_of(model), index_limits(model)
-    inputs = model.signature.inputs
     contract = model.contract
     scales = dict.fromkeys(scale_inputs(model), SCALES)
-    indexed = {limit for limit in limits.values() if isinstance(limit, str)}
-    places = [(spec, axis, _key(spec, axis, states)) for spec in inputs for axis in _open_axes(spec)]
-    several = {key for spec, axis, key in places if not (spec.name in states or spec.is_batch(axis))}
+    likely = dict.fromkeys((_apart(model, states), states))
     return Open(
-        patterns=tuple(_pattern(spec, states) for spec in inputs),
-        states=states,
-        ones=frozenset(key for _, _, key in places) - several - indexed,
-        last=frozenset(key for spec, axis, key in places if axis == len(spec.shape) - 1),
+        layouts=tuple(_layout(model.signature.inputs, each, limits) for each in likely),
         limits=limits,
         chosen={**scales, **(contract.values if contract else {})},
     )
@@ -79,12 +85,42 @@ def open_of(model: Model) -> Open:
 def first_guesses(known: Open) -> Iterator[Guess]:
     """Guesses with 1 for batches and states and a candidate size for other dynamic dimensions; then with the candidate
     for the last dimensions only."""
-    keys = dict.fromkeys(each for pattern in known.patterns for each in pattern if isinstance(each, str))
     for last_only in (False, True):
         for size in CANDIDATE_SIZES:
-            is_one = {key: key in known.ones or (last_only and key not in known.last) for key in keys}
-            sizes = {key: 1 if is_one[key] else size for key in keys}
-            yield Guess(patterns=known.patterns, sizes=sizes, ranges={})
+            for layout in known.layouts:
+                keys = dict.fromkeys(each for pattern in layout.patterns for each in pattern if isinstance(each, str))
+                is_one = {key: key in layout.ones or (last_only and key not in layout.last) for key in keys}
+                sizes = {key: 1 if is_one[key] else size for key in keys}
+                yield Guess(patterns=layout.patterns, sizes=sizes, ranges={})
+
+
+def _apart(model: Model, states: frozenset[str]) -> frozenset[str]:
+    """The `states` that share no open dimension, except for the batch, with an input that is none: a mask that a model
+    hands on has the size of what it masks."""
+    free = {
+        key_of(spec, axis)
+        for spec in model.signature.inputs
+        if spec.name not in states
+        for axis in _open_axes(spec)
+        if not spec.is_batch(axis)
+    }
+    left = frozenset(
+        spec.name
+        for spec in model.signature.inputs
+        if spec.name in states and free.isdisjoint(key_of(spec, axis) for axis in _open_axes(spec))
+    )
+    return left if left == states else _apart(model, left)
+
+
+def _layout(inputs: tuple[TensorSpec, ...], states: frozenset[str], limits: Mapping[str, Limit]) -> Layout:
+    indexed = {limit for limit in limits.values() if isinstance(limit, str)}
+    places = [(spec, axis, _key(spec, axis, states)) for spec in inputs for axis in _open_axes(spec)]
+    several = {key for spec, axis, key in places if not (spec.name in states or spec.is_batch(axis))}
+    return Layout(
+        patterns=tuple(_pattern(spec, states) for spec in inputs),
+        ones=frozenset(key for _, _, key in places) - several - indexed,
+        last=frozenset(key for spec, axis, key in places if axis == len(spec.shape) - 1),
+    )
 
 
 def _open_axes(spec: TensorSpec) -> list[int]:
@@ -97,5 +133,5 @@ def _key(spec: TensorSpec, axis: int, states: frozenset[str]) -> str:
     return f"{spec.name}[{axis}]" if spec.name in states and not spec.is_batch(axis) else key_of(spec, axis)
 
 
-def _pattern(spec: TensorSpec, states: frozenset[str]) -> tuple[int | str, ...]:
+def _pattern(spec: TensorSpec, states: frozenset[str]) -> Pattern:
     return tuple(size if isinstance(size, int) else _key(spec, axis, states) for axis, size in enumerate(spec.shape))
