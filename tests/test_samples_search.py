@@ -96,12 +96,14 @@ def test_states_that_share_names_with_the_picture_have_sizes_of_their_own(tmp_pa
 def test_what_has_a_dimension_of_another_input_is_no_state(
     tmp_path: Path, inputs: str, outputs: str, nodes: str, size: int
 ) -> None:
-    graph = f"(int64[batch, length] src, {inputs}) => (float[batch, length] y, {outputs}) {{ y = Cast <to = 1> (src) {nodes} }}"
+    ends = f"(int64[batch, length] src, {inputs}) => (float[batch, length] y, {outputs})"
+    graph = f"{ends} {{ y = Cast <to = 1> (src) {nodes} }}"
     found = accepted(loaded(tmp_path, onnx_model(graph)), tmp_path / "run")
     for sample in arrays(found):
         assert sample["src"].shape == (1, 64)
         sizes = {each for name, array in sample.items() if name != "src" for each in array.shape} - {8}
-        assert sizes <= {1, size} and size in sizes
+        assert sizes <= {1, size}
+        assert size in sizes
 
 
 @pytest.mark.programs

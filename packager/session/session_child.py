@@ -179,8 +179,9 @@ def refusal(error: Exception) -> str:
     return " ".join(str(error).replace("[ONNXRuntimeError] :", "").split())
 
 
-Opener = Callable[[dict[str, Any]], tuple[Any, dict[str, int | None]]]
-"""Job -> a session, and the provider's number of nodes of the model, if known."""
+Opener = Callable[[dict[str, Any]], tuple[Any, dict[str, Any]]]
+"""Job -> a session, and the provider's number of nodes of the model, if known; `about` says how it was opened, if not
+as always."""
 
 
 class IdleError(Exception):

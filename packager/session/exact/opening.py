@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.graph import traversal
+from packager.session import branches
 from packager.session.exact import blocks, products, softmax
 from packager.session.exact.processor import saturates
 
@@ -67,6 +68,7 @@ def _opened_ort(path: Path, new_options: NewOptions) -> Any:
         return _session(str(path), new_options(), "")
     with _scratch() as scratch:
         proto = _parsed(_written(str(path), new_options(), "", Path(scratch)))
+        branches.restore_ends(proto, path)
         traversal.name_graphs(proto)
         if has_softmax:
             softmax.widened(proto, is_optimized=False)
@@ -134,4 +136,7 @@ def _parsed(content: bytes) -> "ModelProto":
     from onnx import ModelProto, inliner
 
     proto: ModelProto = ModelProto.FromString(content)
-    return inliner.inline_local_functions(proto) if proto.functions else proto
+    if not proto.functions:
+        return proto
+    branches.move_constants(proto)
+    return inliner.inline_local_functions(proto)

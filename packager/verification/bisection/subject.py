@@ -19,6 +19,7 @@ from packager.processes import commands
 from packager.rewriting.finishing import drop_unused, free_initializers, sort_opsets
 from packager.rewriting.order import sort_nodes
 from packager.runners import Runnable
+from packager.session.branches import restore_ends
 from packager.verification.bisection.result import Side
 
 if TYPE_CHECKING:
@@ -196,6 +197,8 @@ def opened(side: Side, folder: Path) -> BisectionSubject:
     path = _exported(side, folder) if is_ort else side.path
     content = path.read_bytes() if side.data_folder and not is_ort else read_skeleton(path)
     proto = ModelProto.FromString(content)
+    if is_ort:
+        restore_ends(proto, side.path)
     free_initializers(proto)
     sort_opsets(proto)  # an older runtime may not know all operator sets of the exporting one
     sort_nodes(proto)

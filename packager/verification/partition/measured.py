@@ -13,6 +13,7 @@ from packager.graph import traversal
 from packager.graph.connections import indexed
 from packager.models.skeleton import read_skeleton
 from packager.processes import commands
+from packager.session.branches import restore_ends
 from packager.session.refusals import explain
 
 if TYPE_CHECKING:
@@ -211,6 +212,11 @@ def _exported(model: Path, environment: Environment, scratch: Path) -> Path:
     answer = run_child(environment, {"task": "export", "model": str(model.absolute()), "output": str(output)}, scratch)
     if "error" in answer:
         raise ModelError(f"ONNX Runtime cannot open the ORT-format file: {answer['error']}")
+    proto, _ = _graph(output, None)
+    if restore_ends(proto, model):
+        proto.ParseFromString(output.read_bytes())
+        restore_ends(proto, model)
+        output.write_bytes(proto.SerializeToString(deterministic=True))
     return output
 
 

@@ -1,0 +1,146 @@
+"""Branches in loops in branches, scans and functions: what mobpack rewrites of them opens and computes the same."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+
+from packager.runners import Runnable
+from packager.runners.cpu import Cpu
+from packager.session import exact
+from packager.verification import parity
+from packager.verification.bisection import Kind, Limits, Side, bisect, condemned
+from packager.verification.parity import ParitySettings, Subject, Tolerance
+from packager.verification.parity.conditioning import perturbed
+from tests.bisection_cases import Inside, samples
+from tests.nested_nets import SHAPE, nested_net
+from tests.onnx_text import compiled, onnx_model, saved
+from tests.rewriting_cases import Array, outcome, samples_for
+from tests.test_rewriting_random_nets import QUANTIZERS
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
+pytestmark = pytest.mark.by_content
+
+FEED = {"x": numpy.random.default_rng(1).uniform(-1, 1, SHAPE).astype(numpy.float32)}
+CONSTANT_BRANCH = """(float[1, 8] x) => (float[1, 8] y) <int64 n = {5}, bool yes = {1}> { y = Loop (n, yes, x) <
+    body = b (int64 i, bool going, float[1, 8] s) => (bool still, float[1, 8] t)
+        <int64 two = {2}, float[1, 8] c = {1, 2, 3, 4, 5, 6, 7, 8}> {
+        still = Identity (going) early = Less (i, two)
+        u = If (early) <then_branch = p () => (float[1, 8] v) { v = Identity (c) },
+                        else_branch = q () => (float[1, 8] w) { k = Tanh (s) w = Exp (k) }>
+        t = Softmax (u) }> }"""
+
+
+def options(*, is_optimized: bool) -> Callable[[], onnxruntime.SessionOptions]:
+    def made() -> onnxruntime.SessionOptions:
+        given = onnxruntime.SessionOptions()
+        given.log_severity_level = 4
+        given.intra_op_num_threads = 1
+        levels = onnxruntime.GraphOptimizationLevel
+        given.graph_optimization_level = levels.ORT_ENABLE_ALL if is_optimized else levels.ORT_DISABLE_ALL
+        return given
+
+    return made
+
+
+def plain(model: Path, *, is_optimized: bool = False) -> list[Array]:
+    session = onnxruntime.InferenceSession(
+        str(model), options(is_optimized=is_optimized)(), providers=["CPUExecutionProvider"]
+    )
+    return list(session.run(None, FEED))
+
+
+def in_ort_format(model: Path) -> Path:
+    path = model.with_suffix(".ort")
+    made = options(is_optimized=True)()
+    made.optimized_model_filepath = str(path)
+    made.add_session_config_entry("session.save_model_format", "ORT")
+    onnxruntime.InferenceSession(
+        str(model), made, providers=["CPUExecutionProvider"], disabled_optimizers=["NchwcTransformer"]
+    )
+    return path
+
+
+def test_a_branch_that_is_a_constant_keeps_its_output_in_a_comparison(tmp_path: Path) -> None:
+    file = compiled(tmp_path, onnx_model(CONSTANT_BRANCH))
+    found = parity.check(
+        Subject(variant=file.variant, compiled=file), Cpu(), ParitySettings(random_samples=1), tmp_path
+    ).parity
+    assert (found.refusal, found.has_failed) == ("", False)
+    assert found.max_rel_error < 1e-6
+    assert "does not open" not in found.runs_on
+
+
+def test_a_form_of_ours_that_does_not_open_is_no_fault_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from packager.runners import cpu_child
+
+    def broken(*_: object) -> object:
+        return onnxruntime.InferenceSession(b"no model", providers=["CPUExecutionProvider"])
+
+    model = saved(tmp_path / "m.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"))
+    monkeypatch.setattr(exact, "opened", broken)
+    job = {"model": str(model), "data_folder": None, "provider": "cpu", "provider_options": {}, "entries": {}}
+    session, about = cpu_child.opened({**job, "optimize": True})
+    assert session.run(None, {"x": numpy.array([-1, 2], numpy.float32)})[0].tolist() == [0, 2]
+    assert "mobpack's form of the model does not open" in about["about"]
+    saved(model, onnx_model("(float[2] x) => (float[2] y) { y = Nonsense (x) }"))
+    with pytest.raises(Exception, match="Nonsense"):
+        cpu_child.opened({**job, "optimize": True})
+
+
+def test_nested_nets_open_in_their_exact_form_and_compute_the_same(tmp_path: Path) -> None:
+    for number in range(60):
+        model = saved(tmp_path / f"{number}.onnx", nested_net(number))
+        expected = plain(model)
+        for path in (model, in_ort_format(model)):
+            for is_optimized in (False, True):
+                session = exact.opened(path, "", options(is_optimized=is_optimized))
+                for one, other in zip(expected, session.run(None, FEED), strict=True):
+                    assert numpy.abs(one - other).max() < 1e-4, (number, path.suffix, is_optimized)
+
+
+@pytest.mark.parametrize("is_quantized", [False, True])
+def test_nested_nets_are_bisected_and_perturbed(tmp_path: Path, *, is_quantized: bool) -> None:
+    for number in range(4, 8):
+        folder = tmp_path / str(number)
+        (folder / "work").mkdir(parents=True)
+        model = nested_net(number)
+        if is_quantized:
+            model = outcome(model, QUANTIZERS["all"][0], samples_for(model)).model
+        path = saved(folder / "m.onnx", model)
+        a = Side(label="a", path=path, data_folder=None, runner=Inside(), is_optimized=False)
+        b = Side(label="b", path=in_ort_format(path), data_folder=None, runner=Inside())
+        (sample,) = samples(folder, FEED)
+        limits = Limits(tolerance=Tolerance(max_rel_error=5e-2 if is_quantized else 1e-3))
+        found = bisect(a, b, [sample], folder / "work", folder / "evidence", limits=limits)
+        assert (found.kind, [each for each in found.notes if "cannot be" in each]) == (Kind.AGREEMENT, [])
+        assert condemned(a, b, sample, folder / "work", limits=limits) == ""
+        shaken = perturbed(model, Runnable(path=path, is_optimized=False), Inside(), folder / "shaken")
+        assert shaken
+        (moved,) = shaken.movements([sample], folder / "moved")
+        assert moved.outcomes
+
+
+@pytest.mark.parametrize("name", QUANTIZERS)
+def test_every_quantizer_keeps_the_ends_of_branches_and_bodies(tmp_path: Path, name: str) -> None:
+    quantizer, least = QUANTIZERS[name]
+    for number in range(6):
+        model = nested_net(number)
+        given = samples_for(model)
+        made = outcome(model, quantizer, given)
+        for is_optimized in (False, True):
+            assert made.decibels(given[0], is_optimized=is_optimized) >= min(least, 15), number
+            plain(saved(tmp_path / "m.onnx", made.model), is_optimized=is_optimized)
+
+
+def test_the_same_number_gives_the_same_net() -> None:
+    def content(model: onnx.ModelProto) -> bytes:
+        return bytes(model.SerializeToString(deterministic=True))
+
+    assert content(nested_net(3)) == content(nested_net(3)) != content(nested_net(4))
