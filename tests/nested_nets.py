@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
@@ -46,10 +47,10 @@ class Body:
     def any_value(self) -> str:
         return self.values[int(self.net.numbers.integers(max(0, len(self.values) - 4), len(self.values)))]
 
-    def node(self, operator: str, inputs: Sequence[str], outputs: int = 1, **attributes: object) -> list[str]:
+    def node(self, operator: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any) -> list[str]:
         names = [self.net.name("v") for _ in range(outputs)]
-        domain = {"domain": DOMAIN} if operator.startswith("Call") else {}
-        self.nodes.append(helper.make_node(operator, inputs, names, self.net.name("n"), **domain, **attributes))
+        domain = DOMAIN if operator.startswith("Call") else ""
+        self.nodes.append(helper.make_node(operator, inputs, names, self.net.name("n"), domain=domain, **attributes))
         return names
 
     def constant(self, value: object, dtype: str = "float32") -> str:
@@ -149,8 +150,8 @@ class Body:
             if kind != 3 or not any(each.name == source for each in body.constants):
                 (name,) = body.node("Identity", [source])
             outputs.append((name, TensorProto.FLOAT, SHAPE))
-        infos = [[helper.make_tensor_value_info(*each) for each in named] for named in (inputs, outputs)]
-        return helper.make_graph(body.nodes, self.net.name("g"), *infos, body.constants)
+        takes, gives = ([helper.make_tensor_value_info(*each) for each in named] for named in (inputs, outputs))
+        return helper.make_graph(body.nodes, self.net.name("g"), takes, gives, body.constants)
 
 
 def nested_net(number: int) -> ModelProto:
@@ -159,10 +160,10 @@ def nested_net(number: int) -> ModelProto:
     body.values += [*body.product(), *body.branch(), *body.loop()]
     body.grow(4)
     outputs = body.node("Tanh", [body.values[-1]]) + body.node("Softmax", [body.values[-2]])
-    infos = [
+    takes, gives = (
         [helper.make_tensor_value_info(each, TensorProto.FLOAT, SHAPE) for each in names] for names in (["x"], outputs)
-    ]
-    graph = helper.make_graph(body.nodes, "nested", *infos, body.constants)
+    )
+    graph = helper.make_graph(body.nodes, "nested", takes, gives, body.constants)
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)]
     model: ModelProto = helper.make_model(graph, opset_imports=opsets, ir_version=8, functions=net.functions)
     checker.check_model(model)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy
 import onnx
@@ -12,10 +13,10 @@ from packager.runners import Runnable
 from packager.runners.cpu import Cpu
 from packager.session import exact
 from packager.verification import parity
-from packager.verification.bisection import Kind, Limits, Side, bisect, condemned
+from packager.verification.bisection import Kind, Limits, bisect, condemned
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 from packager.verification.parity.conditioning import perturbed
-from tests.bisection_cases import Inside, samples
+from tests.bisection_cases import samples, side
 from tests.nested_nets import SHAPE, nested_net
 from tests.onnx_text import compiled, onnx_model, saved
 from tests.rewriting_cases import Array, outcome, samples_for
@@ -85,7 +86,13 @@ def test_a_form_of_ours_that_does_not_open_is_no_fault_of_the_model(
 
     model = saved(tmp_path / "m.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"))
     monkeypatch.setattr(exact, "opened", broken)
-    job = {"model": str(model), "data_folder": None, "provider": "cpu", "provider_options": {}, "entries": {}}
+    job: dict[str, Any] = {
+        "model": str(model),
+        "data_folder": None,
+        "provider": "cpu",
+        "provider_options": {},
+        "entries": {},
+    }
     session, about = cpu_child.opened({**job, "optimize": True})
     assert session.run(None, {"x": numpy.array([-1, 2], numpy.float32)})[0].tolist() == [0, 2]
     assert "mobpack's form of the model does not open" in about["about"]
@@ -95,7 +102,7 @@ def test_a_form_of_ours_that_does_not_open_is_no_fault_of_the_model(
 
 
 def test_nested_nets_open_in_their_exact_form_and_compute_the_same(tmp_path: Path) -> None:
-    for number in range(60):
+    for number in range(40):
         model = saved(tmp_path / f"{number}.onnx", nested_net(number))
         expected = plain(model)
         for path in (model, in_ort_format(model)):
@@ -114,14 +121,14 @@ def test_nested_nets_are_bisected_and_perturbed(tmp_path: Path, *, is_quantized:
         if is_quantized:
             model = outcome(model, QUANTIZERS["all"][0], samples_for(model)).model
         path = saved(folder / "m.onnx", model)
-        a = Side(label="a", path=path, data_folder=None, runner=Inside(), is_optimized=False)
-        b = Side(label="b", path=in_ort_format(path), data_folder=None, runner=Inside())
+        a = side(folder, model, "a", is_optimized=False)
+        b = side(folder, model, "b", path=in_ort_format(path))
         (sample,) = samples(folder, FEED)
         limits = Limits(tolerance=Tolerance(max_rel_error=5e-2 if is_quantized else 1e-3))
         found = bisect(a, b, [sample], folder / "work", folder / "evidence", limits=limits)
         assert (found.kind, [each for each in found.notes if "cannot be" in each]) == (Kind.AGREEMENT, [])
         assert condemned(a, b, sample, folder / "work", limits=limits) == ""
-        shaken = perturbed(model, Runnable(path=path, is_optimized=False), Inside(), folder / "shaken")
+        shaken = perturbed(model, Runnable(path=path, is_optimized=False), Cpu(), folder / "shaken")
         assert shaken
         (moved,) = shaken.movements([sample], folder / "moved")
         assert moved.outcomes

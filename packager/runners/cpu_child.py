@@ -23,9 +23,8 @@ def opened(job: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """A session of the rewritten graph. If ONNX Runtime refuses that, and opens the model as it is, the rewriting is at
     fault: then a session of the model as it is."""
     options = {**job, "data_folder": None}
-    placement = {"placed": None, "nodes": None}
     try:
-        made = exact.opened(
+        session = exact.opened(
             Path(job["model"]), job["data_folder"] or "", lambda: session_child.session_options(options)
         )
     except Exception as error:
@@ -33,7 +32,7 @@ def opened(job: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         session, placement = session_child.opened(job)
         words = f"ONNX Runtime {version('onnxruntime')}, with kernels that depend on the processor"
         return session, {**placement, "about": f"{words}: mobpack's form of the model does not open ({refused})"}
-    return made, placement
+    return session, {"placed": None, "nodes": None}
 
 
 if __name__ == "__main__":
