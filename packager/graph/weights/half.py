@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 LARGEST = 65504.0
 OVERFLOW = 65520.0
 """Numbers from here on round to infinity."""
+SMALLEST = 2.0**-24
 VANISHING = 2.0**-25
 """Numbers up to here round to zero."""
 
@@ -23,8 +24,8 @@ VANISHING = 2.0**-25
 class Halves:
     """The bytes of a weight as float16, chunk by chunk: round half to even, denormals kept, finite numbers stay finite.
 
-    The counts cover the chunks yielded so far. ONNX Runtime's converter also raises small numbers to 6e-8, so that a
-    divisor or an epsilon does not become zero: here `vanished` tells the caller to leave such a tensor alone.
+    The counts cover the chunks yielded so far. `raised_halves` also keeps small numbers from becoming zero: here
+    `vanished` tells the caller to leave such a tensor alone.
     """
 
     weight: Weight
@@ -49,6 +50,17 @@ class Halves:
             self.overflows += overflows
             self.vanished += vanished
             yield content
+
+
+def raised_halves(numbers: "NDArray[Any]") -> bytes:
+    """The bytes of `numbers` as float16. Finite numbers stay finite and nonzero numbers stay nonzero: a small constant
+    may be a divisor or an epsilon."""
+    import numpy
+
+    sizes = numpy.abs(numbers)
+    sizes = numpy.where((sizes > 0) & (sizes < SMALLEST), SMALLEST, sizes)
+    sizes = numpy.where((sizes > LARGEST) & numpy.isfinite(sizes), LARGEST, sizes)
+    return numpy.copysign(sizes, numbers).astype("<f2").tobytes()
 
 
 def _converted(numbers: "NDArray[numpy.float32]") -> tuple[bytes, int, int]:
