@@ -132,7 +132,7 @@ class Quantizing:
         path.write_bytes(floats)
         model = models.hashed(models.load(path, "model"))
         made = build_variant(model, "int8", self.recipe(earlier), self.store, Console(quiet=True))
-        (file,) = write(made.variant, self.folder / "int8.onnx")
+        (file,) = write(made.variant, self.folder / "int8.onnx", self.store)
         assert made.variant.scales
         kept = made.variant.kept_scales
         words = f"{kept.kept:,} of {kept.count:,} scales, " if kept else ""

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
@@ -10,10 +11,13 @@ import onnx
 import onnxruntime
 import pytest
 
+from packager.core.errors import ModelError
+from packager.core.values import baseline
+from packager.files.store import Store
 from packager.workflows import quantize
 from tests.caches import empty_cache
 from tests.disks import tiny_disk
-from tests.onnx_text import onnx_model, saved, weight
+from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
 from tests.toolchain import command
 from tests.toolchain.forks import forked
@@ -221,6 +225,50 @@ def test_a_result_of_2_gib_and_more_has_its_weights_beside_it(
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["halves.onnx", "halves.onnx.data"]
     whole = outputs(tmp_path / "net.onnx")
     assert numpy.abs(outputs(tmp_path / "out" / "halves.onnx") - whole).max() < 0.01 * numpy.abs(whole).max()
+
+
+@pytest.mark.parametrize("limit_bytes", [1000, 2**31], ids=["two files", "one file"])
+def test_a_file_that_does_not_open_is_not_written_and_its_node_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit_bytes: int
+) -> None:
+    model = loaded(
+        tmp_path, onnx_model("(float[4] x) => (float[4] y) { [scaled] y = Mul (x, w) }", weights={"w": weight(4)})
+    )
+    broken = onnx.load_from_string(model.graph)
+    broken.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(weight(4).astype(numpy.float16), "w"))
+    monkeypatch.setattr(quantize, "LARGEST_BYTES", limit_bytes)
+    variant = replace(baseline(model, "float16"), graph=broken.SerializeToString())
+    with pytest.raises(ModelError, match=r"out.onnx was not written: .*Mul.*in node \(scaled\)"):
+        quantize.write(variant, tmp_path / "out" / "out.onnx", Store(tmp_path / "store"))
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+LOUD = """(float[1, 3, 16, 16] x) => (float[1, 16, 16, 16] y) {
+    c = Conv <pads = [1, 1, 1, 1]> (x, w)
+    s = Mul (c, c)
+    m = Where (b, s, i)
+    y = Div (s, k)
+}"""
+
+
+@pytest.mark.parametrize("factor", [100, 1])
+def test_numbers_beyond_float16_between_the_nodes_are_counted_and_named(
+    mobpack: Mobpack, tmp_path: Path, factor: int
+) -> None:
+    """This CPU computes most of them in 32 bits, so that the outputs do not show it. Infinity is a mark."""
+    constants = {"b": numpy.array([False]), "i": numpy.array(numpy.inf, numpy.float32)}
+    filters = (weight(16, 3, 3, 3) * factor).astype(numpy.float32)
+    model = onnx_model(LOUD, weights={"w": filters, "k": numpy.array(50_000, numpy.float32), **constants})
+    saved(tmp_path / "net.onnx", model)
+    calibration(tmp_path, 3)
+    answer = mobpack("quantize", "net.onnx", "-q", "float16", "--calibration", "samples.npz", "--force")
+    assert answer.code == 0, answer.err
+    model.graph.output.append(onnx.helper.make_empty_tensor_value_info("s"))
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    squares = [session.run(["s"], {"x": each})[0] for each in numpy.load(tmp_path / "samples.npz")["x"][:, None]]
+    count = int((numpy.array(squares) > 65504).sum())
+    assert ("float16" in answer.err and "values exceed 65,504" in answer.err) == (factor == 100)
+    assert (f": 's' ({count:,} numbers);" in answer.err) == (count > 0) == (factor == 100)
 
 
 @pytest.mark.parametrize("limit_bytes", [1000, 2**31], ids=["two files", "one file"])

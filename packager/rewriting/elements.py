@@ -38,7 +38,7 @@ class Signature:
     is_repeating: tuple[bool, bool]
     """whether the last input, and the last output, stands for any number of them"""
     body: "FunctionProto | None" = None
-    """the function that the operator is an abbreviation of, if its schema has one"""
+    """the function that the operator is an abbreviation of; without nodes if it is none"""
 
     def of_inputs(self, node: "NodeProto") -> Iterator[tuple[int, str, Formal]]:
         """The values that `node` takes, without omitted ones: the place, the name and the formal input of each."""
@@ -79,7 +79,7 @@ def _standard(operator: str, opset: int) -> Signature | None:
         inputs=tuple(Formal(each.type_str, frozenset(each.types)) for each in schema.inputs),
         outputs=tuple(Formal(each.type_str, frozenset(each.types)) for each in schema.outputs),
         is_repeating=(repeating[0], repeating[1]),
-        body=schema.function_body if schema.has_function else None,
+        body=schema.function_body,
     )
 
 

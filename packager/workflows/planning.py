@@ -18,6 +18,7 @@ from packager.files.hashes import known_sha256
 from packager.files.store import Store
 from packager.plan import Chips
 from packager.providers import CPU
+from packager.quantization.overflow import warn_of_overflows
 from packager.quantization.variants import BuiltVariant, build_variant
 from packager.quantization.worth import require_gain
 from packager.runtimes import shipping
@@ -260,6 +261,7 @@ def make_variant(model: Model, name: str, config: Config, store: Store, console:
         raise ModelError(f"{which}{error.message}", hint=error.hint) from error
     if config.check.gain != "skip":
         require_gain(made, store, console)
+    warn_of_overflows(made, None, store, console)
     return made
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packager import models
 from packager.core.console import Console
-from packager.core.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.values import Model, Precision, Variant
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.hashes import sha256_of
@@ -29,6 +29,7 @@ from packager.quantization.measurement.report import (
     Side,
 )
 from packager.quantization.measurement.subject import MeasuredGraph
+from packager.quantization.overflow import warn_of_overflows
 from packager.quantization.raising import own
 from packager.quantization.ranges import read_samples
 from packager.quantization.search import SearchResult
@@ -37,6 +38,7 @@ from packager.quantization.worth import samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe
 from packager.rewriting.draft import draft_of
 from packager.rewriting.ports import make_integer
+from packager.runners import RUNNERS, Runnable
 from packager.samples import Samples
 
 
@@ -77,8 +79,9 @@ def run(request: Request, store: Store, console: Console) -> Result:
     timed = measured.latencies[0] if measured.latencies else None
     for warning in gate(sizes, timed, is_forced=request.is_forced):
         console.warn(warning)
+    shipped = _with_integers(made.variant, console) if request.wants_integers else made.variant
     with console.step(f"write {request.output.name}"):
-        files = write(_with_integers(made.variant, console) if request.wants_integers else made.variant, request.output)
+        files = write(shipped, request.output, store)
         scales = [_scales_written(made.variant, request.scales)] if request.scales else []
     report = describe(request, made, measured, files, console)
     page = request.output.with_suffix(".html") if request.wants_report else None
@@ -134,6 +137,7 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
     any."""
     original, quantized = subjects(made)
     given = made.samples or (read_samples(request.model, request.samples, console) if request.samples else None)
+    warn_of_overflows(made, given, store, console)
     with store.scratch() as scratch:
         used, words = samples_for(request.model, given, scratch)
         with console.step("measure latency"):
@@ -180,18 +184,36 @@ def _with_integers(variant: Variant, console: Console) -> Variant:
     return replace(variant, graph=graph, traits=models.traits_of(variant.model, graph))
 
 
-def write(variant: Variant, output: Path) -> tuple[Path, ...]:
-    """Writes the model as one file with its weights inside; from 2 GiB on, the weights go into `<output>.data`."""
+def write(variant: Variant, output: Path, store: Store) -> tuple[Path, ...]:
+    """Writes the model as one file with its weights inside; from 2 GiB on, the weights go into `<output>.data`.
+
+    Raises ModelError, and writes nothing, if ONNX Runtime does not open the file.
+    """
     import onnx
 
     proto = onnx.ModelProto.FromString(variant.graph)
     if variant.size_bytes < LARGEST_BYTES:
         with atomic_file(output) as file:
             write_whole(proto, variant.data_folder, file)
+            file.flush()
+            _refuse_unopened(Path(file.name), variant, output, store)
         return (output,)
     with atomic_files(output.parent) as folder:  # the weights are moved into place before the graph
         files = write_beside(proto, variant.data_folder, folder / output.name)
+        _refuse_unopened(files[0], variant, output, store)
     return tuple(output.with_name(file.name) for file in files)
+
+
+def _refuse_unopened(written: Path, variant: Variant, output: Path, store: Store) -> None:
+    runnable = Runnable(path=written, data_folder=written.parent, is_optimized=False)
+    try:
+        with store.scratch() as scratch, RUNNERS["cpu"]("")[0].open(runnable, scratch):
+            pass
+    except ModelError as error:
+        raise ModelError(
+            f"{output.name} was not written: {error.message}",
+            hint=f"leave the node that it names as it is, with exclude, or do without quantizer '{variant.quantizer}'",
+        ) from error
 
 
 def _scales_written(variant: Variant, path: Path) -> Path:

@@ -60,7 +60,7 @@ def raised_halves(numbers: "NDArray[Any]") -> bytes:
     sizes = numpy.abs(numbers)
     sizes = numpy.where((sizes > 0) & (sizes < SMALLEST), SMALLEST, sizes)
     sizes = numpy.where((sizes > LARGEST) & numpy.isfinite(sizes), LARGEST, sizes)
-    return numpy.copysign(sizes, numbers).astype("<f2").tobytes()
+    return bytes(numpy.copysign(sizes, numbers).astype("<f2").tobytes())
 
 
 def _converted(numbers: "NDArray[numpy.float32]") -> tuple[bytes, int, int]:
