@@ -31,7 +31,7 @@ class Formal:
 
 @dataclass(frozen=True)
 class Signature:
-    """What the schema of an operator says about the types of a node."""
+    """The types of the values of a node, as the schema of its operator has them."""
 
     inputs: tuple[Formal, ...]
     outputs: tuple[Formal, ...]

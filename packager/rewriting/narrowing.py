@@ -214,14 +214,14 @@ def _halve(draft: Draft, names: Mapping[str, str]) -> None:
         if tensor.name not in names:
             continue
         weight = read_weight(tensor, draft.data_folder)
+        half = TensorProto(name=names[tensor.name], data_type=TensorProto.FLOAT16, dims=weight.shape)
         place = index
-        if names[tensor.name] != tensor.name:
+        if half.name != tensor.name:
             place = len(draft.graph.initializer)
-            draft.graph.initializer.add(name=names[tensor.name])
-        if weight.size_bytes >= KEEP_INLINE_BYTES:
+            draft.graph.initializer.add()
+        is_large = weight.size_bytes >= KEEP_INLINE_BYTES
+        half.raw_data = b"" if is_large else raised_halves(weight.array())
+        draft.graph.initializer[place].CopyFrom(half)
+        if is_large:
             draft.fill(place, TensorProto.FLOAT16, weight.shape, Halves(weight, threads=draft.threads))
-        else:
-            half = TensorProto(name=names[tensor.name], data_type=TensorProto.FLOAT16, dims=weight.shape)
-            half.raw_data = raised_halves(weight.array())
-            draft.graph.initializer[place].CopyFrom(half)
         draft.changed += 1
