@@ -161,7 +161,7 @@ def test_a_variant_is_near_the_users_graph_and_measured_against_it(
     request = quantize.Request(model=enlarging, recipe=recipe, output=tmp_path / "q.onnx", metric="sqnr")
     made, measured = quantize.made_and_measured(request, store, Console(quiet=True))
     assert opset_of(onnx.ModelProto.FromString(made.variant.graph)) == 13
-    quantize.write(made.variant, tmp_path / "q.onnx")
+    quantize.write(made.variant, tmp_path / "q.onnx", store)
     user, quantized = session(enlarging.path), session(tmp_path / "q.onnx")
     pairs = [(user.run(None, {"x": each})[0], quantized.run(None, {"x": each})[0]) for each in samples]
     signal, noise = (
@@ -186,7 +186,7 @@ def test_what_a_variant_is_measured_against_is_the_users_graph_where_it_was_rais
 def test_dynamic_keeps_the_ones_of_an_old_hardmax(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model(CHOOSING, weights={"w": numpy.eye(16, dtype="f")}, opsets={"": 11}))
     made = build_variant(model, "int8", Dynamic(), Store(tmp_path / "store"), Console(quiet=True)).variant
-    quantize.write(made, tmp_path / "q.onnx")
+    quantize.write(made, tmp_path / "q.onnx", Store(tmp_path / "store"))
     x = numpy.random.default_rng(0).standard_normal((2, 5, 16)).astype(numpy.float32)
     x[0, 2, 7] = x[1, 4, 9] = 9
     found, expected = (session(path).run(None, {"x": x})[0] for path in (tmp_path / "q.onnx", model.path))
