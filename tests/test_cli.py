@@ -108,7 +108,8 @@ def test_version_is_the_packages_own(mobpack: Mobpack) -> None:
             "give the path of an .onnx file",
         ),
         (["build"], 2, "mobpack: error: mobpack.toml: no such file", "run: mobpack init MODEL.onnx"),
-        (["build", "m.onnx"], 2, "mobpack: error: no target to build", "add --target android"),
+        (["build", "nope.onnx"], 3, "nope.onnx: no such file or directory", "give the path of an .onnx file"),
+        (["check", "nope.onnx"], 3, "nope.onnx: no such file or directory", "give the path of an .onnx file"),
         (["build", "m.onnx", "--target", "windows"], 2, "mobpack: error: unknown target 'windows'", "known: android"),
         (
             ["build", "m.onnx", "--set", "target.android.min_sdk=26"],

@@ -145,7 +145,7 @@ def test_values_of_the_wrong_type_are_refused_where_they_stand_and_never_convert
 ) -> None:
     message, hint = refused(tmp_path, MINIMAL + text)
     assert [word for word in words if word not in message] == []
-    assert hint == "correct it in mobpack.toml"
+    assert hint == "correct it in mobpack.toml" or " quotes: " in hint
 
 
 @pytest.mark.parametrize(
@@ -409,3 +409,24 @@ def test_a_variant_knows_the_keys_of_its_quantizer(tmp_path: Path, table: str, m
     found = refused(tmp_path, f"{MINIMAL}[variant.small]\n{table}\n")
     assert found[0] == message
     assert hint in found[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ('[package]\nname = "a"\nversion = 1.0', "package.version", 'text stands in quotes: version = "1.0"'),
+        ('[package]\nname = "a"\nversion = 1.10', "package.version", 'text stands in quotes: version = "1.10"'),
+        ('[package]\nname = "a"\ndevelopers = [7]', "package.developers.0", 'text stands in quotes: "7"'),
+        ('[package]\nname = "a"\ntrust = 5', "package.trust", 'text stands in quotes: trust = "5"'),
+        (f"{MINIMAL}license = 3", "model.classifier.license", 'text stands in quotes: license = "3"'),
+        (f"{MINIMAL}[target.ios]\nmin-ios = 16.0", "target.ios.min-ios", 'text stands in quotes: min-ios = "16.0"'),
+        (f'{MINIMAL}[target.android]\nmin-sdk = "26"', "target.android.min-sdk", "without quotes: min-sdk = 26"),
+        (f'{MINIMAL}[parity]\ntolerance = "1e-3"', "parity.tolerance", "without quotes: tolerance = 1e-3"),
+    ],
+)
+def test_a_text_without_quotes_and_a_number_in_quotes_say_how_to_write_them(
+    text: str, message: str, hint: str, tmp_path: Path
+) -> None:
+    said = refused(tmp_path, text + ("" if "[model" in text else '\n[model.a]\npath = "a.onnx"\n'))
+    assert said[0].startswith(f"{message}: input should be a valid ")
+    assert said[1].endswith(hint)

@@ -204,11 +204,13 @@ def configured(
     project is refused."""
     from packager import config as configuration
     from packager.workflows import trust
+    from packager.workflows.importing.project import refuse_absent
 
     if model is None:
         config = configuration.load(config_path, targets=targets, settings=settings)
     else:
         config = configuration.for_model(model, targets=targets, settings=settings)
+        refuse_absent(model)
     if not has_code:
         trust.refuse_code(config)
     return with_shapes(with_cache(config, None), shapes)

@@ -96,7 +96,7 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         # As JSON, because strict JSON mode accepts a list for a tuple and text for a path, but never text for a number.
         config = Config.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
-        raise config_error(error.errors()[0], has_settings=bool(settings)) from error
+        raise config_error(error.errors()[0], document, has_settings=bool(settings)) from error
     _check_model_names(config)
     for name, table in config.targets().items():
         if isinstance(table, Tunable):

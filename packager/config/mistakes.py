@@ -1,5 +1,6 @@
 """Says pydantic's errors in terms of mobpack.toml."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -9,15 +10,17 @@ from packager.config.runtime import RuntimeTable
 from packager.config.strict import Strict
 from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config, ModelTable, PackageTable, TargetTable
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
-from packager.core import names
+from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-SHAPE_FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
-"""pydantic's names for the forms of a shape; they are no keys of the file"""
+FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
+PATH_FORM = "lax-or-strict["
+"""pydantic's names for the forms of a shape, and the beginning of that of a path; they are no keys of the file"""
+WHOLE, NUMBER, TRUTH = (re.compile(each) for each in (r"-?\d+", r"-?\d+(\.\d*)?(e-?\d+)?", r"true|false"))
 NO_TEXT = 'tokenize in the app and pass the numbers: kind = "tensor"; docs/contract.md says why'
 
 
@@ -29,9 +32,9 @@ class MissingKeyError(ConfigError):
         self.key = key
 
 
-def config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
-    """The first pydantic error, in terms of mobpack.toml."""
-    location = [str(part) for part in detail["loc"] if part not in SHAPE_FORMS]
+def config_error(detail: "ErrorDetails", document: Mapping[str, Any], *, has_settings: bool) -> ConfigError:
+    """The first pydantic error about `document`, in terms of mobpack.toml."""
+    location = [str(part) for part in detail["loc"] if not _is_form(part)]
     plugin = _plugin_at(location)
     if plugin:
         del location[plugin.depth]
@@ -47,10 +50,35 @@ def config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     if detail["type"] == "value_error":
         error = detail["ctx"]["error"]
         return ConfigError(f"{'.'.join(location)}: {error}", hint=getattr(error, "hint", ""))
-    hint = f"correct it in {FILE_NAME}"
+    hint = _as_another_type(detail, location, document) or f"correct it in {FILE_NAME}"
     if has_settings:
         hint += """ or in --set, whose values are TOML: --set 'target.android.providers=["xnnpack"]'"""
     return ConfigError(f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=hint)
+
+
+def _as_another_type(detail: "ErrorDetails", location: Sequence[str], document: Mapping[str, Any]) -> str:
+    """A hint for a text without quotes, or a number or a truth value in quotes; empty for another mistake."""
+    value, key = detail["input"], "" if location[-1].isdigit() else f"{location[-1]} = "
+    if detail["type"] in ("string_type", "path_type") and isinstance(value, bool | int | float):
+        return f'text stands in quotes: {key}"{_as_written(document, detail["loc"], value)}"'
+    wanted = {"int_type": WHOLE, "float_type": NUMBER, "bool_type": TRUTH}.get(detail["type"])
+    is_quoted = wanted and isinstance(value, str) and wanted.fullmatch(value)
+    return f"numbers, true and false stand without quotes: {key}{value}" if is_quoted else ""
+
+
+def _as_written(document: Mapping[str, Any], location: Sequence[int | str], value: object) -> str:
+    """The number at `location` as it is in the file: 1.10, which equals 1.1."""
+    found: Any = document
+    for part in location:
+        if isinstance(found, Mapping):
+            found = found.get(part, found)
+        elif isinstance(found, list) and isinstance(part, int):
+            found = found[part]
+    return found.text if isinstance(found, toml.Written) else str(value).lower()
+
+
+def _is_form(part: int | str) -> bool:
+    return part in FORMS or str(part).startswith(PATH_FORM)
 
 
 @dataclass(frozen=True, kw_only=True)

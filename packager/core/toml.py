@@ -16,11 +16,22 @@ UNREAD = frozenset({"path"})
 """Keys whose values are only opened, never written: a user's folder may have any name."""
 
 
+class Written(float):
+    """A number with a point, and its digits as they are in the file: 1.10 equals 1.1."""
+
+    def __new__(cls, text: str) -> "Written":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
+
+
 def read(path: Path, *, missing: str = "run: mobpack init MODEL.onnx") -> dict[str, Any]:
     """The document in `path`, with or without a byte-order mark. Raises ConfigError; `missing` is its hint if there is
     no such file."""
     try:
-        document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES))
+        document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES), parse_float=Written)
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint=missing) from error
     except OSError as error:
@@ -35,7 +46,7 @@ def read(path: Path, *, missing: str = "run: mobpack init MODEL.onnx") -> dict[s
 def value_of(text: str) -> Any:
     """A value of `--set`: TOML, or plain text if it is not valid TOML. Raises ConfigError."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return tomllib.loads(f"value = {text}", parse_float=Written)["value"]
     except RecursionError as error:
         raise _too_deep("--set") from error
     except ValueError:

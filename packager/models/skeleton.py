@@ -16,6 +16,7 @@ from packager.core.errors import ModelError
 from packager.core.user_files import opened
 from packager.graph.weights.whole import LENGTH_DELIMITED, message, varint
 
+READABLE = "give the path of an .onnx file that you can read"
 KEEP_INLINE_BYTES = 1024
 """Smaller tensors stay in the graph: shape inference needs the values of shapes, axes and the like."""
 
@@ -51,9 +52,7 @@ def read_skeleton(path: Path) -> bytes:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return skeleton_of(content, path)
     except OSError as error:
-        raise ModelError(
-            f"{path}: {(error.strerror or str(error)).lower()}", hint="give the path of an .onnx file that you can read"
-        ) from error
+        raise ModelError(f"{path}: {(error.strerror or str(error)).lower()}", hint=READABLE) from error
 
 
 def skeleton_of(content: mmap.mmap, path: Path) -> bytes:

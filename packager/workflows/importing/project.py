@@ -6,12 +6,13 @@ from pathlib import Path
 
 from packager.config import ImporterTable, ModelTable
 from packager.core.console import Console
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, ModelError
 from packager.core.user_functions import is_function
 from packager.files.atomic import link_or_copy
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.store import Step, Store
 from packager.importers import IMPORTERS, Importer, Source
+from packager.models.skeleton import READABLE
 from packager.workflows.importing import starting, steps
 from packager.workflows.importing.hub.naming import PREFIXES
 from packager.workflows.importing.request import Request
@@ -69,6 +70,13 @@ def refuse_names(name: str, path: Path) -> None:
                 f"model.{name}.path: {source} is on the hub, and a build reads files alone",
                 hint=f"run mobpack import {source} -o {name}.onnx, and name that file",
             )
+
+
+def refuse_absent(path: Path) -> None:
+    """Raises ModelError for a model that does not exist. Functions and names of the hub have errors of their own."""
+    is_name = is_code(path) or any(part.startswith(PREFIXES) for part in path.parts)
+    if not is_name and not path.exists():
+        raise ModelError(f"{path}: no such file or directory", hint=READABLE)
 
 
 def onnx_of(name: str, table: ModelTable, store: Store, console: Console) -> Path:
