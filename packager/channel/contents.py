@@ -31,6 +31,8 @@ class Contents:
     models: tuple[Model, ...]
     paths: Mapping[str, Path]
     """sha256 -> file"""
+    lacks: tuple[str, ...] = ()
+    """keys of `[package]` without which the code of these packages takes no models from a channel"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,7 @@ def contents(dist: Path, scratch: Path) -> Contents:
         number=manifest.release.number,
         models=models,
         paths={sha256: packed[sha256].path for sha256 in used},
+        lacks=tuple(key for key in ("trust", "channel") if not manifest.document["options"].get(key)),
     )
 
 

@@ -1,6 +1,6 @@
 """Publishes releases to a channel: blobs first, then the signed document, then `channel.json`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,6 +61,8 @@ class Published:
     """of these"""
     is_new: bool
     """whether there is a new document"""
+    notes: tuple[str, ...] = ()
+    """what apps with these packages cannot do, a sentence each"""
 
 
 def publish(
@@ -95,7 +97,17 @@ def publish(
             entry = _with(known.get(model.name), model.name, release, terms, limits)
             known[model.name] = with_deltas(entry, local, count=limits.deltas)
         entries = tuple(known[name] for name in sorted(known))
-        return _change(place, before, found.package, entries, local.paths, signing, is_dry=is_dry)
+        made = _change(place, before, found.package, entries, local.paths, signing, is_dry=is_dry)
+        return replace(made, notes=tuple(_notes(dist, found, place)))
+
+
+def _notes(dist: Path, found: Contents, place: Place) -> Iterator[str]:
+    if found.lacks:
+        keys = " and ".join(f"`{key}`" for key in found.lacks)
+        yield (
+            f"the packages in {dist} were built without {keys} in [package]: apps that have them get no models from a "
+            f'channel. Build them with trust = "release.pub" and channel = "{place.channel}" before apps ship'
+        )
 
 
 def _chosen(found: Contents, names: Sequence[str]) -> list[Model]:

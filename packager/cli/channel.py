@@ -319,10 +319,12 @@ def _tell(made: "Published", *, as_json: bool, is_dry: bool) -> None:
     from packager.core.console import Console, size
     from packager.core.to_json import plain
 
+    console = Console()
+    for note in made.notes:
+        console.caution(note)
     if as_json:
         print_json({"dry-run": is_dry, **plain(made)})
         return
-    console = Console()
     if not made.is_new:
         number, count = made.document.number, len(made.uploaded)
         written = "would be written again" if is_dry else "were written again"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     multiple=True,
     required=True,
     metavar="REGISTRY",
-    help="maven-central, maven=URL, npm, npm=URL, swift-registry=URL or swift-git=FOLDER. Repeatable.",
+    help="maven-central, maven=URL, maven=FOLDER to rehearse, npm, npm=URL, swift-registry=URL or swift-git=FOLDER. Repeatable.",
 )
 @click.option(
     "--set",

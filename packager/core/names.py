@@ -7,6 +7,8 @@ from pathlib import Path
 
 NO_DEVICE = r"(?!(?i:con|prn|aux|nul|com[1-9]|lpt[1-9])$)"
 """Windows has no files of these names, whatever their suffix: learn.microsoft.com/windows/win32/fileio/naming-a-file"""
+EXAMPLE_GROUP = "com.example"
+"""Maven group of examples, and of projects that name none: it belongs to nobody."""
 PACKAGE_NAME = re.compile(NO_DEVICE + r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 MODEL_NAME = re.compile(NO_DEVICE + r"[A-Za-z][A-Za-z0-9_-]*")
 

@@ -5,6 +5,7 @@ from dataclasses import fields
 
 from packager.core.errors import ConfigError, nearest
 from packager.core.names import kebab_case
+from packager.publishing.folders import FILE
 from packager.publishing.maven_central import MavenCentral
 from packager.publishing.maven_repository import MavenRepository
 from packager.publishing.npm import Npm
@@ -28,7 +29,7 @@ WITHOUT_TARGET = {"pub": "mobpack does not publish Flutter packages: `dart pub p
 
 
 def registries(named: Sequence[str], settings: Sequence[str]) -> tuple[Registry, ...]:
-    """Registries by `NAME`, `NAME=ADDRESS` or the address of a Maven repository, with settings `NAME.KEY=VALUE`.
+    """Registries by `NAME`, `NAME=ADDRESS`, or the address or folder (`file:`) of a Maven repository, with settings `NAME.KEY=VALUE`.
 
     Raises ConfigError for an unknown name, key or value, and for a name without an address that needs one.
     """
@@ -44,7 +45,7 @@ def registries(named: Sequence[str], settings: Sequence[str]) -> tuple[Registry,
 
 
 def _split(text: str) -> tuple[str, str]:
-    if text.startswith(("https://", "http://")):
+    if text.startswith(("https://", "http://", FILE)):
         return MavenRepository.NAME, text
     name, _, address = text.partition("=")
     if name in WITHOUT_TARGET:

@@ -1,4 +1,5 @@
-"""Maven repositories that take files by HTTP PUT, such as Nexus, Artifactory, Reposilite and object stores."""
+"""Maven repositories that take files by HTTP PUT, such as Nexus, Artifactory, Reposilite and object stores; or a folder,
+to rehearse."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import ClassVar
 
 from packager.publishing.addresses import checked
 from packager.publishing.credentials import Credentials
+from packager.publishing.folders import Folder, folder_of
 from packager.publishing.http import Http, reader_of
 from packager.publishing.maven_files import Library, checksummed, libraries, media_type
 from packager.publishing.registry import ConflictError, Request, Session, State, TransientError
@@ -23,14 +25,16 @@ MERGED = "merged with the repository's list"
 
 @dataclass(frozen=True, kw_only=True)
 class MavenRepository:
-    """A repository at an address. Its readers find a version when all of its files are there: artifacts come first,
+    """A repository at an address, or in a folder. Its readers find a version when all of its files are there: artifacts come first,
     then what names them, and the list of versions last."""
 
     NAME: ClassVar[str] = "maven"
     address: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "address", checked(self.address, "--to maven"))
+        folder = folder_of(self.address)
+        address = folder.as_posix() if folder else checked(self.address, "--to maven")
+        object.__setattr__(self, "address", address)
 
     def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
         return tuple(request for library in libraries(release) for request in self._requests(library))
@@ -69,7 +73,7 @@ class MavenRepository:
         )
 
     def state(self, request: Request, session: Session) -> State:
-        http = Http(session=session, credentials=CREDENTIALS)
+        http = self._store(session)
         if request.content is None:
             return self._state_of_list(request, http)
         if isinstance(request.content, bytes):  # servers may end a checksum with a line break or the file's name
@@ -78,7 +82,10 @@ class MavenRepository:
                 return State.SAME
         return http.compare(request.address, request.content)
 
-    def _state_of_list(self, request: Request, http: Http) -> State:
+    def _store(self, session: Session) -> Http | Folder:
+        return Folder() if folder_of(self.address) else Http(session=session, credentials=CREDENTIALS)
+
+    def _state_of_list(self, request: Request, http: Http | Folder) -> State:
         """A list that lacks the version is as good as none: it is merged."""
         place, algorithm = _place(request)
         listed = http.get(place)
@@ -91,7 +98,7 @@ class MavenRepository:
         return State.SAME if is_right else State.ABSENT
 
     def send(self, request: Request, session: Session) -> str:
-        http = Http(session=session, credentials=CREDENTIALS)
+        http = self._store(session)
         if request.content is not None:
             self._sent(http, request, request.content, {})
             return ""
@@ -103,9 +110,9 @@ class MavenRepository:
             return ""
         merged = merged_metadata(text.decode("utf-8", "replace"), self._coordinates(request)).encode()
         self._sent(http, request, merged, _condition(listed.status, listed.headers.get("etag", "")))
-        return ""
+        return f"{self.address} is a folder: a rehearsal, of which apps get nothing" if folder_of(self.address) else ""
 
-    def _sent(self, http: Http, request: Request, content: bytes | Path, condition: Mapping[str, str]) -> None:
+    def _sent(self, http: Http | Folder, request: Request, content: bytes | Path, condition: Mapping[str, str]) -> None:
         headers = {"Content-Type": media_type(request.file), **condition}
         body = reader_of(content)
         answer = http.send("PUT", request.address, body, size_bytes=size_of(content), headers=headers)

@@ -20,7 +20,6 @@ from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.differences import Comparison, changelog, compare, read
-from packager.differences.values import Level
 from packager.differences.values import Release as Read
 from packager.encryption import ModelKey
 from packager.files import host
@@ -44,6 +43,8 @@ from packager.workflows.requested import Request, requested_targets
 
 MAX_BYTES = 16 << 20
 """of a changelog, and of a mobpack.toml"""
+SHOWN_CHANGES = 3
+"""of those that decide about a version, in messages; `mobpack diff` lists all"""
 Configured = Callable[[], Config]
 
 
@@ -234,13 +235,24 @@ def _compared(
     found = compare(previous, read(out))
     if not found.bump.is_enough:
         config = _raise_version(order, configured, found)
+        console.say(f"  the version is raised to {found.bump.needed}: {_what_changed(found)}")
         steps = [_build(order, config, out, console)]
         found = compare(previous, read(out))
         if not found.bump.is_enough:
             raise ToolError(f"the version was raised, and is still too low: {found.bump.sentence}", hint="report a bug")
-    words = f"{found.verdict.value}: {found.bump.sentence}"
+    words = f"{_what_changed(found)}; {found.bump.sentence}"
     steps.append(Step(name="compare", result="done", words=words))
     return config, found, steps
+
+
+def _what_changed(found: Comparison) -> str:
+    """The changes that decide about the version: `major: android: run was removed; and 2 more`."""
+    deciding = [each for each in found.changes if each.level is found.verdict]
+    if not deciding:
+        return "nothing has changed"
+    shown = "; ".join(f"{each.where}: {each.change}" for each in deciding[:SHOWN_CHANGES])
+    more = f"; and {len(deciding) - SHOWN_CHANGES} more" if len(deciding) > SHOWN_CHANGES else ""
+    return f"{found.verdict.value}: {shown}{more}"
 
 
 def _raise_version(order: Order, configured: Configured, found: Comparison) -> Config:
@@ -252,8 +264,7 @@ def _raise_version(order: Order, configured: Configured, found: Comparison) -> C
     if not order.raises_version or order.is_dry or not needed:
         how = "--bump without --dry-run" if order.raises_version else "--bump"
         hint = f'set version = "{needed}" in [package], or give {how}' if needed else "use a version such as 1.2.3"
-        changes = "nothing has changed" if found.verdict is Level.NONE else f"{found.verdict.value} changes"
-        raise GateError(f"the version is too low: {changes}; {found.bump.sentence}", hint=hint)
+        raise GateError(f"the version is too low: {_what_changed(found)}; {found.bump.sentence}", hint=hint)
     before = _text(order.project)
     is_done = False
     try:

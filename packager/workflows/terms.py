@@ -1,9 +1,10 @@
-"""Licences of a project: conflicts are warnings, and errors with --strict."""
+"""Licences of a project: conflicts are warnings, and errors with --strict. And the group, which must be one's own."""
 
 from packager import sbom
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import GateError
+from packager.core.names import EXAMPLE_GROUP
 from packager.workflows.requested import Request, package_of
 
 
@@ -21,3 +22,14 @@ def judge_licenses(config: Config, request: Request, console: Console) -> None:
         console.warn(f"{each.message}; {each.hint}")
     if request.has_project and (sentence := sbom.unnamed(package, cards, has_files=has_files)):
         console.say(f"  {sentence}")
+
+
+def warn_of_example_group(config: Config, request: Request, console: Console) -> None:
+    """Warns of a project whose Android library would be published in the group of examples. A model without a project
+    has no other group, and nobody publishes its packages."""
+    android = config.target.android
+    if request.has_project and android and android.NAME in request.targets and android.group == EXAMPLE_GROUP:
+        console.caution(
+            f"the group of the Android library is {EXAMPLE_GROUP}, which is for examples: set your own before anybody "
+            'depends on it, as it also names the Kotlin package: group = "com.your-domain" in [target.android]'
+        )

@@ -11,6 +11,7 @@ from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
+from packager.core.names import EXAMPLE_GROUP
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Contract, Model, Package, Plan, Sources
@@ -88,7 +89,7 @@ class Android:
     VARIES: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
-    group: str = "com.example"
+    group: str = EXAMPLE_GROUP
     """Maven group; with the package's name it forms the package of the Kotlin classes"""
     variant: str = "source"
     """variant of the models to ship"""
