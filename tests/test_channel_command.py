@@ -53,7 +53,9 @@ def test_a_model_goes_from_a_release_to_a_tenth_to_everybody_and_back(
         document: dict[str, Any] = json.loads(out)["documents"][0]
         return [(each["version"], each["rollout"]["percent"]) for each in document["models"][0]["releases"]]
 
-    assert mobpack("publish", one, *to)[0] == 0
+    code, _, err = mobpack("publish", one, *to)
+    assert code == 0
+    assert "were built without `trust` and `channel` in [package]: apps that have them get no models" in err
     code, out, _ = mobpack("publish", two, *to, "--percent", "10", "--wifi", "--free", "50MB", "--dry-run")
     assert code == 0
     assert "nothing was written (--dry-run)" in out

@@ -48,6 +48,7 @@ PLUGIN_FAMILIES = {
         "addresses",
         "cms",
         "credentials",
+        "folders",
         "gpg",
         "http",
         "javadoc",

@@ -13,7 +13,7 @@ from packager.core.licenses import Duty
 from packager.core.values import Package
 from packager.workflows.gates import Rules
 from packager.workflows.requested import Request
-from packager.workflows.terms import judge_licenses
+from packager.workflows.terms import judge_licenses, warn_of_example_group
 
 
 @pytest.mark.parametrize(
@@ -156,3 +156,17 @@ def test_a_licence_of_a_card_is_an_spdx_expression(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"license 'Proprietary' is no SPDX expression") as error:
         project(tmp_path, "Proprietary")
     assert '"LicenseRef-NAME"' in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("group", "has_project", "is_warned"), [("", True, True), ("com.acme", True, False), ("", False, False)]
+)
+def test_a_project_in_the_group_of_examples_is_warned_and_not_stopped_by_strict(
+    group: str, has_project: bool, is_warned: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = '[package]\nname = "a"\n[model.m]\npath = "m.onnx"\n[target.android]\n'
+    (tmp_path / "mobpack.toml").write_text(text + (f'group = "{group}"\n' if group else ""), encoding="utf-8")
+    read, console = config.load(tmp_path / "mobpack.toml"), Console()
+    warn_of_example_group(read, Request(targets=("android",), out=tmp_path, has_project=has_project), console)
+    assert ("the group of the Android library is com.example" in capfd.readouterr().err) == is_warned
+    assert console.warnings == []

@@ -69,6 +69,7 @@ def test_requests_are_shown_as_a_table_with_a_sum(mobpack: Mobpack, tmp_path: Pa
         assert mobpack("--to", server.address).out.endswith("25 requests: 25 sent\n")
         answer = mobpack("--to", server.address)
     assert answer.out.endswith("25 requests: 25 already there\n")
+    assert "warning: the group com.example is for examples and belongs to nobody" in answer.err
     assert "PUT" in answer.out
     assert "300.0 kB" in answer.out
 

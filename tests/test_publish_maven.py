@@ -45,6 +45,38 @@ def test_an_empty_repository_gets_the_files_of_the_build_and_a_second_call_sends
         assert len(server.changed()) == REQUESTS
 
 
+@pytest.mark.parametrize("form", ["{}", "file://{}", "file:{}"])
+def test_a_folder_rehearses_what_a_repository_gets(form: str, tmp_path: Path) -> None:
+    """The folder has the files of an address, lists a second version, and refuses other bytes."""
+    dist, place = release(tmp_path / "dist"), tmp_path / "some where"
+    address = form.format(place.as_posix().replace(" ", "%20" if "file:" in form else " "))
+    known = registries([address if form.startswith("file:") else f"maven={address}"], [])
+    sent = publish(dist, known, Waits().session, is_dry=False)
+    found = {f"/{path.relative_to(place).as_posix()}": path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    assert (results(sent), found) == ({"sent"}, expected(dist))
+    assert {each.words for each in sent} == {"", f"{place} is a folder: a rehearsal, of which apps get nothing"}
+    assert results(publish(dist, known, Waits().session, is_dry=False)) == {"already there"}
+    assert results(publish(release(tmp_path / "next", version="1.1.0"), known, Waits().session, is_dry=False)) == {
+        "sent"
+    }
+    listed = (place / LIST[1:]).read_text(encoding="utf-8")
+    assert re.findall(r"<version>([^<]+)", listed) == ["1.0.0", "1.1.0"]
+    with pytest.raises(GateError, match="is there with other bytes"):
+        publish(release(tmp_path / "other", aar=b"another aar"), known, Waits().session, is_dry=False)
+
+
+def test_an_address_without_its_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for text in ("maven.acme.example/releases", "localhost/releases", "localhost:8081/releases"):
+        with pytest.raises(ConfigError, match="not an address of a registry"):
+            registries([f"maven={text}"], [])
+    for text in ("releases", "./maven.acme.example", "build/maven", "../up"):
+        [made] = registries([f"maven={text}"], [])
+        assert made.address == (tmp_path / text).absolute().as_posix()
+    with pytest.raises(ConfigError, match="names a folder of another machine"):
+        registries(["file://server/share"], [])
+
+
 @pytest.mark.programs
 def test_readers_find_a_version_only_when_all_of_it_is_there(tmp_path: Path) -> None:
     """Gradle and Maven begin with the POM, or with the list if the version is open."""

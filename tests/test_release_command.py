@@ -133,6 +133,8 @@ def test_releases_follow_each_other(project: Path, mobpack: Mobpack) -> None:
     refused = mobpack(*RELEASE, "--previous", "old")
     assert refused.code == 6
     assert "both are 1.0.0" in refused.err
+    assert "the version is too low: major: ios: " in refused.err
+    assert "pages" in refused.err.lower(), "the change that is major has a name"
     assert 'set version = "2.0.0"' in refused.err
     assert tags(project) == ["1.0.0"]
     assert not list((project / "dist").rglob("*.sig")), "nothing is signed that was refused"

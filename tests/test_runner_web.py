@@ -69,7 +69,6 @@ def outputs_of(path: Path, folder: Path, *feeds: Mapping[str, Array]) -> Iterato
 
 def test_without_its_environment_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(web, "node", lambda: "/opt/node")
     assert Web().missing() == "not installed: run `mobpack doctor --install web`"
     monkeypatch.setattr(web, "node", lambda: "")
     assert Web().missing() == f"Node.js not found: {web.NO_NODE}"

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     multiple=True,
     required=True,
     metavar="REGISTRY",
-    help="maven-central, maven=URL, maven=FOLDER to rehearse, npm, npm=URL, swift-registry=URL or swift-git=FOLDER. Repeatable.",
+    help="maven-central, maven=URL, npm, npm=URL, swift-registry=URL or swift-git=FOLDER; maven=FOLDER rehearses. "
+    "Repeatable.",
 )
 @click.option(
     "--set",
@@ -47,6 +48,8 @@ def publish(release: Path, named: tuple[str, ...], settings: tuple[str, ...], is
         print_json({"dry-run": is_dry, "requests": publishing.document(outcomes)})
         return
     _print(outcomes)
+    for each in publishing.remarks(outcomes):
+        console.caution(each)
 
 
 def _print(outcomes: "Sequence[Outcome]") -> None:

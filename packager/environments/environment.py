@@ -76,10 +76,15 @@ class Shipped(Environment, Protocol):
 
 def ensure(environment: Environment) -> None:
     """Installs `environment` if it is missing. Raises ToolError if this machine does not support it."""
-    if reason := environment.unsupported():
-        raise ToolError(f"this machine does not support the environment {environment.NAME}: {reason}")
+    refuse_unsupported(environment)
     if environment.missing():
         environment.install()
+
+
+def refuse_unsupported(environment: Environment) -> None:
+    """Raises ToolError if this machine cannot have `environment`."""
+    if reason := environment.unsupported():
+        raise ToolError(f"this machine does not support the environment {environment.NAME}: {reason}")
 
 
 def not_installed(name: str, folder: Path) -> str:

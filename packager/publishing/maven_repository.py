@@ -1,5 +1,5 @@
-"""Maven repositories that take files by HTTP PUT, such as Nexus, Artifactory, Reposilite and object stores; or a folder,
-to rehearse."""
+"""Maven repositories that take files by HTTP PUT, such as Nexus, Artifactory, Reposilite and object stores; and
+folders, to rehearse."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ MERGED = "merged with the repository's list"
 
 @dataclass(frozen=True, kw_only=True)
 class MavenRepository:
-    """A repository at an address, or in a folder. Its readers find a version when all of its files are there: artifacts come first,
-    then what names them, and the list of versions last."""
+    """A repository at an address, or in a folder. Its readers find a version when all of its files are there:
+    artifacts come first, then what names them, and the list of versions last."""
 
     NAME: ClassVar[str] = "maven"
     address: str = ""

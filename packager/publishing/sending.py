@@ -31,19 +31,18 @@ def publish(dist: Path, registries: Sequence[Registry], session: Session, *, is_
             folder = Path(scratch, str(number))
             folder.mkdir()
             planned += [(registry, request) for request in registry.plan(release, folder)]
-        _say_example([request for _, request in planned], session)
         if is_dry:
             return tuple(Outcome(request=request, result="planned") for _, request in planned)
         return deliver(tuple(planned), session)
 
 
-def _say_example(requests: Sequence[Request], session: Session) -> None:
-    """Warns about libraries in the group of examples."""
+def remarks(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """A warning for libraries in the group of examples."""
     place = f"/{EXAMPLE_GROUP.replace('.', '/')}/"
-    if any(place in f"/{name}" for each in requests for name in (each.file, *each.parts)):
-        session.say(
-            f"warning: the group {EXAMPLE_GROUP} is for examples and belongs to nobody: name your own before anybody "
-            'depends on it, group = "com.your-domain" in [target.android]'
+    if any(place in f"/{name}" for each in outcomes for name in (each.request.file, *each.request.parts)):
+        yield (
+            f"the group {EXAMPLE_GROUP} is for examples and belongs to nobody: name your own before anybody depends on "
+            'it: group = "com.your-domain" in [target.android]'
         )
 
 

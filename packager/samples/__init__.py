@@ -3,7 +3,7 @@
 from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
 from packager.samples.complaint import marked
 from packager.samples.given import files as sample_files
-from packager.samples.given import given, typical
+from packager.samples.given import given, refuse_no_samples, typical
 from packager.samples.inspection import Inspection, inspect
 from packager.samples.reading import describe
 from packager.samples.sample import Problem, Samples, SampleSet, write_arrays
@@ -25,6 +25,7 @@ __all__ = [
     "given",
     "inspect",
     "marked",
+    "refuse_no_samples",
     "sample_files",
     "source_of",
     "typical",

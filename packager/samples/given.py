@@ -24,10 +24,7 @@ def given(model: Model, source: Path, folder: Path) -> SampleSet:
     paths = files(chosen)
     if not paths or any(path.suffix.lower() != ".npz" for path in paths):
         if raw_input(model) is None or not paths:
-            raise ConfigError(
-                f"[parity] samples: no .npz files in {source}",
-                hint="save them with numpy.savez(file, input_name=array)",
-            )
+            raise _no_files(source)
         return SampleSet(paths=tuple(_prepared(model, chosen, folder)), description=f"{len(paths)} given")
     for path in paths:
         _check_sample(path, model)
@@ -66,6 +63,18 @@ def files(source: Path | None) -> tuple[Path, ...]:
     for path in found:
         size_of(path)
     return tuple(found)
+
+
+def refuse_no_samples(source: Path) -> None:
+    """Raises ConfigError if `[parity] samples` do not exist, or hold nothing that can be a sample."""
+    if not files(source):
+        raise _no_files(source)
+
+
+def _no_files(source: Path) -> ConfigError:
+    return ConfigError(
+        f"[parity] samples: no .npz files in {source}", hint="save them with numpy.savez(file, input_name=array)"
+    )
 
 
 def _check_sample(path: Path, model: Model) -> None:

@@ -161,6 +161,10 @@ class Planned(Protocol):
         """Tools of the machine that its packages depend on, in words; empty where mobpack's own make them."""
         ...
 
+    def refuse_without_tools(self) -> None:
+        """Raises ToolError if a tool that assembles its packages is missing on this machine."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Page:

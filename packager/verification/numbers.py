@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packager.config import Config, ModelTable
 from packager.core.console import Console
-from packager.core.errors import ConfigError, ToolError, nearest
+from packager.core.errors import ConfigError, MobpackError, ToolError, nearest
 from packager.core.findings import Agreement, Failure, Parity
 from packager.core.values import Compiled, Plan, Precision, Style, Variant, baseline, distinct_files
 from packager.files.hashes import sha256_of
@@ -200,16 +200,22 @@ def refused(found: Parity) -> Failure:
 
 
 def refuse_absent(config: Config) -> None:
-    """Checks before anything is compared: raises ToolError for a required runner that is missing here, ConfigError for
-    recorded outputs that do not exist."""
+    """Checks before anything is compared: raises the first of `absent`."""
+    for each in absent(config):
+        raise each
+
+
+def absent(config: Config) -> Iterator[MobpackError]:
+    """A ToolError for each required runner that is missing here, a ConfigError for recorded outputs that do not
+    exist."""
     table = config.parity
     if table.recorded and not table.recorded.is_dir():
-        raise ConfigError(
+        yield ConfigError(
             f"[parity] recorded: no such folder: {table.recorded}", hint="name the folder that contains the outputs"
         )
     for runner in chosen(config, table.require):
         if reason := runner.missing():
-            raise ToolError(
+            yield ToolError(
                 f"runner '{runner.label()}' is required and cannot run: {reason}",
                 hint="do as it says, or remove it from [parity] require (--require)",
             )

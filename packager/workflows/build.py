@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import release, reporting, sbom
+from packager import release, reporting
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.findings import Report
@@ -21,20 +21,19 @@ from packager.verification.golden import golden_vectors
 from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
 from packager.verification.parity import References
-from packager.workflows.delivering import delivered, refuse_undelivered
-from packager.workflows.encrypting import encrypted, refuse_unencrypted
+from packager.workflows.delivering import delivered
+from packager.workflows.encrypting import encrypted
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
 from packager.workflows.options import options_of
 from packager.workflows.origins import Origins, write_provenance
 from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
+from packager.workflows.preflight import refuse_unbuildable, refuse_uncheckable
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
-from packager.workflows.scales import refuse_replaced, write_scales
+from packager.workflows.scales import write_scales
 from packager.workflows.shared_store import opened_store
-from packager.workflows.terms import judge_licenses
-from packager.workflows.trusted_keys import refuse_unverified
-from packager.workflows.varying import refuse_unvarying, say_added
+from packager.workflows.varying import say_added
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +56,7 @@ def build(
     With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's, with the
     remote one of `[cache]` behind it.
     """
-    refuse_unverified(config, request.targets)
-    refuse_undelivered(config, request.targets)
-    refuse_unvarying(config, request.targets)
-    refuse_unencrypted(config, request)
-    refuse_replaced(config, request)
-    package_of(config)  # keys that cannot be trusted are refused before anything is made
-    judge_licenses(config, request, console)
-    if request.emit_spdx:
-        sbom.spdx_library()
+    refuse_unbuildable(config, request, console)
     with nullcontext(store) if store else opened_store(config.cache, console) as own:
         return build_in(own, config, request, console, origins)
 
@@ -191,8 +182,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
-    refuse_unvarying(config, request.targets)
-    judge_licenses(config, request, console)
+    refuse_uncheckable(config, request, console)
     with opened_store(config.cache, console) as store, store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)
         refuse_unwrappable(config, request.targets, runtimes, console)

@@ -3,6 +3,8 @@
 Otherwise, an untrusted project could ship any file of the build machine.
 """
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,8 @@ def refuse_outside(config: Config, project: Path, *, is_outside_allowed: bool = 
         for key, path in _shipped(config, name):
             try:
                 user_files.opened(path, limit_bytes=MAX_LICENSE_BYTES if key == "license" else None).close()
+            except FileNotFoundError:
+                continue  # `absent` names it, with all else that is missing
             except OSError as error:
                 raise ConfigError(
                     f"model.{name}.{key}: {path}: {error.strerror or error}",
@@ -34,6 +38,15 @@ def refuse_outside(config: Config, project: Path, *, is_outside_allowed: bool = 
                     f"model.{name}.{key}: {path} is hidden or outside the project and the model's folder",
                     hint="copy it beside mobpack.toml, or pass --allow-outside to ship it",
                 )
+
+
+def absent(config: Config) -> Iterator[ConfigError]:
+    """An error for each licence, labels file or alphabet that does not exist."""
+    for name in config.model:
+        for key, path in _shipped(config, name):
+            if not path.exists():
+                what = f"model.{name}.{key}: {path}: {os.strerror(errno.ENOENT)}"
+                yield ConfigError(what, hint="paths are relative to mobpack.toml")
 
 
 def _refuse_unseen(key: str, path: Path) -> None:

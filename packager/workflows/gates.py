@@ -28,6 +28,11 @@ class Rules:
     evidence: Path = EVIDENCE
     """folder for the evidence of failed comparisons; written only when one fails, and replaced as a whole"""
 
+    @property
+    def must_examine(self) -> bool:
+        """Whether a provider of which nothing is known fails."""
+        return self.strict or self.gates != NO_GATES
+
 
 def judge(report: Report, rules: Rules, console: Console) -> None:
     """Raises ParityError for a failed comparison, GateError for a model beyond the gates of `rules`, ModelError for

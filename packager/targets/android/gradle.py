@@ -143,13 +143,7 @@ def build_with_gradle(project: Path) -> Path:
 
     Raises ToolError if Gradle or the Android SDK is missing, or if the build fails or does not make exactly one .aar.
     """
-    gradle = shutil.which("gradle")
-    if not gradle:
-        oldest = pins()["android"]["gradle"]
-        raise ToolError(
-            "gradle not found on PATH",
-            hint=f"install Gradle {oldest} or later, or use the assembler embedded, which needs no Gradle",
-        )
+    gradle = program()
     if not has_android_sdk(project):
         raise ToolError(
             f"no Android SDK for {project}",
@@ -162,6 +156,18 @@ def build_with_gradle(project: Path) -> Path:
         hint=f"run `gradle :assembleRelease --stacktrace` in {project}",
     )
     return _built_aar(project)
+
+
+def program() -> str:
+    """Gradle's program. Raises ToolError if it is missing."""
+    found = shutil.which("gradle")
+    if not found:
+        oldest = pins()["android"]["gradle"]
+        raise ToolError(
+            "gradle not found on PATH",
+            hint=f"install Gradle {oldest} or later, or use the assembler embedded, which needs no Gradle",
+        )
+    return found
 
 
 def has_android_sdk(project: Path) -> bool:

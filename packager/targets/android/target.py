@@ -170,6 +170,13 @@ class Android:
         """Gradle downloads what it needs by itself."""
         return "Gradle" if self.assembler == "gradle" else ""
 
+    def refuse_without_tools(self) -> None:
+        """Looks for the program that compiles Kotlin."""
+        if self.assembler == "gradle":
+            gradle.program()
+        else:
+            kotlin.find_compiler()
+
     def view(
         self,
         package: Package,

@@ -135,6 +135,9 @@ class Ios:
         """Packages are laid out here."""
         return ""
 
+    def refuse_without_tools(self) -> None:
+        """mobpack assembles them by itself."""
+
     def view(
         self,
         package: Package,

@@ -112,6 +112,9 @@ class Web:
         """Packages are laid out here."""
         return ""
 
+    def refuse_without_tools(self) -> None:
+        """mobpack assembles them by itself."""
+
     def view(
         self,
         package: Package,
