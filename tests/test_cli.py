@@ -18,6 +18,7 @@ from packager import __version__, config, models
 from packager.cli import main
 from packager.cli.options import parse_shapes
 from packager.core.errors import ConfigError
+from packager.environments import web
 from packager.files.hashes import sha256_of
 from packager.providers import providers_of
 from tests.caches import empty_cache
@@ -447,9 +448,24 @@ def test_doctor_says_what_is_there_and_how_to_get_the_rest(mobpack: Mobpack) -> 
     assert parts["onnxruntime"]["present"] is True
     assert parts["onnxruntime"]["found"] == onnxruntime.__version__
     assert all(part["present"] or part["how-to-get"] for part in parts.values())
-    answer = mobpack("doctor")
+    answer = mobpack("doctor", "--details")
     assert answer.code == 0
     assert all(name in answer.out for name in parts)
+
+
+@pytest.mark.programs
+def test_doctor_begins_with_what_can_be_built_and_one_command_for_the_rest(
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "bare"))
+    first, second, last = mobpack("doctor").out.splitlines()
+    assert first == "you can build: android, ios, web, react_native, flutter"
+    assert re.fullmatch(r"models are compared on: cpu, reference; `mobpack doctor --install NAME` adds .*mnn.*", second)
+    assert last == "`mobpack doctor --details` lists every part, environment and runner"
+    monkeypatch.setattr(web, "node", lambda: "")
+    first = mobpack("doctor").out.splitlines()[0]
+    can, _, more = first.partition("; ")
+    assert ("web" in can, more) == (False, 'pip install "mobpack[web]", or install Node.js adds web')
 
 
 @pytest.mark.parametrize(

@@ -274,13 +274,13 @@ def test_doctor_lists_every_environment_and_what_to_do(doctor: Doctor) -> None:
     assert set(found) == set(ENVIRONMENTS)
     assert {each["state"] for each in found.values()} <= {"missing", "unsupported"}
     assert all(each["reason"] and each["about"] for each in found.values())
-    assert all(name in doctor()[1] for name in ENVIRONMENTS)
+    assert all(name in doctor("--details")[1] for name in ENVIRONMENTS)
 
 
 @pytest.mark.programs
 def test_doctor_installs_and_says_how_long_it_took(doctor: Doctor, pip: Path) -> None:
     serve(pip, "exit 0")
-    code, listed, messages = doctor("--install", "runtime")
+    code, listed, messages = doctor("--install", "runtime", "--details")
     assert code == 0
     assert "✓ install runtime" in messages
     assert "present" in listed

@@ -10,7 +10,9 @@ from packager.cli.options import json_option, print_json
 from packager.core.errors import MobpackError
 
 if TYPE_CHECKING:
-    from packager.workflows.doctor import Part
+    from collections.abc import Sequence
+
+    from packager.workflows.doctor import EnvironmentState, Part
 
 
 @click.command(short_help="Show what is installed and what is missing.")
@@ -21,16 +23,19 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Install an isolated environment, or `all` that have an ONNX Runtime. Repeatable.",
 )
+@click.option("--details", is_flag=True, help="Also list every part, environment and runner.")
 @json_option
-def doctor(names: tuple[str, ...], as_json: bool) -> None:
-    """Show what this machine can build and check, and how to install what is missing."""
+def doctor(names: tuple[str, ...], details: bool, as_json: bool) -> None:
+    """Show what this machine can build and compare on, and how to get more."""
     from packager.core.console import Console
     from packager.workflows.doctor import (
         environments_to_install,
         examine,
+        examine_builds,
         examine_environments,
         examine_frameworks,
         install_environment,
+        overview,
     )
     from packager.workflows.limits import limits
 
@@ -38,11 +43,12 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
         with Console(quiet=as_json).step(f"install {name}"):
             install_environment(name)
     parts, environments, runners = [*examine(), *shared_cache()], examine_environments(), examine_runners()
-    frameworks = examine_frameworks()
+    builds, frameworks = examine_builds(), examine_frameworks()
     lacking = limits(sys.platform)
     if as_json:
         print_json(
             {
+                "builds": [asdict(each) for each in builds],
                 "parts": [
                     {
                         "name": part.name,
@@ -60,6 +66,29 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
             }
         )
         return
+    console = Console()
+    for line in overview(builds, runners):
+        console.result(line)
+    for part in parts:
+        if part.is_required and not part.is_present:
+            console.result(f"missing: {part.name}, for {part.needed_for}: {part.how_to_get}")
+    if details:
+        show_details(parts, environments, frameworks, runners)
+    else:
+        console.result("`mobpack doctor --details` lists every part, environment and runner")
+    if lacking:
+        console.table("What this system lacks", ["what", "why"], [[limit.what, limit.reason] for limit in lacking])
+
+
+def show_details(
+    parts: "Sequence[Part]",
+    environments: "Sequence[EnvironmentState]",
+    frameworks: "Sequence[EnvironmentState]",
+    runners: "Sequence[tuple[str, str, str]]",
+) -> None:
+    """Prints a table for each kind of thing."""
+    from packager.core.console import Console
+
     rows = [
         [
             "yes" if part.is_present else "no",
@@ -86,8 +115,6 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
         ["", "name", "what it is", "what is missing"],
         [["no" if missing else "yes", name, about, missing] for name, about, missing in runners],
     )
-    if lacking:
-        console.table("What this system lacks", ["what", "why"], [[limit.what, limit.reason] for limit in lacking])
 
 
 def shared_cache() -> "list[Part]":
@@ -107,7 +134,15 @@ def shared_cache() -> "list[Part]":
         found = "" if problem else table.remote
     except MobpackError as error:
         problem = f"{error.message}; {error.hint}"
-    return [Part(name="shared cache", needed_for="results of other machines", found=found, how_to_get=problem)]
+    return [
+        Part(
+            name="shared cache",
+            needed_for="results of other machines",
+            found=found,
+            how_to_get=problem,
+            is_required=True,
+        )
+    ]
 
 
 def examine_runners() -> list[tuple[str, str, str]]:

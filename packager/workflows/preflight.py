@@ -1,7 +1,6 @@
 """What a build or a check needs: all of it is looked for before anything is computed, and all that lacks is said at
 once."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.environments import ENVIRONMENTS, SHIPPED
-from packager.environments.environment import refuse_unsupported
+from packager.environments.environment import INSTALL, refuse_unsupported
 from packager.samples import refuse_no_samples
 from packager.targets.target import variants_of
 from packager.verification.numbers import absent, chosen
@@ -29,7 +28,6 @@ from packager.workflows.varying import refuse_unvarying
 Check = Callable[[], object]
 """Raises a MobpackError for what lacks."""
 SAMPLES = "name an .npz file, a folder of samples, or module:function; paths are relative to mobpack.toml"
-INSTALL = re.compile(r"`(mobpack doctor --install) ([\w-]+)`")
 
 
 def refuse_unbuildable(config: Config, request: Request, console: Console) -> None:
@@ -74,7 +72,7 @@ def refuse(*problems: Iterator[MobpackError]) -> None:
 
 def _hint(found: Sequence[MobpackError]) -> str:
     """One command for all environments that are missing."""
-    names = [name for each in found for _, name in INSTALL.findall(f"{each.message} {each.hint}")]
+    names = [name for each in found for name in INSTALL.findall(f"{each.message} {each.hint}")]
     if not names:
         return "mend all of them, then run the same command again"
     options = " ".join(f"--install {name}" for name in dict.fromkeys(names))
