@@ -330,6 +330,74 @@ def test_a_quantization_without_a_zero_point_has_limits_of_unsigned_bytes() -> N
     assert numpy.allclose(y, [0, -0.5, -5, -5.1])
 
 
+@pytest.mark.parametrize(("dtype", "least"), [("uint8", 0), ("uint16", 0), ("uint4", 0), ("int4", -8), ("int8", -128)])
+@pytest.mark.parametrize("is_given", [True, False])
+def test_limits_are_those_of_the_integers(dtype: str, least: int, is_given: bool) -> None:
+    kind = TensorProto.DataType.Value(dtype.upper())
+    zero = helper.make_tensor("z", kind, [], [least if is_given else 0])
+    graph = """(float[4] x) => (float[4] y) {
+        q = QuantizeLinear (x, s, z)
+        d = DequantizeLinear (q, s, z)
+        y = Neg (d)
+    }"""
+    model = onnx_model(graph, weights={"s": numpy.array(0.25, numpy.float32)}, opsets={"": 21}, ir_version=10)
+    model.graph.initializer.append(zero)
+    if not is_given:
+        for node in model.graph.node[:2]:
+            del node.input[2]
+        model.graph.node[0].attribute.append(helper.make_attribute("output_dtype", kind))
+    found = dequantized(model)
+    x = numpy.array([-3, 0.5, 2, 1e6], numpy.float32)
+    expected, (ours,) = run(model, x=x)[0], run(found, x=x)
+    is_limited = is_given or not dtype.startswith("int")
+    assert (operators(found)[0] == "Clip") is is_limited
+    assert numpy.array_equal(ours, expected if is_limited else -x)
+
+
+PAIR = """(float[2, 4] x) => (float[2, 4] y) {
+    q = QuantizeLinear <axis = 1> (x, s, z)
+    d = DequantizeLinear <axis = 1> (q, t, p)
+    y = Neg (d)
+}"""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"t": numpy.array(0.1, numpy.float32)},
+        {"p": numpy.array(7, numpy.int8)},
+        {"s": scales(4), "z": numpy.zeros(4, numpy.int8)},
+        {"s": scales(4), "t": scales(4)[::-1], "z": numpy.zeros(4, numpy.int8), "p": numpy.zeros(4, numpy.int8)},
+    ],
+    ids=["scale", "zero point", "one scale and many", "scales in another order"],
+)
+def test_a_pair_that_does_more_than_round_stays(changes: Mapping[str, Array]) -> None:
+    weights = {**S8, "t": S8["s"], "p": S8["z"], **changes}
+    model = onnx_model(PAIR, weights=weights)
+    found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
+    x = numpy.random.default_rng(0).standard_normal((2, 4)).astype(numpy.float32)
+    numpy.testing.assert_array_equal(run(found, x=x)[0], run(model, x=x)[0])
+
+
+def test_a_pair_along_two_axes_stays() -> None:
+    weights = {"s": scales(2), "z": numpy.zeros(2, numpy.int8), "t": scales(2), "p": numpy.zeros(2, numpy.int8)}
+    model = onnx_model(PAIR.replace("2, 4", "2, 2").replace("axis = 1", "axis = 0", 1), weights=weights)
+    found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
+    x = numpy.random.default_rng(0).standard_normal((2, 2)).astype(numpy.float32)
+    numpy.testing.assert_array_equal(run(found, x=x)[0], run(model, x=x)[0])
+
+
+def test_integers_that_are_quantized_stay() -> None:
+    graph = """(int32[4] x) => (float[4] y) {
+        q = QuantizeLinear (x, s, z)
+        d = DequantizeLinear (q, s, z)
+        y = Neg (d)
+    }"""
+    model = infer_shapes(onnx_model(graph, weights=S8))
+    found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
+    assert operators(found) == ["QuantizeLinear", "DequantizeLinear", "Neg"]
+
+
 def test_limits_of_an_output_keep_its_name() -> None:
     graph = "(float[4] x) => (float[4] y) { q = QuantizeLinear (x, s) y = DequantizeLinear (q, s) }"
     found = dequantized(onnx_model(graph, weights={"s": numpy.array(0.02, numpy.float32)}))

@@ -14,6 +14,7 @@ from packager.graph import traversal
 from packager.models import functions, joining, merging, opsets, shapes, signature, skeleton, weights
 from packager.models.renaming import rename
 from packager.models.traits import traits
+from packager.models.zero_points import write_zero_points
 from packager.rewriting.finishing import free_initializers
 from packager.rewriting.lifting import settle
 from packager.rewriting.order import sort_nodes
@@ -68,6 +69,7 @@ def load(
     lowered = opsets.lower_ir_version(proto)
     sort_nodes(proto)
     check(proto, path)
+    write_zero_points(proto)
     shapes.forget_unknown(proto)
     rename(proto, renamed or {}, f"[model.{name}.rename]")
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy
     from onnx import GraphProto, NodeProto, TensorProto
 
+LAYOUT = ("axis", "block_size")
 ConstantReader = Callable[[str], "numpy.ndarray"]
 
 
@@ -34,8 +35,8 @@ class Dequantized:
 
 
 def _dequantize(draft: Draft) -> None:
-    """Replaces DequantizeLinear of constants by float constants, and every QuantizeLinear -> DequantizeLinear by
-    nothing, or by the limits that it implies. Drops unused nodes."""
+    """Replaces DequantizeLinear of constants by float constants, and every QuantizeLinear -> DequantizeLinear that only
+    rounds by nothing, or by the limits that it implies. Drops unused nodes."""
     from onnx import numpy_helper
 
     graph, constants = draft.graph, constant_tensors(draft.graph)
@@ -53,7 +54,7 @@ def _dequantize(draft: Draft) -> None:
         if all(name in constants for name in node.input if name):
             graph.initializer.append(numpy_helper.from_array(_dequantized(node, read), node.output[0]))
             gone.add(id(node))
-        elif source is not None and source.op_type == "QuantizeLinear":
+        elif source is not None and source.op_type == "QuantizeLinear" and _is_undone(draft, source, node, read):
             value = source.input[0]
             is_known = value not in constants and all(name in constants for name in source.input[1:] if name)
             limits = _limits(source, read) if is_known else ()
@@ -66,6 +67,29 @@ def _dequantize(draft: Draft) -> None:
                 gone.add(id(node))
     _rename(graph, renamed)
     draft.replace_nodes(_used([node for node in graph.node if id(node) not in gone], draft.outputs))
+
+
+def _is_undone(draft: Draft, quantize: "NodeProto", dequantize: "NodeProto", read: ConstantReader) -> bool:
+    """Whether `dequantize` gives the numbers that `quantize` has taken, except for rounding: pairs of different scales,
+    zero points, axes, blocks or types of numbers compute something else."""
+    import numpy
+
+    def is_same(index: int) -> bool:
+        one, other = ((node.input[index] if len(node.input) > index else "") for node in (quantize, dequantize))
+        if one == other or not {one, other} <= {*draft.constants, ""}:
+            return one == other
+        first, second = (read(name) if name else None for name in (one, other))
+        if first is None or second is None:
+            return not numpy.any(second if first is None else first)
+        return first.dtype == second.dtype and numpy.array_equal(first, second)
+
+    layouts = [{each.name: each.i for each in node.attribute if each.name in LAYOUT} for node in (quantize, dequantize)]
+    is_one = quantize.input[1] in draft.constants and read(quantize.input[1]).size == 1
+    if not (is_same(1) and is_same(2) and (is_one or layouts[0] == layouts[1])):
+        return False
+    values = (*draft.graph.input, *draft.graph.value_info, *draft.graph.output)
+    ends = (quantize.input[0], dequantize.output[0])  # QuantizeLinear takes int32, too
+    return len({value.type.tensor_type.elem_type for value in values if value.name in ends}) < 2
 
 
 def _dequantized(node: "NodeProto", read: ConstantReader) -> "numpy.ndarray":
@@ -93,13 +117,17 @@ def _limits(node: "NodeProto", read: ConstantReader) -> "tuple[numpy.ndarray, ..
     """Minimum and, if one holds for all channels, maximum that QuantizeLinear `node` lets through. Empty if negative
     numbers pass: then no Relu was dropped there."""
     import numpy
+    from onnx import TensorProto, helper
 
     scale = read(node.input[1])
-    zero = read(node.input[2]) if len(node.input) > 2 and node.input[2] else numpy.zeros((), numpy.uint8)
-    if zero.dtype.kind not in "iu" or (zero != numpy.iinfo(zero.dtype).min).any():
+    said = next((each.i for each in node.attribute if each.name == "output_dtype" and each.i), int(TensorProto.UINT8))
+    is_given = len(node.input) > 2 and node.input[2]
+    zero = read(node.input[2]) if is_given else numpy.zeros((), helper.tensor_dtype_to_np_dtype(said))
+    sign, _, bits = zero.dtype.name.partition("int")
+    if not bits or (zero.astype(numpy.int64) != (0 if sign else -(2 ** (int(bits) - 1)))).any():
         return ()
     least = numpy.zeros((), scale.dtype)
-    steps = numpy.iinfo(zero.dtype).max - numpy.iinfo(zero.dtype).min
+    steps = 2 ** int(bits) - 1
     return (least,) if scale.size > 1 else (least, numpy.asarray(scale.reshape(()) * steps, scale.dtype))
 
 

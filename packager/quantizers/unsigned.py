@@ -6,10 +6,13 @@ scale + zero_point saturates at 0 and 255 instead of -128 and 127.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
 from packager.rewriting.draft import Draft
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 SHIFT = 128
 SUFFIX = "_unsigned"
@@ -36,17 +39,20 @@ class Unsigned:
         points = _ZeroPoints(draft)
         described = {value.name: value for value in draft.graph.value_info}
         for node in draft.graph.node:
-            if node.op_type != "QuantizeLinear" or len(node.input) < 3 or not points.is_int8(node.input[2]):
+            if node.op_type != "QuantizeLinear" or not points.is_int8(node):
                 continue
             (value,) = node.output
             pair = [node, *draft.consumers.get(value, ())]
             if value in draft.outputs or any(
-                each.op_type != "DequantizeLinear" or each.input[0] != value or not points.is_int8(each.input[2])
+                each.op_type != "DequantizeLinear" or each.input[0] != value or not points.is_int8(each)
                 for each in pair[1:]
             ):
                 continue
             for each in pair:
                 each.input[2] = points.unsigned(each.input[2])
+            kept = [each for each in node.attribute if each.name != "output_dtype"]  # the type of the zero point before
+            del node.attribute[:]
+            node.attribute.extend(kept)
             if value in described:
                 described[value].type.tensor_type.elem_type = TensorProto.UINT8
 
@@ -58,8 +64,9 @@ class _ZeroPoints:
     draft: Draft
     made: dict[str, str] = field(default_factory=dict)
 
-    def is_int8(self, name: str) -> bool:
-        constant = self.draft.constants.get(name)
+    def is_int8(self, node: "NodeProto") -> bool:
+        """Whether `node`, which quantizes or dequantizes, says so."""
+        constant = self.draft.constants.get(node.input[2]) if len(node.input) > 2 else None
         return constant is not None and constant.data_type == constant.INT8
 
     def unsigned(self, name: str) -> str:
