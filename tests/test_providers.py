@@ -10,6 +10,7 @@ from typing import ClassVar
 import pytest
 
 from packager import plan
+from packager.core.cost import Cost
 from packager.core.errors import ConfigError, SettingError
 from packager.core.findings import Report
 from packager.core.values import GraphRequirements, Style, Traits, baseline
@@ -85,6 +86,7 @@ class Abacus:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
     HIDES_NODES: ClassVar[bool] = False
+    COST: ClassVar[Cost | None] = None
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def options(self) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ import pytest
 from packager import config, plan
 from packager.config import Config
 from packager.core.console import Console
+from packager.core.cost import Estimate, Kind
 from packager.core.decision import Weighed
 from packager.core.findings import Partition
 from packager.core.values import Choice, Plan, Style, baseline
@@ -24,9 +25,15 @@ from tests.toolchain.forks import forked
 __all__ = ["forked"]
 pytestmark = pytest.mark.processes
 
+FASTER = Estimate(cpu_ms=10, work_ms=10, own_ms=5, calls_ms=0, copies_ms=0)
 MEASURED = Partition(
     model="m", target="android", provider="xnnpack", sha256="b", taken_count=36, node_count=100, partition_count=31,
-    share=1.0, is_measured=True,
+    share=1.0, is_measured=True, estimate=FASTER,
+)  # fmt: skip
+CALLED = Estimate(cpu_ms=2, work_ms=1.9, own_ms=0.7, calls_ms=0.5, copies_ms=0.01)
+PREDICTED = replace(
+    MEASURED, target="ios", provider="coreml", taken_count=18, node_count=19, partition_count=1, is_measured=False,
+    estimate=CALLED,
 )  # fmt: skip
 
 
@@ -36,6 +43,12 @@ def two_files(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     folder = tmp_path_factory.mktemp("plan")
     variant = baseline(loaded(folder, linear()))
     return plan.make(variant, Android(), Store(folder / "store"), lambda part: None)
+
+
+@pytest.fixture(scope="module")
+def for_ios(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    folder = tmp_path_factory.mktemp("ios")
+    return plan.make(baseline(loaded(folder, linear())), Ios(), Store(folder / "store"), lambda part: None)
 
 
 def verdict(made: Plan, partition: Partition) -> Weighed:
@@ -55,7 +68,7 @@ def sized(made: Plan, folder: Path, *, cpu: int, other: int) -> Plan:
     return replace(made, choices=(of(first, other), of(last, cpu)))
 
 
-def test_most_of_the_macs_and_a_third_of_the_nodes_are_worth_a_file(two_files: Plan) -> None:
+def test_a_provider_that_saves_time_is_worth_a_file(two_files: Plan) -> None:
     assert verdict(two_files, MEASURED) == Weighed(
         provider="xnnpack",
         is_worth=True,
@@ -66,10 +79,24 @@ def test_most_of_the_macs_and_a_third_of_the_nodes_are_worth_a_file(two_files: P
 @pytest.mark.parametrize(
     ("partition", "reason"),
     [
-        (replace(MEASURED, share=0.89), "less than 90% of the MACs"),
         (replace(MEASURED, share=None), "no product or convolution to speed up"),
-        (replace(MEASURED, taken_count=33), "less than a third of the nodes"),
-        (replace(MEASURED, is_measured=False, taken_count=99, partition_count=5), "fewer than 20 nodes in each"),
+        (replace(MEASURED, share=0.0), "it takes no product or convolution"),
+        (
+            replace(MEASURED, estimate=replace(FASTER, own_ms=9.1)),
+            "about 9.1 ms a run with it, 10.0 ms on the CPU alone: 9.1 ms of work there",
+        ),
+        (
+            replace(
+                MEASURED,
+                estimate=replace(FASTER, work_ms=9, own_ms=12, slower=Kind.NARROW, slower_ms=11, slower_cpu_ms=5),
+            ),
+            "about 13.0 ms a run with it, 10.0 ms on the CPU alone: 12.0 ms of work there "
+            "(11.0 ms in convolutions with fewer than 16 outputs, 5.0 ms on the CPU), 1.0 ms on the CPU",
+        ),
+        (
+            replace(MEASURED, estimate=Estimate(cpu_ms=0.15, work_ms=0.15, own_ms=0.06, calls_ms=0, copies_ms=0)),
+            "0.15 ms of work, of which it saves 0.09 ms",
+        ),
         (replace(MEASURED, refusal="no such kernel"), "does not start: no such kernel"),
         (replace(MEASURED, skipped="run mobpack doctor --install android"), "not examined: run mobpack doctor"),
     ],
@@ -80,8 +107,49 @@ def test_the_cpu_runs_the_others_and_the_reason_says_why(partition: Partition, r
     assert reason in found.reason
 
 
-def test_a_prediction_of_few_partitions_counts(two_files: Plan) -> None:
-    assert verdict(two_files, replace(MEASURED, is_measured=False, taken_count=100, partition_count=5)).is_worth
+@pytest.mark.parametrize("node_count", [19, 1900])
+def test_numbers_of_nodes_decide_nothing(node_count: int, for_ios: Plan) -> None:
+    found = verdict(for_ios, replace(PREDICTED, node_count=node_count))
+    assert found == Weighed(
+        provider="coreml",
+        is_worth=True,
+        reason=f"18 of {node_count} nodes in 1 partition, 100.0% of the MACs (predicted)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("estimate", "partition_count", "reason"),
+    [
+        (
+            Estimate(cpu_ms=0.05, work_ms=0.05, own_ms=0.02, calls_ms=0.5, copies_ms=0),
+            1,
+            "0.05 ms of work, 0.5 ms a call",
+        ),
+        (
+            Estimate(cpu_ms=3, work_ms=2.5, own_ms=1, calls_ms=3, copies_ms=0.1),
+            6,
+            "2.5 ms of work, 6 calls of 0.5 ms each",
+        ),
+        (
+            Estimate(cpu_ms=2, work_ms=1.9, own_ms=0.7, calls_ms=1, copies_ms=0.05),
+            2,
+            "about 1.9 ms a run with it, 2.0 ms on the CPU alone: 0.70 ms of work there, 0.10 ms on the CPU, "
+            "2 calls of 0.5 ms each, 0.05 ms for copies",
+        ),
+        (
+            replace(CALLED, open_value="hidden"),
+            1,
+            "'hidden' has sizes that only a run decides, with which it is slow: fix them in [model.m.shapes]",
+        ),
+    ],
+)
+def test_reasons_are_in_time_and_true_of_one_partition(
+    estimate: Estimate, partition_count: int, reason: str, for_ios: Plan
+) -> None:
+    found = verdict(for_ios, replace(PREDICTED, estimate=estimate, partition_count=partition_count))
+    assert not found.is_worth
+    assert found.reason.endswith(f" (predicted): {reason}")
+    assert ("each" in found.reason) is (partition_count > 1)
 
 
 def test_a_provider_that_multiplies_the_models_is_left_out(two_files: Plan, tmp_path: Path) -> None:
@@ -99,7 +167,7 @@ def test_weights_that_files_share_count_once(tmp_path: Path) -> None:
     variant = baseline(loaded(tmp_path, linear(columns=4096)))
     made = plan.make(variant, Ios(), Store(tmp_path / "store"), lambda part: None)
     assert made.choices[0].compiled.path.stat().st_size > 1_000_000
-    partition = replace(MEASURED, provider="coreml", sha256=made.choices[0].compiled.sha256)
+    partition = replace(PREDICTED, sha256=made.choices[0].compiled.sha256)
     (found,) = weigh(made, [partition])
     assert found.is_worth
 

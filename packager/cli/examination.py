@@ -32,6 +32,8 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
             ["provider", "nodes", "partitions", "MACs", "CPU fallbacks", "source"],
             [_partition_row(each) for each in mine],
         )
+    for words in dict.fromkeys(each.contract for each in mine if each.contract):
+        console.result(words)
     console.table(
         "",
         ["file", "for", "kernels"],

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.core.cost import Estimate
 from packager.core.values import Style
 
 NUMBERS_IN_JSON = {"ser_json_inf_nan": "strings"}
@@ -262,7 +263,7 @@ class CpuFallback:
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """The part of a file's graph that a provider takes."""
+    """The part of a model's graph that a provider takes of a file."""
 
     model: str
     target: str
@@ -272,13 +273,19 @@ class Partition:
     soc_models: tuple[str, ...] = ()
     """chips that the file was compiled for; empty for any"""
     taken_count: int = 0
-    """nodes of the file that the provider runs"""
+    """nodes of the model that the provider runs"""
     node_count: int = 0
-    """nodes of the file"""
+    """nodes of the model in the file, without those that a contract added"""
+    added_count: int = 0
+    """nodes that the contract added before and after the model"""
+    added_taken_count: int = 0
+    """those that the provider runs, too: they count for nothing else here"""
     partition_count: int = 0
-    """partitions of the graph on the provider: every border between two is a copy"""
+    """partitions of the model on the provider: every border between two is a copy"""
     share: float | None = None
-    """of the MACs, 0 to 1, estimated from shapes; None if the file has no operator with MACs"""
+    """of the model's MACs, 0 to 1, estimated from shapes; None if it has no operator with MACs"""
+    estimate: Estimate | None = None
+    """how long a run takes; None without nodes that the provider takes, or if what it costs is unknown"""
     left: tuple[CpuFallback, ...] = ()
     by: str = ""
     """source of the result: the provider itself, or rules derived from its source code"""
@@ -288,6 +295,15 @@ class Partition:
     """why the provider cannot open the file, in words: an app then tries the next provider; empty if it can"""
     skipped: str = ""
     """why there is no result, in words; empty if there is one"""
+
+    @property
+    def contract(self) -> str:
+        """Fate of the nodes that a contract added, in words; empty without any, and without a result."""
+        if not self.added_count or self.skipped or self.refusal:
+            return ""
+        taken, left = self.added_taken_count, self.added_count - self.added_taken_count
+        where = f"{self.provider} runs {taken} of them, the CPU {left}" if taken else "the CPU runs them"
+        return f"the contract adds {self.added_count} nodes before and after the model: {where}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,9 +19,13 @@ def macs(graph: Graph) -> Mapping[str, int]:
 
 
 def _of(graph: Graph, node: Node) -> int:
-    inside = sum(sum(macs(subgraph).values()) for subgraph in node.subgraphs)
+    return macs_of(graph, node) + sum(sum(macs(subgraph).values()) for subgraph in node.subgraphs)
+
+
+def macs_of(graph: Graph, node: Node) -> int:
+    """MACs of one node of `graph`, without those of its subgraphs."""
     counter = COUNTERS.get(node.op)
-    return inside + (counter(graph, node) if counter else 0)
+    return counter(graph, node) if counter else 0
 
 
 def _shape(graph: Graph, name: str) -> Shape:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.core.cost import Cost, Rates
 from packager.core.errors import SettingError, nearest
 from packager.core.values import GraphRequirements, Precision, Style, Traits
 
@@ -21,6 +22,16 @@ class Coreml:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
+    COST: ClassVar[Cost | None] = Cost(
+        cpu=Rates.even(10),
+        own=Rates.even(3.7),
+        call_ms=0.5,
+        copy_gb_s=5,
+        most=0.8,
+        needs_sizes=True,
+    )
+    """270 G MACs a second and 0.5 ms a call fit what others measured (docs/performance.md, "What a provider costs");
+    100 G on two cores of the CPU and 5 GB/s for copies are assumptions."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "MLComputeUnits": ("CPUAndNeuralEngine", "CPUAndGPU", "CPUOnly"),
         "ModelFormat": ("NeuralNetwork",),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.core.cost import Cost
 from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 
@@ -16,6 +17,8 @@ class Cpu:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
+    COST: ClassVar[Cost | None] = None
+    """It is what others are compared with."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def options(self) -> Mapping[str, str]:

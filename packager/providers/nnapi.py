@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.core.cost import Cost, Rates
 from packager.core.values import GraphRequirements, Style, Traits
 
 
@@ -16,6 +17,10 @@ class Nnapi:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = False
+    COST: ClassVar[Cost | None] = Cost(
+        cpu=Rates.even(10), own=Rates.even(3.7), call_ms=1, copy_gb_s=5, most=0.8, needs_sizes=True
+    )
+    """As Core ML's, with calls of a driver in another process: nobody has published times. It is in no defaults."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     use_fp16: bool = False

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
+from packager.core.cost import Cost
 from packager.core.values import GraphRequirements, Traits
 
 
@@ -22,7 +23,8 @@ class Provider(Protocol):
     HIDES_NODES: ClassVar[bool]
     """whether ONNX Runtime's record of assigned nodes omits those that it lays out anew: those of providers that change
     the layout of nodes and run each with a kernel, instead of compiling several"""
-
+    COST: ClassVar[Cost | None]
+    """what a run costs, which decides whether a provider of the defaults stands before the CPU; None if unknown"""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]]
     """options and values that may be faster on some devices, by ONNX Runtime's names; each is tried alone"""
 

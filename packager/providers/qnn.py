@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.core.cost import Cost, Rates
 from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 
@@ -16,6 +17,10 @@ class Qnn:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ("QTI", "Qualcomm")
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
     HIDES_NODES: ClassVar[bool] = False
+    COST: ClassVar[Cost | None] = Cost(
+        cpu=Rates.even(10), own=Rates.even(3.7), call_ms=1, copy_gb_s=5, most=0.8, needs_sizes=True
+    )
+    """As Core ML's, with calls of "a few hundred µs" to several ms (Qualcomm's Hexagon SDK). It is in no defaults."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "htp_performance_mode": ("sustained_high_performance", "high_performance", "balanced"),
         "htp_graph_finalization_optimization_mode": ("1",),

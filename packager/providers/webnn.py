@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from packager.core.cost import Cost
 from packager.core.values import GraphRequirements, Style, Traits
 
 
@@ -16,6 +17,8 @@ class Webnn:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
+    COST: ClassVar[Cost | None] = None
+    """Unknown: it runs on whatever the system has."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     device_type: Literal["cpu", "gpu", "npu"] = "gpu"

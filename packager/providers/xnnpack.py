@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.core.cost import Cost, Rates
 from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 
@@ -16,6 +17,13 @@ class Xnnpack:
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
     HIDES_NODES: ClassVar[bool] = True
+    COST: ClassVar[Cost | None] = Cost(
+        cpu=Rates(depthwise=900, stem=200, narrow=600, pointwise=46, dense=46, product=25),
+        own=Rates(depthwise=125, stem=90, narrow=1000, pointwise=43, dense=50, product=25),
+        most=0.9,
+        needs_sizes=False,
+    )
+    """Measured on x86_64 with one thread (docs/performance.md, "What a provider costs"); it copies no values."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def options(self) -> Mapping[str, str]:

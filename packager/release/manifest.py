@@ -291,6 +291,11 @@ def partition_entry(partition: Partition) -> dict[str, object]:
             {"operator": left.operator, "count": left.count, "reason": left.reason, "example": left.example}
             for left in partition.left
         ],
+        **(
+            {"contract": {"nodes": partition.added_count, "taken": partition.added_taken_count}}
+            if partition.added_count
+            else {}
+        ),
     }
 
 

@@ -259,6 +259,7 @@ def _partition(partition: Partition) -> PartitionEntry:
             FallbackEntry(operator=each.operator, count=each.count, reason=each.reason, example=each.example)
             for each in partition.left
         ),
+        contract=partition.contract,
         refusal=placeless(partition.refusal),
         skipped=placeless(partition.skipped),
     )

@@ -248,11 +248,14 @@ class PartitionEntry:
     is_measured: bool
     """whether the provider itself reported it"""
     nodes: int
+    """of the model, without those of its contract"""
     taken: int
     partitions: int
     share: float | None
     """share of the MACs, 0 to 1; null if there are none, or if unknown"""
     left: tuple[FallbackEntry, ...]
+    contract: str
+    """fate of the nodes that a contract added, which count for nothing above, as text; empty without any"""
     refusal: str
     """why the provider cannot open the file, as text; empty if it can"""
     skipped: str

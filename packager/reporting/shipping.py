@@ -95,6 +95,7 @@ def partition_view(entry: PartitionEntry) -> PartitionView:
             share="",
             pieces="",
             left=(),
+            contract="",
             by=entry.skipped or f"{entry.by}: {entry.refusal}",
         )
     return PartitionView(
@@ -105,6 +106,7 @@ def partition_view(entry: PartitionEntry) -> PartitionView:
         share="none in it" if entry.share is None else percent(entry.share),
         pieces=f"{entry.partitions:,}",
         left=tuple(map(_fallback, entry.left)),
+        contract=entry.contract,
         by=f"{'measured' if entry.is_measured else 'predicted'}: {entry.by}",
     )
 

@@ -150,6 +150,8 @@ class PartitionView:
     share: str
     pieces: str
     left: tuple[str, ...]
+    contract: str
+    """fate of the nodes that a contract added; empty without any"""
     by: str
 
 

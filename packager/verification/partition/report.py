@@ -14,8 +14,10 @@ from packager.models.graphs import read_graph as read_onnx
 from packager.providers import CPU, provider_of
 from packager.verification.partition import coreml, groups, nnapi
 from packager.verification.partition.device import DeviceProvider, measure_on_android
+from packager.verification.partition.estimating import estimated
 from packager.verification.partition.kernels import graph_of
 from packager.verification.partition.measured import SOURCES, Assignment, measure
+from packager.verification.partition.own import own_part
 from packager.verification.partition.rules import Prediction
 
 ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
@@ -141,7 +143,7 @@ def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partit
         choice,
         graph,
         taken=taken | _merged(assignment, taken, graph),
-        partition_count=len(groups.partitions(graph, taken & {node.name for node in graph.nodes})),
+        pieces=groups.partitions(graph, taken & {node.name for node in graph.nodes}),
         reasons=_reasons(choice.provider, graph),
         by=assignment.by,
         is_measured=True,
@@ -180,7 +182,7 @@ def _predicted(plan: Plan, choice: Choice, graph: Graph, prediction: Prediction)
         choice,
         graph,
         taken=frozenset(name for names in prediction.partitions for name in names),
-        partition_count=len(prediction.partitions),
+        pieces=prediction.partitions,
         reasons=prediction.left,
         by=prediction.by,
         is_measured=False,
@@ -193,19 +195,26 @@ def _partition(
     graph: Graph,
     *,
     taken: frozenset[str],
-    partition_count: int,
+    pieces: Sequence[Sequence[str]],
     reasons: Mapping[str, str],
     by: str,
     is_measured: bool,
 ) -> Partition:
-    work = macs(graph)
+    """The model's own part of what was found about `graph`. Partitions of added nodes alone are none."""
+    model = own_part(graph)
+    work = macs(model)
     total = sum(work.values())
+    own = {node.name for node in model.nodes}
+    own_pieces = tuple(kept for names in pieces if (kept := tuple(name for name in names if name in own)))
+    cost = provider_of(choice.provider).COST
     return replace(
         _empty(plan, choice, graph),
-        taken_count=sum(node.name in taken for node in graph.nodes),
-        partition_count=partition_count,
+        taken_count=len(taken & own),
+        added_taken_count=sum(node.name in taken for node in graph.nodes) - len(taken & own),
+        partition_count=len(own_pieces),
         share=sum(count for name, count in work.items() if name in taken) / total if total else None,
-        left=_left(graph, taken, reasons),
+        estimate=estimated(model, own_pieces, cost) if cost and own_pieces else None,
+        left=_left(model, taken, reasons),
         by=by,
         is_measured=is_measured,
     )
@@ -227,11 +236,12 @@ def _left(graph: Graph, taken: frozenset[str], reasons: Mapping[str, str]) -> tu
 def _context(plan: Plan, choice: Choice) -> Partition:
     """The partition of a provider's own compiler, read from the file: a node for each partition, and the nodes it
     left."""
-    graph, whole = graph_of(choice.compiled), read_onnx(choice.compiled.variant.graph)
+    whole = graph_of(choice.compiled)
+    graph, before = own_part(whole), own_part(read_onnx(choice.compiled.variant.graph))
     pieces = [node.name for node in graph.nodes if node.op == "EPContext"]
-    total = sum(macs(whole).values())
+    total = sum(macs(before).values())
     return replace(
-        _empty(plan, choice, graph),
+        _empty(plan, choice, whole),
         taken_count=len(pieces),
         partition_count=len(pieces),
         share=1 - sum(macs(graph).values()) / total if total else None,
@@ -242,18 +252,20 @@ def _context(plan: Plan, choice: Choice) -> Partition:
 
 
 def _refused(plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "") -> Partition:
-    share = 0.0 if macs(graph) else None
+    share = 0.0 if macs(own_part(graph)) else None
     return replace(_empty(plan, choice, graph), share=share, by=by, is_measured=True, refusal=refusal)
 
 
 def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str = "") -> Partition:
     """A partition without nodes."""
+    node_count = len(own_part(graph).nodes)
     return Partition(
         model=plan.model.name,
         target=plan.target,
         provider=choice.provider,
         sha256=choice.compiled.sha256,
         soc_models=choice.soc_models,
-        node_count=len(graph.nodes),
+        node_count=node_count,
+        added_count=len(graph.nodes) - node_count,
         skipped=skipped,
     )

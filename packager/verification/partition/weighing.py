@@ -1,26 +1,25 @@
-"""Decides whether a provider that nobody named stands before the CPU: what it brings against what it adds.
+"""Decides whether a provider that nobody named stands before the CPU: what it saves against what it costs.
 
-The limits follow from `python -m benchmarks.xnnpack` (docs/performance.md): no model of which XNNPACK takes nine tenths
-of the MACs and a third of the nodes is slower on it than on the CPU by more than 2 %, and most are twice as fast;
-among the others some are slower. The number of partitions does not tell there: page orientation has 31 and is faster. A
-provider that is only predicted is on another processor, where each border is a copy that nobody has timed here: it must
-take the graph in few partitions.
+Both are estimated from the graph alone (`estimating.py`), with what each provider states about itself (`COST`). The
+estimates of measured models, and those that are wrong, are in docs/performance.md, "What a provider costs". The nodes
+of a contract do not count: they run on the CPU with every provider.
 """
 
 from collections.abc import Iterator, Sequence
 
 from packager.compile.converter import has_grown
 from packager.core.console import size
+from packager.core.cost import Cost, Estimate
 from packager.core.decision import Weighed
 from packager.core.findings import Partition
 from packager.core.values import Choice, Plan
 from packager.files.hashes import known_sha256
-from packager.providers import CPU
+from packager.providers import CPU, provider_of
 
-LEAST_MACS, LEAST_NODES = 0.9, 1 / 3
-"""Shares of the graph that a provider must take."""
-LEAST_NODES_OF_PARTITION = 20
-"""Mean number of nodes in a predicted partition."""
+LEAST_SAVING_MS = 0.1
+"""A provider that saves less in a run is not worth another file."""
+SHOWN_MS = 0.01
+"""Shorter times are not told apart in reasons."""
 
 
 def weigh(plan: Plan, partitions: Sequence[Partition]) -> tuple[Weighed, ...]:
@@ -39,21 +38,65 @@ def weighed(plan: Plan, choice: Choice, partition: Partition) -> Weighed:
 
 def against(plan: Plan, choice: Choice, partition: Partition) -> Iterator[str]:
     """Reasons why the CPU runs the model instead."""
+    cost = provider_of(choice.provider).COST
     if partition.skipped:
         yield f"not examined: {partition.skipped}"
     elif partition.refusal:
         yield f"does not start: {partition.refusal}"
     elif partition.share is None:
         yield "no product or convolution to speed up"
-    elif partition.share < LEAST_MACS:
-        yield f"less than {LEAST_MACS:.0%} of the MACs"
-    elif partition.taken_count < LEAST_NODES * partition.node_count:
-        yield "less than a third of the nodes: values change their layout at every border"
-    elif not partition.is_measured and partition.taken_count < LEAST_NODES_OF_PARTITION * partition.partition_count:
-        yield f"fewer than {LEAST_NODES_OF_PARTITION} nodes in each, and every border is a copy to another processor"
+    elif not partition.share:
+        yield "it takes no product or convolution"
+    elif cost and partition.estimate:
+        yield from _too_slow(partition, partition.estimate, cost)
     alone, together = size_of([plan.choices[-1]]), size_of([plan.choices[-1], choice])
     if has_grown(alone, together):
         yield f"its files make {size(alone)} of models {size(together)}, more than 1.25 times as much"
+
+
+def _too_slow(partition: Partition, estimate: Estimate, cost: Cost) -> Iterator[str]:
+    """The reason why a run takes no less time with the provider."""
+    if cost.needs_sizes and estimate.open_value:
+        yield (
+            f"'{estimate.open_value}' has sizes that only a run decides, with which it is slow: fix them in "
+            f"[model.{partition.model}.shapes]"
+        )
+    elif estimate.calls_ms >= estimate.work_ms:
+        yield f"{_ms(estimate.work_ms)} of work, {_calls(partition, cost)}"
+    elif estimate.provider_ms > cost.most * estimate.cpu_ms:
+        yield f"{_times(estimate)}: {_parts(partition, estimate, cost)}"
+    elif estimate.cpu_ms - estimate.provider_ms < LEAST_SAVING_MS:
+        yield f"{_ms(estimate.cpu_ms)} of work, of which it saves {_ms(estimate.cpu_ms - estimate.provider_ms)}"
+
+
+def _times(estimate: Estimate) -> str:
+    return f"about {_ms(estimate.provider_ms)} a run with it, {_ms(estimate.cpu_ms)} on the CPU alone"
+
+
+def _parts(partition: Partition, estimate: Estimate, cost: Cost) -> str:
+    """The parts of the time with the provider."""
+    parts = [f"{_ms(estimate.own_ms)} of work there"]
+    if estimate.slower:
+        parts[0] += f" ({_ms(estimate.slower_ms)} in {estimate.slower}, {_ms(estimate.slower_cpu_ms)} on the CPU)"
+    if estimate.rest_ms >= SHOWN_MS:
+        parts.append(f"{_ms(estimate.rest_ms)} on the CPU")
+    if estimate.calls_ms:
+        parts.append(_calls(partition, cost))
+    if estimate.copies_ms >= SHOWN_MS:
+        parts.append(f"{_ms(estimate.copies_ms)} for copies")
+    return ", ".join(parts)
+
+
+def _calls(partition: Partition, cost: Cost) -> str:
+    count = partition.partition_count
+    return f"{cost.call_ms:g} ms a call" if count == 1 else f"{count} calls of {cost.call_ms:g} ms each"
+
+
+def _ms(time_ms: float) -> str:
+    """`0.05 ms`, `1.2 ms`, `530 ms`"""
+    if time_ms < SHOWN_MS:
+        return "less than 0.01 ms"
+    return f"{time_ms:.2f} ms" if time_ms < 1 else f"{time_ms:.1f} ms" if time_ms < 100 else f"{time_ms:.0f} ms"
 
 
 def figures_of(partition: Partition) -> str:
