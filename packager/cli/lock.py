@@ -55,12 +55,13 @@ def lock(
     from packager.locking import compare, write
     from packager.locking.changes import NO_LOCK
     from packager.locking.text import read
-    from packager.workflows.ingredients import Project, ingredients, refuse
+    from packager.workflows.ingredients import Project, ingredients, refuse, refuse_without_environments
     from packager.workflows.requested import requested_targets
 
     settings = with_runners(settings, runners, require)
     config = configured(None, config_path, targets=targets, settings=settings, shapes=shapes)
     project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
+    refuse_without_environments(config, requested_targets(config, targets), "--check" if check else "mobpack lock")
     with Console(quiet=as_json).step("read what the packages are built from"):
         found = ingredients(project, requested_targets(config, targets))
     before = read(project.lock) if check or project.lock.exists() else NO_LOCK

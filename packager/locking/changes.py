@@ -40,6 +40,11 @@ class Change:
         return _words(self.new, self.old)
 
     @property
+    def pinned(self) -> str:
+        """The version that was locked, as pip takes it: `pillow==13.0.0`."""
+        return str(self.old.get("origin", self.name)).removeprefix("pypi:").replace("@", "==")
+
+    @property
     def sentence(self) -> str:
         """`file net.onnx: sha256 0123, locked is sha256 4567`"""
         if self.kind == "added":

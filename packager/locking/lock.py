@@ -22,7 +22,7 @@ BUILD, MACHINE, PYTHON, ENVIRONMENT, RUNTIME, PINNED, FILE = (
     "pinned",
     "file",
 )
-ORDER = (BUILD, FILE, RUNTIME, PINNED, ENVIRONMENT, PYTHON, MACHINE)
+ORDER = (BUILD, FILE, RUNTIME, ENVIRONMENT, PINNED, PYTHON, MACHINE)
 """Tables in the order of the file: the project's own things first."""
 WORDS = {
     BUILD: "option",

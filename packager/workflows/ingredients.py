@@ -9,9 +9,10 @@ from pathlib import Path
 from packager import models
 from packager.config import CacheTable, Config, ModelTable
 from packager.core.console import Console
-from packager.core.errors import ConfigError, GateError
+from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.values import Precision
 from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure
+from packager.environments.environment import INSTALL
 from packager.environments.release import Release
 from packager.files.hashes import known_sha256
 from packager.files.store import Store
@@ -24,12 +25,12 @@ from packager.locking.machine import machine
 from packager.locking.packages import inside, missing, needed, own_code
 from packager.locking.pinned import pinned_by
 from packager.processes import downloads
+from packager.providers import provider_of
 from packager.quantizers import NoQuantizer
 from packager.runners import RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target
 from packager.targets.target import variants_of
 from packager.verification.partition.measured import SOURCES
-from packager.verification.partition.report import ON_ANDROID
 from packager.workflows.importing.project import framework_of, is_imported, onnx_of
 from packager.workflows.inputs import inputs_of, module_file
 from packager.workflows.project_code import modules_of
@@ -120,7 +121,7 @@ def stated(
             BUILD: {"mobpack": installed.code, **_options(project, targets)},
             MACHINE: machine(),
             PYTHON: installed.needed({*EXTRAS, *targets}),
-            ENVIRONMENT: {name: _state(ENVIRONMENTS[name]()) for name in sorted(_asked(config, targets))},
+            ENVIRONMENT: {name: {"value": "required"} for name in sorted(_asked(config, targets))},
             RUNTIME: {name: _runtime(table, name) for name, table in targets_of(config, targets).items()},
             FILE: {_relative(path, folder): _file(path) for path in files},
         },
@@ -217,15 +218,19 @@ def _unpacked(config: Config, targets: Sequence[str]) -> dict[str, Facts]:
 
 
 def _asked(config: Config, targets: Sequence[str]) -> set[str]:
-    """Environments that a build uses only where they are installed: manifest and report say what they found."""
-    found: set[str] = set()
-    for name, table in targets_of(config, targets).items():
-        found |= {SOURCES[provider].environment for provider in table.providers if provider in SOURCES}
-        found |= {name for provider in table.providers if provider in ON_ANDROID and name in ENVIRONMENTS}
-    for runner in _runners(config):
-        found |= _entered_by(runner)
+    """Environments of the runners that must run, and of providers that compile for chips. Others are used only where
+    they are installed: what is found there is evidence of that machine, and no lock depends on it."""
+    found = {name for runner in _runners(config) for name in _entered_by(runner)}
+    found |= compilers_of(config, targets)
     made = {type(environment).__module__ for environment in _made(config, targets).values()}
     return {name for name in found if ENVIRONMENTS[name].__module__ not in made}
+
+
+def compilers_of(config: Config, targets: Sequence[str]) -> set[str]:
+    """Environments in which providers compile files for chips."""
+    tables = [table for table in targets_of(config, targets).values() if table.soc_models]
+    compiling = {name for table in tables for name in table.providers if provider_of(name).IS_COMPILED_FOR_CHIPS}
+    return {SOURCES[name].environment for name in compiling if name in SOURCES}
 
 
 def _entered_by(module: str) -> set[str]:
@@ -241,15 +246,10 @@ def _entered_by(module: str) -> set[str]:
     }
 
 
-def _state(environment: Environment) -> Facts:
-    return {"value": "installed" if not environment.missing() else "not installed"}
-
-
 def _environments(config: Config, targets: Sequence[str]) -> set[str]:
-    """Environments whose files are listed: those that a build makes, and those that it uses and are installed."""
+    """Environments whose files are listed: those that a build makes, and those that it requires."""
     found = {name for name in _made(config, targets) if name in ENVIRONMENTS}
-    found |= {name for name in _asked(config, targets) if not ENVIRONMENTS[name]().missing()}
-    return found | ({ARM64} if _may_compute_in_16_bits(config, targets) else set())
+    return found | _asked(config, targets) | ({ARM64} if _may_compute_in_16_bits(config, targets) else set())
 
 
 def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
@@ -277,19 +277,19 @@ def _runtime(table: Target, name: str) -> Facts:
 
 
 def _modules(config: Config, targets: Sequence[str]) -> Iterator[str]:
-    """The modules of the targets, wrappers and runners of a build."""
+    """The modules of the targets, wrappers and required runners of a build."""
     known = {**TARGETS, **WRAPPERS}
     yield from (known[name].__module__ for name in targets if name in known)
     yield from _runners(config)
 
 
 def _runners(config: Config) -> Iterator[str]:
-    """The modules of the runners that compare."""
-    yield from (type(each).__module__ for name in config.parity.runners for each in RUNNERS[name](""))
+    """The modules of the runners that must run."""
+    yield from (type(each).__module__ for name in config.parity.require for each in RUNNERS[name](""))
 
 
 def environments_for(config: Config, targets: Sequence[str]) -> tuple[str, ...]:
-    """The environments that a build may use as they are installed, sorted."""
+    """The environments that a build makes or requires, and uses as they are installed, sorted."""
     return tuple(sorted({*_made(config, targets), *_environments(config, targets)}))
 
 
@@ -307,7 +307,20 @@ def refuse_changed(project: Project | None, targets: Sequence[str]) -> None:
             f"--locked: {LOCK} has nothing for the target {unknown[0]}",
             hint="add its table to mobpack.toml, then run: mobpack lock",
         )
+    refuse_without_environments(project.config, known, "--locked")
     refuse(compare(locked, ingredients(project, known)), "--locked")
+
+
+def refuse_without_environments(config: Config, targets: Sequence[str], what: str) -> None:
+    """Raises ToolError if an environment is missing whose files a lock lists."""
+    lacking = {name: reason for name in sorted(_asked(config, targets)) if (reason := ENVIRONMENTS[name]().missing())}
+    if lacking:
+        options = " ".join(f"--install {name}" for name, reason in lacking.items() if INSTALL.search(reason))
+        names = ", ".join(f"{name} ({reason})" for name, reason in lacking.items())
+        raise ToolError(
+            f"{what}: environments are missing whose files the lock lists: {names}",
+            hint=f"mobpack doctor {options}" if options else "use another machine, or require no runner that needs it",
+        )
 
 
 def refuse(changes: Sequence[Change], what: str) -> None:
@@ -315,7 +328,10 @@ def refuse(changes: Sequence[Change], what: str) -> None:
     if not changes:
         return
     more = f"; {len(changes) - 1} more {'differs' if len(changes) == 2 else 'differ'}" if len(changes) > 1 else ""
+    first = changes[0]
+    is_uninstalled = first.kind == "removed" and first.table == PYTHON and INSIDE not in first.name
+    undo = f"install it: pip install {first.pinned}" if is_uninstalled else "undo the change"
     raise GateError(
-        f"{what}: {changes[0].sentence}{more}",
-        hint=f"undo the change; or renew {LOCK}, review what it prints, and commit it: mobpack lock",
+        f"{what}: {first.sentence}{more}",
+        hint=f"{undo}; or renew {LOCK}, review what it prints, and commit it: mobpack lock",
     )

@@ -19,6 +19,7 @@ from packager.workflows import confinement
 from packager.workflows.delivering import refuse_undelivered
 from packager.workflows.encrypting import refuse_unencrypted
 from packager.workflows.importing.project import refuse_absent
+from packager.workflows.ingredients import compilers_of
 from packager.workflows.requested import Request, package_of, targets_of
 from packager.workflows.scales import refuse_replaced
 from packager.workflows.terms import judge_licenses, warn_of_example_group
@@ -113,6 +114,10 @@ def _absent_tools(config: Config, request: Request, *, is_packaged: bool) -> Ite
         yield from _raised([partial(_refuse_unopenable, name) for name in shipped])
     if is_packaged:
         yield from _raised([target.refuse_without_tools for target in tables.values()])
+    for name in sorted(compilers_of(config, request.targets)):
+        if reason := ENVIRONMENTS[name]().missing():
+            what = f"soc-models need the compiler in the environment {name}: {reason}"
+            yield ToolError(what, hint="do as it says, or remove soc-models")
     yield from absent(config)
     if request.rules.strict:
         for runner in chosen(config, [name for name in config.parity.runners if name not in config.parity.require]):
