@@ -51,7 +51,7 @@ let repeats = Int(CommandLine.arguments[2]) ?? 1
 func load(_ verify: Verify) throws -> Double {
     let options = Options(providers: [.cpu], threads: 1, verify: verify)
     let start = processorTime()
-    let model = try Orientation(options: options)
+    let model = try OrientationModel(options: options)
     let spent = processorTime() - start
     model.close()
     return spent

@@ -18,7 +18,7 @@ from tests.toolchain.web.page import package, page_of
 from tests.toolchain.web.site import files_of
 
 CALLS = {
-    "Orientation": """
+    "OrientationModel": """
         const picture = { data: new Uint8Array(4 * 640 * 480).fill(90), width: 640, height: 480 };
         const call = () => model.predict(picture);
     """,

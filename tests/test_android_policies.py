@@ -132,7 +132,7 @@ def test_a_model_that_cannot_get_fewer_threads_goes_on_with_those_that_it_has(lo
 
 def test_a_model_that_cannot_be_opened_again_fails_until_it_can(lost: Mapping[str, str]) -> None:
     assert lost["gone.thrown"] == "com.example.models.ModelException"
-    assert lost["gone.message"].startswith("Orientation failed to run: ")
+    assert lost["gone.message"].startswith("OrientationModel failed to run: ")
     assert lost["gone.events"] == "failure orientation,run CPU failed"
     assert lost["back"] == lost["usual"]
     assert lost["back.events"] == "load CPU,run CPU"

@@ -244,7 +244,7 @@ def test_a_wrong_input_is_refused_before_native_code_sees_it(
 @pytest.mark.parametrize("use", ["run", "warmUp", "runAsync"])
 def test_a_closed_model_refuses_work(refusals: Mapping[str, str], use: str) -> None:
     assert refusals[f"{use} after close.thrown"] == "java.lang.IllegalStateException"
-    assert refusals[f"{use} after close.message"] == "Orientation is closed"
+    assert refusals[f"{use} after close.message"] == "OrientationModel is closed"
 
 
 def test_closing_twice_does_nothing(refusals: Mapping[str, str]) -> None:
@@ -254,7 +254,7 @@ def test_closing_twice_does_nothing(refusals: Mapping[str, str]) -> None:
 def test_a_provider_that_is_not_in_the_runtime_falls_back_to_the_next_and_says_so(refusals: Mapping[str, str]) -> None:
     assert (refusals["fallback"], refusals["after QNN"]) == ("QNN", "XNNPACK")
     assert "QNN execution provider is not supported in this build" in refusals["fallback.reason"]
-    assert "W/Orientation: QNN did not start with mobpack/models/orientation" in refusals["log"]
+    assert "W/OrientationModel: QNN did not start with mobpack/models/orientation" in refusals["log"]
 
 
 def test_without_options_the_providers_of_the_package_are_tried_in_its_order(phone: Device) -> None:
@@ -329,7 +329,10 @@ def test_a_cancelled_run_ends_at_its_next_operator(cancelled: Mapping[str, str])
 
 def test_calls_beyond_the_queue_fail_at_once(cancelled: Mapping[str, str]) -> None:
     assert cancelled["full"] == "ran,ran,ran,ModelBusyException,ModelBusyException"
-    assert (cancelled["full.message"], cancelled["full.type"]) == ("Orientation is busy: its queue is full", "true")
+    assert (cancelled["full.message"], cancelled["full.type"]) == (
+        "OrientationModel is busy: its queue is full",
+        "true",
+    )
     assert cancelled["after full"] == "true"
     assert cancelled["a cancelled call gives its place back"] == "true"
 
@@ -363,7 +366,7 @@ def test_an_asset_that_is_missing_is_a_model_exception_that_names_it(phone: Devi
     facts = phone.run_warm("LoadOnly", providers="CPU").facts
 
     assert facts["load.thrown"] == "com.example.models.ModelException"
-    assert facts["load.message"] == "Orientation cannot read its model: mobpack/models/orientation.ort.tflite"
+    assert facts["load.message"] == "OrientationModel cannot read its model: mobpack/models/orientation.ort.tflite"
 
 
 def test_an_update_of_the_app_makes_a_new_copy_that_is_checked_again(install: Installer) -> None:

@@ -9,7 +9,7 @@ from packager.core.contract import Contract, TensorInput, TensorOutput
 from packager.core.errors import ModelError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Plan, Signature, TensorSpec
-from packager.targets.android import Android, results, typed
+from packager.targets.android import Android, results
 from packager.targets.android.view import ModelView, TypedView
 from tests.golden.cases import (
     AUDIO,
@@ -208,7 +208,3 @@ def test_a_label_with_a_line_break_is_refused() -> None:
                 PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(replace(CLASSES, labels=("a", "b\nc", "d", "e")),))
             )
         )
-
-
-def test_what_is_reserved_for_contracts_is_not_reserved_twice() -> None:
-    assert {name for names in typed.FILES.values() for name in names} <= typed.RESERVED_CLASSES

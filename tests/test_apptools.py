@@ -38,7 +38,7 @@ import android.content.Context
 import android.os.ParcelFileDescriptor
 import com.example.models.ModelObserver
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Provider
 import com.example.models.RunEvent
 import com.example.models.Source
@@ -67,8 +67,8 @@ private class Counter : ModelObserver {
 private fun answer(context: Context, source: Source) {
     val counter = Counter()
     val options = Options(providers = listOf(Provider.CPU), observer = counter)
-    Orientation.loadBlocking(context, options, source).use { model ->
-        val input = Orientation.Input.allocate(dynamicDimension0 = 1)
+    OrientationModel.loadBlocking(context, options, source).use { model ->
+        val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
         val output = model.run(input).fetchName0
         check(counter.runs == 1)
         println(FloatArray(output.remaining()).also(output::get).joinToString())

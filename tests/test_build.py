@@ -300,3 +300,15 @@ def test_json_reports_the_error_on_standard_output(project: Path, tmp_path: Path
     answer = json.loads(done.stdout)
     assert answer["error"]["exit-code"] == done.returncode == ModelError.EXIT_CODE
     assert "nowhere.onnx: no such file or directory" in answer["error"]["message"]
+
+
+def test_a_class_that_is_renamed_is_named_once_with_the_reason(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (project / "model.onnx").rename(project / "text.onnx")
+    done = mobpack("build", "text.onnx", "-t", "ios", "-t", "web", cwd=project, cache=tmp_path_factory.mktemp("cache"))
+    assert done.returncode == 0, done.stderr
+    [line] = [line for line in done.stderr.splitlines() if "class TextModel" in line]
+    assert line.strip() == (
+        "model text: class TextModel, since Text is a name of Compose, SwiftUI, the browser, React Native and Flutter"
+    )

@@ -209,11 +209,14 @@ def test_model_names_that_make_no_class_name_are_refused(tmp_path: Path, name: s
     assert "starting with a letter" in hint
 
 
-@pytest.mark.parametrize(("one", "two"), [("a-b", "a_b"), ("ab", "AB"), ("my-model", "MyModel")])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("a-b", "a_b"), ("ab", "AB"), ("my-model", "MyModel"), ("text", "text-model"), ("net-inputs", "net")],
+)
 def test_models_that_would_share_a_class_are_refused(tmp_path: Path, one: str, two: str) -> None:
     text = f"[package]\nname = 'v'\n[model.{one}]\npath = 'x'\n[model.{two}]\npath = 'y'\n"
     message, hint = refused(tmp_path, text)
-    assert "have the same class name" in message
+    assert "have the same class name in generated code" in message
     assert one in message
     assert two in message
     assert hint == "rename one of them"

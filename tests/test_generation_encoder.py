@@ -287,10 +287,10 @@ def test_a_model_without_use_cache_branch_cannot_have_an_encoder(folder: Path) -
 @pytest.mark.parametrize(
     ("target", "file", "passed"),
     [
-        (Android(providers=()), "Scribe.kt", "input = inputOf(inputValues.firstFrame(), carried)"),
+        (Android(providers=()), "ScribeModel.kt", "input = inputOf(inputValues.firstFrame(), carried)"),
         (
             Ios(providers=()),
-            "Scribe.swift",
+            "ScribeModel.swift",
             "self.step(first ? inputValues : inputValues.firstFrame, carried, until: $0)",
         ),
     ],

@@ -15,10 +15,10 @@ import pytest
 
 from packager import release
 from packager.config import Config, from_document
+from packager.core.class_names import RESERVED
 from packager.core.console import Console
 from packager.core.errors import ConfigError, SettingError, ToolError
 from packager.core.findings import Report
-from packager.core.names import pascal_case
 from packager.core.values import Artifact, Plan, Sources
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
@@ -30,7 +30,7 @@ from packager.verification import evidence
 from packager.workflows.planning import adapted
 from packager.workflows.runtimes import choose_runtimes, runtimes_of
 from tests.disks import tiny_disk
-from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios, reviewed
+from tests.golden.cases import GOLDEN, IOS_CASES, Case, reviewed
 from tests.test_android_view import golden_difference
 from tests.toolchain import apple_runtime
 from tests.toolchain.require import require
@@ -274,24 +274,8 @@ def test_a_models_licence_is_in_the_package(kit: Case, tmp_path: Path) -> None:
     assert PurePosixPath("LICENSE-classifier.txt") not in kit.sources().files
 
 
-def test_no_class_is_called_like_the_module_or_a_file_that_all_models_share() -> None:
-    (plan,) = KIT.plans
-    models = [replace(plan.model, name=name) for name in ("visionModels", *texts.ALWAYS)]
-    plans = tuple(on_ios(replace(plan, model=model), choice("cpu")) for model in models)
-    view = Ios().view(KIT.package, plans, Report(parities=()))
-    assert [model.class_name for model in view.models] == [
-        f"{name}Model" for name in ("VisionModels", *map(pascal_case, texts.ALWAYS))
-    ]
-
-
-def test_names_that_contracts_need_are_free_in_packages_without_one() -> None:
-    (plan,) = KIT.plans
-    detector = IOS_CASES["contracts"].plans[1]
-    plain = on_ios(replace(plan, model=replace(plan.model, name="orientation")), choice("cpu"))
-    alone = Ios().view(KIT.package, (plain,), Report(parities=()))
-    beside = Ios().view(KIT.package, (plain, detector), Report(parities=()))
-    assert [model.class_name for model in alone.models] == ["Orientation"]
-    assert [model.class_name for model in beside.models] == ["OrientationModel", "Detector"]
+def test_no_class_is_called_like_a_file_that_all_models_share() -> None:
+    assert [name for name in texts.ALWAYS if name.lower() not in RESERVED] == []
 
 
 @pytest.mark.parametrize("version", ["017.0", "17", "17.0.1", "\u0967\u096d.\u0966", "17.00"])

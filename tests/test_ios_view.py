@@ -6,11 +6,11 @@ from typing import Literal
 
 import pytest
 
-from packager.core.errors import ModelError, SettingError
+from packager.core.class_names import RESERVED
+from packager.core.errors import ConfigError, ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Signature, TensorSpec
 from packager.files.installed import templates_folder
-from packager.targets.apple import SYSTEM_MODULES
 from packager.targets.ios import Ios, swift
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.tensors import SWIFT_TYPES, refuse_unsupported
@@ -155,23 +155,11 @@ def test_module_that_swift_could_not_import_is_refused_in_words(given: str) -> N
     assert caught.value.hint
 
 
-def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
-    assert swift.class_names(["options", "STRING", "options-model", "acme-kit"], taken=["AcmeKit"]) == {
-        "options": "OptionsModel",
-        "STRING": "StringModel",
-        "options-model": "OptionsModelModel",
-        "acme-kit": "AcmeKitModel",
-    }
-
-
-def test_class_never_has_the_name_of_a_framework_of_apples() -> None:
-    made = swift.class_names(["vision", "core_ml", "speech", "vision-2"])
-    assert list(made.values()) == ["VisionModel", "CoreMlModel", "SpeechModel", "Vision2"]
-
-
-def test_two_classes_never_differ_in_capitals_alone() -> None:
-    names = swift.class_names(["mobilenet", "mobileNet"]).values()
-    assert len({name.lower() for name in names}) == 2
+def test_class_with_the_name_of_its_module_is_refused_in_words() -> None:
+    swift.refuse_classes("AcmeKit", ["net", "acme"])
+    with pytest.raises(ConfigError, match="'AcmeKit' is the class of model 'acme-kit', too") as caught:
+        swift.refuse_classes("AcmeKit", ["net", "acme-kit"])
+    assert caught.value.hint == 'for example: module = "AcmeModels"'
 
 
 def test_every_type_that_the_templates_name_is_reserved() -> None:
@@ -179,12 +167,9 @@ def test_every_type_that_the_templates_name_is_reserved() -> None:
     for path in (*templates_folder().glob("ios/swift/*.j2"), *templates_folder().glob("ios/_*/*.swift.j2")):
         code = re.sub(r"//.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
         words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
-    reserved = swift.RESERVED_CLASSES | swift.RESERVED_BY_CONTRACTS | swift.RESERVED_BY_TRUST
-    reserved |= swift.RESERVED_BY_ENCRYPTION
-    reserved |= swift.RESERVED_BY_DELIVERY | swift.RESERVED_BY_TUNING
     calls = ("CVPixelBufferGet", "CVPixelBufferLock", "CVPixelBufferUn", "CVBufferCopy", "CFEqual")
     functions = {word for word in words if word.startswith(calls)}
-    assert words - reserved - SYSTEM_MODULES - functions == set()
+    assert {word for word in words - functions if word.lower() not in RESERVED} == set()
 
 
 def test_all_that_is_unsafe_is_in_files_that_one_of_them_names() -> None:

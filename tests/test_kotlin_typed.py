@@ -382,7 +382,7 @@ def test_a_state_is_carried_until_it_is_reset(answers: Facts) -> None:
 
 def test_a_call_that_the_model_refuses_is_told_in_its_words(answers: Facts) -> None:
     assert answers["a sound that the model refuses.thrown"] == "com.example.models.ModelException"
-    assert answers["a sound that the model refuses.message"].startswith("Listener failed to run: ")
+    assert answers["a sound that the model refuses.message"].startswith("ListenerModel failed to run: ")
 
 
 def test_calls_from_threads_to_a_model_with_a_state_run_one_after_the_other(answers: Facts) -> None:
@@ -424,7 +424,7 @@ def test_several_texts_have_labels_rows_and_ranks(answers: Facts) -> None:
 def test_lists_that_no_run_can_take_are_refused(answers: Facts) -> None:
     assert answers["no classes of a list.message"] == "top is 0, the least is 1"
     assert answers["lists that do not fit.message"] == "5 and 2 texts are no pairs: pass as many of each, or one"
-    assert answers["a list after close.message"] == "Rows is closed"
+    assert answers["a list after close.message"] == "RowsModel is closed"
 
 
 def test_parts_of_a_text_are_places_of_the_string(answers: Facts) -> None:

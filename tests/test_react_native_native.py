@@ -80,7 +80,7 @@ def app(code: native.Code, tmp_path: Path) -> native.App:
 def inputs_of(name: str) -> Mapping[str, NDArray[Any]]:
     """Inputs for a model, with values that differ between elements."""
     random = np.random.default_rng(7)
-    if name == "Orientation":
+    if name == "OrientationModel":
         return {"x": random.standard_normal((2, 3, 224, 224), dtype=np.float32)}
     if name == "SileroVad":
         sound, state = random.standard_normal((1, 576)), random.standard_normal((2, 1, 128))
@@ -116,7 +116,7 @@ def archive(app: native.App, path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("system", ["ios", "android"])
 @pytest.mark.parametrize(
-    ("name", "file"), [("Orientation", "orientation"), ("SileroVad", "silero_vad"), ("Minilm", "minilm")]
+    ("name", "file"), [("OrientationModel", "orientation"), ("SileroVad", "silero_vad"), ("Minilm", "minilm")]
 )
 def test_real_models_compute_what_python_computes(
     app: native.App, tmp_path: Path, name: str, file: str, system: str

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from packager.compile.compile import compile_variant
+from packager.core.class_names import RESERVED
 from packager.core.contract import LOWEST as LOWEST_SCORE
 from packager.core.contract import (
     AudioInput,
@@ -41,7 +42,7 @@ from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
-from packager.targets.typescript import naming, typed, typed_view
+from packager.targets.typescript import typed, typed_view
 from tests.golden.cases import CONTRACTS, REACT_NATIVE_CASES, Case, Wrapped
 from tests.onnx_text import STANDARD, compiled, onnx_model
 from tests.test_react_native_package import FENCE, RESOLUTIONS, complaints, eslint, tsc
@@ -346,10 +347,10 @@ def given_texts() -> dict[str, Any]:
 
 
 HEAD = """\
-import { Classifier, Listener, Ranker, Several, Similarity, Tagger } from 'react-native-contracts';
+import { Classifier, ListenerModel, Ranker, Several, Similarity, Tagger } from 'react-native-contracts';
 const model = await Classifier.load();
 const several = await Several.load();
-const listener = await Listener.load();
+const listener = await ListenerModel.load();
 const [ranker, tagger, vector] = [await Ranker.load(), await Tagger.load(), new Float32Array(3)];
 const picture = { data: new Uint8Array(4), width: 1, height: 1 };
 const sound = { samples: new Float32Array(4), rate: 16_000 };
@@ -392,7 +393,7 @@ WRONG = {
     ),
 }
 RIGHT = """\
-import { Finder, Listener, ModelError, Ranker, Reader, Segmenter, Several } from 'react-native-contracts';
+import { Finder, ListenerModel, ModelError, Ranker, ReaderModel, Segmenter, Several } from 'react-native-contracts';
 import { Similarity, Storyteller, Tagger } from 'react-native-contracts';
 import { useClassifier, useDetector } from 'react-native-contracts';
 import type {
@@ -414,10 +415,10 @@ export async function named(model: ClassifierModel, data: ArrayBuffer, signal: A
 }
 
 export async function all(picture: Picture, sound: Sound): Promise<[Mask, Float32Array, Reading, SeveralPrediction]> {
-  const [mask, finder, reader] = [await Segmenter.load(), await Finder.load(), await Reader.load()];
+  const [mask, finder, reader] = [await Segmenter.load(), await Finder.load(), await ReaderModel.load()];
   const several = await Several.load();
   const lengths = { data: new BigInt64Array(2), shape: [1, 2] } as const;
-  const listener = await Listener.load();
+  const listener = await ListenerModel.load();
   const heard = await listener.classify(sound);
   listener.reset();
   const prediction = await several.predict(picture, lengths);
@@ -522,18 +523,9 @@ def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
     assert found == set(typed.TYPES) - {"lists"}  # of batches, which this case does not have
 
 
-def test_a_model_has_another_name_where_a_contract_needs_its_own() -> None:
-    """`Orientation` stays free: a picture's is a PictureOrientation."""
-    case = REACT_NATIVE_CASES["contracts"]
-    contracts = [each.model.contract for each in case.android.plans if each.model.contract]
-    taken = typed.class_names(contracts)
-    beside = (*naming.BESIDE, typed.PREDICTION)
-    named = naming.class_names(["mask", "orientation", "several", "several-prediction"], taken=taken, beside=beside)
-    assert list(named.values()) == ["MaskModel", "Orientation", "Several", "SeveralPredictionModel"]
-    assert typed.class_names([]) == frozenset()
-    found = next(each for each in CONTRACTS if each.model.name == "detector").model.contract
-    assert found
-    assert "Mask" not in typed.class_names([found])
+def test_no_class_of_a_model_has_the_name_of_a_type_that_contracts_need() -> None:
+    exported = {name for each in (*typed.TYPES.values(), *typed.VALUES.values()) for name in each}
+    assert {name for name in exported if name.lower() not in RESERVED} == set()
 
 
 def test_parameters_keep_clear_of_each_other_and_of_the_code_around_them() -> None:

@@ -40,7 +40,7 @@ SOURCES = (
 SELF_TESTS = {
     name: f"SelfTests.test{title}ComputesWhatItDidWhereItWasBuilt"
     for name, title in {
-        "orientation": "Orientation",
+        "orientation": "OrientationModel",
         "silero-vad": "SileroVad",
         "minilm": "Minilm",
         "corners": "Corners",

@@ -32,7 +32,7 @@ TEST_TARGET = '\n        .testTarget(name: "ReaderTests", dependencies: ["Reader
 CODE = """
 /// Code of the app beside what mobpack makes.
 public func check() throws -> [Bool] {
-    [try Orientation().selfTest().passed, try Language().selfTest().passed]
+    [try OrientationModel().selfTest().passed, try Language().selfTest().passed]
 }
 """
 TESTS = """

@@ -83,7 +83,7 @@ def test_a_page_runs_models_whatever_its_headers_forbid(page: Page, headers: dic
     assert page.warnings() == []
 
 
-@pytest.mark.parametrize("name", ["Orientation", "SileroVad", "Minilm"])
+@pytest.mark.parametrize("name", ["OrientationModel", "SileroVad", "Minilm"])
 def test_every_model_passes_its_self_test_in_a_worker(page: Page, name: str) -> None:
     page.visit()
     tested = page.run(f"const model = await {name}.load(); return await model.selfTest();", name)
@@ -261,7 +261,7 @@ def test_a_load_and_a_run_can_be_cancelled(page: Page) -> None:
     assert code == "cancelled"
     codes = page.run(
         """
-        const model = await Orientation.load();
+        const model = await OrientationModel.load();
         const controller = new AbortController();
         const picture = { data: new Uint8Array(4 * 64 * 48), width: 64, height: 48 };
         const running = [1, 2].map(() => model.predict(picture, { signal: controller.signal }));
@@ -270,7 +270,7 @@ def test_a_load_and_a_run_can_be_cancelled(page: Page) -> None:
         const ended = await Promise.allSettled([...running, last]);
         return ended.map(({ reason }) => reason?.code ?? 'computed');
         """,
-        "Orientation",
+        "OrientationModel",
     )
     assert codes == ["cancelled", "cancelled", "computed"]
 
@@ -280,7 +280,7 @@ def test_a_run_that_has_begun_is_given_up_at_once(page: Page) -> None:
     page.visit()
     found = page.run(
         """
-        const model = await Orientation.load();
+        const model = await OrientationModel.load();
         const post = Worker.prototype.postMessage;
         const asked = [];
         Worker.prototype.postMessage = function (question, transfer) {
@@ -294,7 +294,7 @@ def test_a_run_that_has_begun_is_given_up_at_once(page: Page) -> None:
         controller.abort();
         return Promise.race([running, new Promise((resolve) => setTimeout(resolve, 60000, 'waits'))]);
         """,
-        "Orientation",
+        "OrientationModel",
     )
     assert found == "cancelled"
 

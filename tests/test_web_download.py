@@ -30,7 +30,7 @@ LARGE_CUT = 9_000_000
 """the same for MiniLM, whose connections break twice"""
 LOAD = """
 const shares = [];
-await Orientation.load({ onProgress: ({ loadedBytes }) => shares.push(loadedBytes) });
+await OrientationModel.load({ onProgress: ({ loadedBytes }) => shares.push(loadedBytes) });
 return [shares[0], shares.every((share, index) => index === 0 || share >= shares[index - 1]), shares.at(-1)];
 """
 KEYS = """
@@ -38,7 +38,7 @@ const cache = await caches.open('mobpack @example/models');
 const keys = (await cache.keys()).map(({ url }) => new URL(url).pathname);
 """
 SEE = """
-const model = await Orientation.load();
+const model = await OrientationModel.load();
 const seen = await model.predict({ data: new Uint8Array(4 * 64 * 48), width: 64, height: 48 });
 return Array.from(Object.values(seen)[0].data);
 """
@@ -106,7 +106,7 @@ def give_up(page: Page, model: str) -> int:
     """A visit whose download breaks and ends; how many bytes were kept: the browser may lose some that were sent."""
     broken(page, model, cut(CUT), status(404))
     page.visit()
-    assert page.run(LOAD, "Orientation")[0] == "missing"
+    assert page.run(LOAD, "OrientationModel")[0] == "missing"
     kept: int = page.run(f"{KEYS} return keys.length;") * PIECE
     assert 0 < kept <= CUT
     return kept
@@ -131,12 +131,12 @@ def test_the_next_visit_asks_for_the_rest_only_and_counts_what_is_there(
     kept = give_up(page, model)
 
     page.visit()
-    found = page.run(LOAD, "Orientation")
+    found = page.run(LOAD, "OrientationModel")
     assert ranges(page, model) == [rest(kept, files[model])]
     assert found == [PIECE, True, len(files[model])]
 
     page.visit()
-    assert page.run(SEE, "Orientation") == seen
+    assert page.run(SEE, "OrientationModel") == seen
     assert ranges(page, model) == []
 
 
@@ -146,7 +146,7 @@ def test_a_server_without_ranges_sends_all_of_it_again(
     kept = give_up(page, model)
     broken(page, model, whole)
     page.visit()
-    assert page.run(SEE, "Orientation") == seen
+    assert page.run(SEE, "OrientationModel") == seen
     assert ranges(page, model) == [rest(kept, files[model])]
 
 
@@ -161,7 +161,7 @@ def test_the_first_pieces_of_another_file_are_thrown_away(
 
     page.server.files.by_path[model] = files[model]
     page.visit()
-    assert page.run(SEE, "Orientation") == seen
+    assert page.run(SEE, "OrientationModel") == seen
     assert ranges(page, model) == [rest(kept, files[model]), ""]
 
 
@@ -171,14 +171,14 @@ def test_a_file_that_is_another_one_now_is_refused_and_not_kept(
     give_up(page, model)
     page.server.files.by_path[model] = bytes(len(files[model]))
     page.visit()
-    code, message = page.run(SEE, "Orientation")
+    code, message = page.run(SEE, "OrientationModel")
     assert (code, "has sha256" in message) == ("corrupted", True), message
     assert page.run(f"{KEYS} return keys;") == []
 
 
 def test_a_piece_that_the_browser_has_damaged_is_fetched_again(page: Page, seen: object) -> None:
     page.visit()
-    assert page.run(SEE, "Orientation") == seen
+    assert page.run(SEE, "OrientationModel") == seen
     page.run(
         f"""{KEYS}
         const path = keys.find((key) => key.endsWith('/{2 * PIECE}'));
@@ -189,7 +189,7 @@ def test_a_piece_that_the_browser_has_damaged_is_fetched_again(page: Page, seen:
         """
     )
     page.visit()
-    assert page.run(SEE, "Orientation") == seen
+    assert page.run(SEE, "OrientationModel") == seen
     asked = [each.range for each in page.server.files.requests if each.range]
     assert asked == [f"bytes={2 * PIECE}-{3 * PIECE - 1}"]
 
@@ -200,12 +200,12 @@ def test_a_download_that_is_cancelled_goes_on_on_the_next_visit(page: Page, mode
         f"""
         const controller = new AbortController();
         const onProgress = ({{ loadedBytes }}) => {{ if (loadedBytes > {CUT}) controller.abort(); }};
-        return Orientation.load({{ signal: controller.signal, onProgress }}).catch((error) => error.code);
+        return OrientationModel.load({{ signal: controller.signal, onProgress }}).catch((error) => error.code);
         """,
-        "Orientation",
+        "OrientationModel",
     )
     assert code == "cancelled"
     page.visit()
-    assert page.run(SEE, "Orientation") == seen
+    assert page.run(SEE, "OrientationModel") == seen
     [asked] = ranges(page, model)
     assert int(asked.partition("-")[0]) > 0

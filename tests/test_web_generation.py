@@ -58,8 +58,8 @@ def test_a_seed_chooses_what_it_chooses_in_python(page: Page, made: dict[str, Ma
 
 def test_the_text_of_a_recording_is_that_of_python(page: Page, tmp_path: Path) -> None:
     sound = "const samples = Float32Array.from({ length: 160 }, (_, n) => (((n * 7919) % 60000) - 30000) / 32768);"
-    program = f"const model = await Scribe.load(); {WHOLE} {sound}"
-    found = page.run(f"{program} return await whole(model.generate({{ samples, rate: 16000 }}));", "Scribe")
+    program = f"const model = await ScribeModel.load(); {WHOLE} {sound}"
+    found = page.run(f"{program} return await whole(model.generate({{ samples, rate: 16000 }}));", "ScribeModel")
     assert found == generation_models.plain_text(tmp_path)
 
 

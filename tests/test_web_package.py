@@ -16,25 +16,25 @@ __all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[projects.WEB]), pytest.mark.react_native]
 
 FENCE = re.compile(r"^```(tsx?)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-MODELS = ("Embedder", "Minilm", "Names", "Orientation", "SileroVad", "Tokens")
+MODELS = ("Embedder", "Minilm", "Names", "OrientationModel", "SileroVad", "Tokens")
 CONSUMER = """\
-import { Minilm, ModelError, Orientation, SileroVad, removeOldDownloads, setUp } from '@example/models';
-import type { MinilmModel, OrientationOutputs, PageOptions, Picture } from '@example/models';
+import { Minilm, ModelError, OrientationModel, SileroVad, removeOldDownloads, setUp } from '@example/models';
+import type { MinilmModel, OrientationModelOutputs, PageOptions, Picture } from '@example/models';
 import { pictureFrom, videoFrames } from '@example/models/image';
 import { recordingFrom, soundBlocks } from '@example/models/sound';
-import { useOrientation, type ModelState } from '@example/models/react';
+import { useOrientationModel, type ModelState } from '@example/models/react';
 
 const options: PageOptions = { base: '/models/', threads: 2, worker: true, cache: false };
 setUp(options);
-export async function main(file: File, video: HTMLVideoElement, signal: AbortSignal): Promise<OrientationOutputs> {
-  const model = await Orientation.load({ signal, onProgress: ({ loadedBytes }) => { console.log(loadedBytes); } });
+export async function main(file: File, video: HTMLVideoElement, signal: AbortSignal): Promise<OrientationModelOutputs> {
+  const model = await OrientationModel.load({ signal, onProgress: ({ loadedBytes }) => { console.log(loadedBytes); } });
   const picture: Picture = await pictureFrom(file, { maxSize: 640 });
   for await (const found of model.frames(videoFrames(video))) console.log(found);
   await removeOldDownloads();
   const other: MinilmModel = await Minilm.load();
   other.dispose();
   if (!(await model.selfTest()).passed) throw new ModelError('runtime', 'self-test');
-  return model.predict(picture, { signal }) as unknown as OrientationOutputs;
+  return model.predict(picture, { signal }) as unknown as OrientationModelOutputs;
 }
 export async function listen(file: File, node: AudioNode, signal: AbortSignal): Promise<void> {
   const model = await SileroVad.load();
@@ -42,8 +42,8 @@ export async function listen(file: File, node: AudioNode, signal: AbortSignal): 
   await model.predict(await recordingFrom(file, { rate: 16000 }), sr);
   for await (const block of soundBlocks(node, { length: 512, signal })) await model.predict(block, sr);
 }
-export function useState(): ModelState<Awaited<ReturnType<typeof Orientation.load>>>['state'] {
-  return useOrientation().state;
+export function useState(): ModelState<Awaited<ReturnType<typeof OrientationModel.load>>>['state'] {
+  return useOrientationModel().state;
 }
 // @ts-expect-error: an option that there is not
 setUp({ wasm: '/x/' });
@@ -125,7 +125,9 @@ def test_node_computes_what_python_computes_and_passes_self_tests(unpacked: Path
         import {{ {", ".join(MODELS)} }} from '{(unpacked / "lib" / "index.js").as_uri()}';
         const run = async () => {{ {RUN_MINILM} }};
         const tests = [];
-        for (const each of [Minilm, Orientation, SileroVad]) tests.push((await (await each.load()).selfTest()).passed);
+        for (const each of [Minilm, OrientationModel, SileroVad]) {{
+          tests.push((await (await each.load()).selfTest()).passed);
+        }}
         console.log(JSON.stringify({{ found: await run(), tests }}));
         """,
         encoding="utf-8",

@@ -37,7 +37,7 @@ def page(with_gpu: Browser, files: dict[str, bytes]) -> Iterator[Page]:
         yield opened
 
 
-@pytest.mark.parametrize("name", ["Finder", "Listener"])
+@pytest.mark.parametrize("name", ["Finder", "ListenerModel"])
 def test_a_graphics_processor_computes_what_python_computes(page: Page, name: str) -> None:
     """Pictures, boxes and sounds, with all that comes before and after the model."""
     has_passed(self_test(page, name))

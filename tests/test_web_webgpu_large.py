@@ -32,7 +32,7 @@ def page(with_gpu: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def test_a_graphics_processor_computes_what_python_computes(page: Page) -> None:
-    has_passed(self_test(page, "Orientation"))
+    has_passed(self_test(page, "OrientationModel"))
     assert page.warnings() == []
 
 

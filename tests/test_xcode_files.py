@@ -105,7 +105,7 @@ def test_the_outputs_are_what_xcode_builds_of_the_package(project: Path) -> None
         runtime + "onnxruntime.xcframework",
         home + "Package.swift",
         home + "Sources/CPageOrientationKit/include/onnxruntime_c_api.h",
-        home + "Sources/PageOrientationKit/Orientation.swift",
+        home + "Sources/PageOrientationKit/OrientationModel.swift",
         home + "Sources/PageOrientationKit/Resources/Models/orientation/model.ort",
     ]
 

@@ -41,7 +41,7 @@ def test_it_knows_what_a_build_reads_and_makes_and_no_folder_of_this_machine(
     code = (written(package, tmp_path) / CODE).read_text()
     assert literals(code, "inputs") == ["../../../samples/a.npz", r"gr\u{F6}\u{DF}e.onnx", "mobpack.toml"]
     home = "swift/page-orientation/Sources/PageOrientationKit"
-    assert literals(code, "outputs") == [f"{home}/Orientation.swift", f"{home}/Resources/Models"]
+    assert literals(code, "outputs") == [f"{home}/OrientationModel.swift", f"{home}/Resources/Models"]
     assert str(tmp_path) not in code
 
 

@@ -28,7 +28,7 @@ def release(dist: Path, name: str = "page-orientation", targets: Sequence[str] =
         "Package.swift",
         "README.md",
         "Sources/CPageOrientationKit/include/onnxruntime_c_api.h",
-        "Sources/PageOrientationKit/Orientation.swift",
+        "Sources/PageOrientationKit/OrientationModel.swift",
         "Sources/PageOrientationKit/Resources/Models/orientation/model.ort",
         "Tests/PageOrientationKitTests/SelfTests.swift",
     ):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from packager.config.absolute import absolute
 from packager.config.mistakes import MissingKeyError, config_error
 from packager.config.tables import FILE_NAME, KNOWN_TARGETS, SOURCE, Config
-from packager.core import names, toml
+from packager.core import class_names, names, toml
 from packager.core.errors import ConfigError, nearest
 from packager.core.tuned import Tunable, refuse_unknown
 from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
@@ -137,7 +138,6 @@ def apply_setting(document: dict[str, Any], setting: str) -> None:
 
 
 def _check_model_names(config: Config) -> None:
-    classes: dict[str, str] = {}
     for name in config.model:
         if not names.MODEL_NAME.fullmatch(name):
             raise ConfigError(
@@ -145,6 +145,9 @@ def _check_model_names(config: Config) -> None:
                 hint="use letters, digits, hyphens and underscores, starting with a letter; Windows reserves aux, con "
                 "and nul",
             )
-        other = classes.setdefault(names.pascal_case(name).lower(), name)
-        if other != name:
-            raise ConfigError(f"model.{name} and model.{other} have the same class name", hint="rename one of them")
+    for other, name in combinations(config.model, 2):
+        if shared := class_names.clash(other, name):
+            raise ConfigError(
+                f"model.{name} and model.{other} have the same class name in generated code, {shared}",
+                hint="rename one of them",
+            )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from packager import release, reporting
 from packager.config import Config
+from packager.core import class_names
 from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import Plan
@@ -57,6 +58,8 @@ def build(
     remote one of `[cache]` behind it.
     """
     refuse_unbuildable(config, request, console)
+    for line in class_names.renamings(config.model):
+        console.say(f"  {line}")
     with nullcontext(store) if store else opened_store(config.cache, console) as own:
         return build_in(own, config, request, console, origins)
 

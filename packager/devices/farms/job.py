@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from packager.core import names
+from packager.core.class_names import class_name
 from packager.core.errors import ConfigError
 from packager.core.names import kebab_case
 from packager.devices import values
@@ -70,10 +70,10 @@ def write_job(package: DevicePackage, folder: Path, *, pace: Pace, rounds: int, 
 def _models(package: DevicePackage) -> Iterator[PackagedModel]:
     """Models that have samples, as far as an archive tells of them: the device says the rest."""
     for name, golden in sorted(package.golden.items()):
-        class_name = f"{package.namespace}.{names.pascal_case(name)}"
-        if class_name in package.class_names and golden.samples:
+        written = f"{package.namespace}.{class_name(name)}"
+        if written in package.class_names and golden.samples:
             yield PackagedModel(
-                class_name=class_name,
+                class_name=written,
                 name=name,
                 version="",
                 inputs=(),

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
 from packager.core import components
+from packager.core.class_names import class_name
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.errors import SettingError, nearest
@@ -14,7 +15,7 @@ from packager.core.findings import Report
 from packager.core.names import EXAMPLE_GROUP
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
-from packager.core.values import Artifact, Contract, Model, Package, Plan, Sources
+from packager.core.values import Artifact, Model, Package, Plan, Sources
 from packager.environments.runtime import Runtime
 from packager.files import host
 from packager.files.hashes import sha256_of
@@ -189,8 +190,6 @@ class Android:
         models = [plan.model for plan in plans]
         variants = {plan.model.name: plan.variants for plan in plans}
         contracts = {model.name: model.contract for model in models}
-        reserved = _reserved(package, contracts, is_tuned=bool(self.tuned))
-        class_names = tensors.class_names(contracts, taken=reserved)
         files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
@@ -203,7 +202,7 @@ class Android:
                 files=laid_out[model.name].views,
                 golden=tested[model.name],
                 kotlin_package=namespace,
-                class_name=class_names[model.name],
+                class_name=class_name(model.name),
                 runtime_version=self._runtime_version(runtime),
                 onnxruntime=java_package,
                 reshaped=report.reshaped_outputs(model.name, self.variant, *variants[model.name]),
@@ -418,17 +417,6 @@ def _provider_hint(provider: str) -> str:
     if provider in PROVIDERS:
         return f"Android has {', '.join(providers_of(Android.NAME))}"
     return nearest(provider, providers_of(Android.NAME))
-
-
-def _reserved(package: Package, contracts: Mapping[str, Contract | None], *, is_tuned: bool) -> frozenset[str]:
-    """Names of classes that the package has besides those of its models."""
-    return (
-        (typed.RESERVED_CLASSES if any(contracts.values()) else frozenset())
-        | (tensors.RESERVED_BY_TRUST if package.trust else frozenset())
-        | (tensors.RESERVED_BY_ENCRYPTION if package.encryption else frozenset())
-        | (tensors.RESERVED_BY_DELIVERY if package.delivery else frozenset())
-        | (tensors.RESERVED_BY_TUNING if is_tuned else frozenset())
-    )
 
 
 def _assets(laid_out: Mapping[str, Files], tested: Mapping[str, Sequence[GoldenView]]) -> tuple[Asset, ...]:

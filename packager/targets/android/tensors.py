@@ -1,6 +1,6 @@
 """Views of a model for Kotlin: class name, types, and parameters for the sizes that the app chooses."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -23,61 +23,6 @@ from packager.targets.golden import samples_in_words
 MAX_PARAMETERS = 240
 """the JVM allows 255 parameters per method, and default arguments use some of them"""
 MAX_BUFFER_BYTES = 2**31 - 1
-
-# Names that the generated files use: a model's class must not hide them.
-RESERVED_CLASSES = frozenset(
-    """
-    Allowed Answer Any Array Asset AtomicInteger AutoCloseable BadModelException Boolean Buffer Build Bundle
-    ByteArray ByteArrayOutputStream ByteBuffer ByteOrder Call Calls CancellationException Char Charsets Checked
-    Companion CompletableDeferred ConcurrentHashMap Configuration Context Copy Counts CPU Delivered Dispatchers
-    Distance Double DoubleBuffer Download Downloads Element EnumSet Environment ErrnoException Exception
-    FailureEvent Fallback Field File FileDescriptor FileInputStream FileLock FileOutputStream Files Float
-    FloatBuffer Flow Folder Frame Golden GoldenSample GoldenTensor Heat Histogram HttpURLConnection
-    IllegalArgumentException IllegalStateException Info Input Installation Installed Int IntArray IntBuffer
-    IOException Iterator JvmField JvmOverloads JvmStatic LinkedBlockingQueue LinkedHashMap List LoadEvent Loading
-    Locale Log Long LongArray LongBuffer MalformedURLException Map MapMode Mapped Math MemoryPressure Message
-    MessageDigest ModelBusyException ModelCorruptedException ModelDownloadException ModelException ModelFile
-    ModelFiles ModelMetrics ModelObserver ModelOpener ModelRun ModelSession ModelSnapshot ModelStorageException
-    MutableMap NativeAssignment NNAPIFlags NodeInfo NonCancellable NoSuchFieldException OnnxJavaType OnnxTensor
-    Opened Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output OutputTest Own
-    OwnBytes OwnFile OwnPart Pack Pair ParcelFileDescriptor Place Policies PowerManager Progress Provider
-    ProviderAssignment RandomAccessFile Reader ReentrantLock ReentrantReadWriteLock Regex
-    RejectedExecutionException ReleaseEvent ReleaseReason Reopening Result RunEvent Runnable Running RunOptions
-    Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer Source Start
-    String StructStat StructTimespec Summary Synchronized System TensorInfo Tensors TensorType Thread
-    ThreadingOptions ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit UnsatisfiedLinkError Verify Volatile
-    Weights Writer
-    """.split()
-)
-
-RESERVED_BY_TRUST = frozenset(
-    """
-    Base64 CharArray Der EncodedKeySpec Envelope EnvelopeException GeneralSecurityException Json KeyFactory
-    ModelUntrustedException Nothing Signature SignedList StringBuilder Trusted TrustProblem
-    """.split()
-)
-"""the same in packages that verify signatures"""
-RESERVED_BY_TUNING = frozenset("Tuned Tuning".split())
-"""the same in packages with tuned settings"""
-RESERVED_BY_DELIVERY = frozenset(
-    """
-    AbstractList AndroidConditions Attempt BatteryManager Blob ChannelAnswer ChannelDocument ChannelFile
-    ChannelRelease ChannelRequest Collections ConnectivityManager DataFormatException Delta DeltaException
-    DeltaHeader DeltaRun DocumentException Fields GregorianCalendar Inflated Inflater InputStream KeptRelease
-    LoadedModel ModelRecord ModelUpdater MutableSet MutableStateFlow Mutex Number OsConstants OutputStream
-    PackagedModel PackagedModels Place ReleaseDownload Safetensors SecurityException Seen StateFlow TimeZone Trial
-    TrialException Update UpdateConditions UpdatedRelease UpdatedSource UpdateOptions UpdatePhase UpdateRecord
-    UpdateState UpdateStore
-    """.split()
-)
-"""the same in packages that update their models"""
-
-RESERVED_BY_ENCRYPTION = frozenset(
-    """
-    Cipher Decrypted GCMParameterSpec GeneralSecurityException Mac ModelKeyException ModelKeys SealedFile SecretKeySpec
-    """.split()
-)
-"""the same in packages that decrypt models"""
 
 
 @dataclass(frozen=True)
@@ -112,20 +57,6 @@ STORAGE = {
     ElementType.BOOL: Storage("Byte", "BOOL", "A byte each: 0 is false, 1 is true."),
 }
 STRING_TYPE = "Array<String>"
-
-
-def class_names(models: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
-    """Model name -> class name; `Model` is appended to names that generated files use: in every package, or, for those
-    in `taken`, in this one."""
-    used = set(taken)
-    chosen = {}
-    for model in models:
-        name = names.pascal_case(model)
-        while name in RESERVED_CLASSES or name in used:
-            name += "Model"
-        used.add(name)
-        chosen[model] = name
-    return chosen
 
 
 def model_view(

@@ -36,15 +36,6 @@ from packager.targets.android.view import (
 )
 from packager.targets.dimensions import DimensionView
 
-# Names that the files of contracts use in addition. They are reserved in packages with a contract only,
-# so that the class names of other packages do not change.
-RESERVED_CLASSES = frozenset(
-    """
-    Bitmap Box Canvas Carried Character Chroma Classification CodePoints Config Detection Entity FloatArray
-    GeneratedText Image IndexOutOfBoundsException Mask Orientation Picture PixelFormat Plane Prediction Ranked Reading
-    Region Room ShortArray Similarity Sound Words YuvConversion
-    """.split()
-)
 CALLED = ("answer", "carried", "carry", "input", "inputOf", "output", "part", "run", "runAsync", "session", "turn")
 """names used in the bodies of typed methods, which parameters must not hide"""
 

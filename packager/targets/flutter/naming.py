@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from packager.core import names
+from packager.core.apple import SYSTEM_MODULES
 from packager.core.errors import SettingError
-from packager.targets.apple import SYSTEM_MODULES
 
 PUB_NAME = re.compile(r"[a-z][a-z0-9_]*")
 MAX_PUB_NAME = 64
@@ -33,25 +32,6 @@ LOCAL = frozenset(
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
-CLASSES = frozenset(
-    """
-    Arena BigInt Box BundledSource Cancellation Carried Classification Completer DateTime Decryption Delivery
-    Deprecated Detection DeviceConditions Duration Durations ElementType Entity Enum Error Exception FailureEvent
-    Fallback Finalizer Float32List Float64List FolderSource Function Future Golden GoldenSample GoldenTensor
-    GuardedFiles Int16List Int32List Int64List Int8List Iterable Iterator List LoadEvent LoadOptions LoadedModel
-    MadeSource Map MapEntry Mask ModelDescriptor ModelErrorCode ModelException ModelFile ModelGuard ModelInfo
-    ModelMetrics ModelObserver ModelSnapshot ModelSource ModelUntrustedException ModelUpdater Never Null Object
-    OutputTest PackagedFile PackagedModel PageModel PathSource Pattern Picture PictureOfImage PictureOrientation
-    PicturePlane PictureTensors PixelFormat PlatformSetup Policies Provider ProviderAssignment ProviderSetup Ranked
-    Reading Record RegExp Region ReleaseEvent ReleaseReason RunEvent Runes SelfTest Set Similarity Sound SoundTensors
-    SourceKind StackTrace Stopwatch Stream String StringBuffer Symbol Tensor TensorInput TensorSpec TextPart Tolerance
-    Trust TrustProblem Tuned Tuning Type TypedData Uint16List Uint32List Uint64List Uint8List UpdateOptions UpdatePhase
-    UpdateState Updater Uri UrlSource WeakReference WeightsFile YuvConversion
-    """.split()
-)
-"""names that generated files use or export besides the models' own"""
-BESIDE = ("", "Inputs", "Outputs", "Prediction")
-"""suffixes of the classes that belong to a model"""
 
 
 def pub_name(package: str, given: str = "") -> str:
@@ -71,19 +51,6 @@ def pub_name(package: str, given: str = "") -> str:
     if given in TAKEN:
         raise SettingError(f"package '{given}' is already taken", hint=f"try {given}_models")
     return given
-
-
-def class_names(models: Iterable[str]) -> dict[str, str]:
-    """Model name -> class name; `Model` is appended to names that the package uses itself."""
-    used = set(CLASSES)
-    chosen = {}
-    for model in models:
-        name = names.pascal_case(model)
-        while used & {f"{name}{suffix}" for suffix in BESIDE}:
-            name += "Model"
-        used |= {f"{name}{suffix}" for suffix in BESIDE}
-        chosen[model] = name
-    return chosen
 
 
 def file_names(models: Iterable[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from packager.core import components
+from packager.core.class_names import class_name
 from packager.core.components import Component, Parts
 from packager.core.console import Announce, silent
 from packager.core.findings import Report
@@ -92,7 +93,6 @@ class Flutter:
         plans = included[0].plans
         opened = {plan.model.name: {name: files[plan.model.name] for name, files in laid_out.items()} for plan in plans}
         tested = {name: golden_views(name, files, golden, layout) for name, files in opened.items()}
-        class_names = naming.class_names(plan.model.name for plan in plans)
         file_names = naming.file_names(plan.model.name for plan in plans)
         page = built[WEB].page if WEB in built else None
         models = tuple(
@@ -100,7 +100,7 @@ class Flutter:
                 plan.model,
                 package,
                 pub_name=pub_name,
-                class_name=class_names[plan.model.name],
+                class_name=class_name(plan.model.name),
                 file=file_names[plan.model.name],
                 library=included_runtime.linked(built[ANDROID]).library if ANDROID in built else LIBRARY,
                 setups=tuple(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
+from packager.core.class_names import class_name
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.errors import ConfigError, SettingError, nearest
@@ -150,23 +151,14 @@ class Ios:
         module = swift.module_name(package.name, self.module)
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
         linked = swift_runtime.framework_view(runtime)
-        taken = (
-            module,
-            *texts.ALWAYS,
-            *(swift.RESERVED_BY_CONTRACTS if contracts else ()),
-            *(swift.RESERVED_BY_TRUST if package.trust else ()),
-            *(swift.RESERVED_BY_ENCRYPTION if package.encryption else ()),
-            *(swift.RESERVED_BY_DELIVERY if package.delivery else ()),
-            *(swift.RESERVED_BY_TUNING if self.tuned else ()),
-        )
-        class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
+        swift.refuse_classes(module, (plan.model.name for plan in plans))
         delivered = delivery_view(package)
         shared = runtime_view(
             module,
             package.name,
             self.providers,
             contracts,
-            tuple(class_names.values()),
+            tuple(class_name(plan.model.name) for plan in plans),
             signed_list.trust_view(package),
             delivered,
             self._delivered_runtime(runtime) if delivered else "",
@@ -194,7 +186,7 @@ class Ios:
                     package,
                     files=laid_out[plan.model.name].views,
                     golden=tested[plan.model.name],
-                    class_name=class_names[plan.model.name],
+                    class_name=class_name(plan.model.name),
                     runtime_version=linked.version,
                     reshaped=report.reshaped_outputs(plan.model.name, self.variant, *plan.variants),
                 )

@@ -3,8 +3,8 @@
 import re
 
 from packager.core import names
+from packager.core.apple import SYSTEM_MODULES
 from packager.core.errors import SettingError
-from packager.targets.apple import SYSTEM_MODULES
 from packager.targets.typescript.naming import TAKEN_NAMES
 
 PREFIX = "react-native-"

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from packager.core.class_names import class_name
 from packager.core.errors import ModelError
 from packager.core.findings import Report
 from packager.core.tuned import Chips
@@ -9,7 +10,7 @@ from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
-from packager.targets.typescript import naming, tuning, typed
+from packager.targets.typescript import tuning, typed
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
 from packager.targets.typescript.storage import STORAGE
@@ -40,16 +41,6 @@ def model_views(
     """
     laid_out = lay_out(platforms, layout)
     found = [plan.model for plan in platforms[0].plans]
-    contracts = [model.contract for model in found if model.contract]
-    class_names = naming.class_names(
-        (model.name for model in found),
-        taken={
-            *typed.class_names(contracts),
-            *(naming.RESERVED_BY_TRUST if package.trust else ()),
-            *(naming.RESERVED_BY_UPDATES if package.delivery else ()),
-        },
-        beside=(*naming.BESIDE, typed.PREDICTION) if contracts else naming.BESIDE,
-    )
     views = []
     for model in found:
         opened = {each.name: laid_out[each.name][model.name] for each in platforms}
@@ -61,8 +52,8 @@ def model_views(
                 is_for_pages=is_for_pages,
                 platforms=tuple(PlatformView(name=name, files=each) for name, each in opened.items()),
                 golden=golden_views(model.name, opened, golden, layout),
-                class_name=class_names[model.name],
-                typed_view=typed.typed_view(model.contract, class_names[model.name]) if model.contract else None,
+                class_name=class_name(model.name),
+                typed_view=typed.typed_view(model.contract, class_name(model.name)) if model.contract else None,
                 tuned=tuning.platforms(model.name, tuned),
                 reshaped={name for each in platforms for name in reshaped_outputs(report, each, model.name)},
             )

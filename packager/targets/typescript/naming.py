@@ -1,9 +1,7 @@
 """Names in npm packages: their own, and those of their classes."""
 
 import re
-from collections.abc import Collection, Iterable
 
-from packager.core import names
 from packager.core.errors import ConfigError, SettingError
 
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
@@ -26,39 +24,6 @@ TAKEN_NAMES = frozenset(
     tls trace_events tty url util v8 vm wasi worker_threads zlib
     """.split()
 )
-
-# Names that generated modules use or export besides the models' own, and JavaScript globals that they need.
-RESERVED_CLASSES = frozenset(
-    """
-    AbortController AbortSignal AggregateError AppState Array ArrayBuffer ArrayBufferView AsyncRunOptions Atomics Audio
-    Awaited Backend BigInt BigInt64Array BigUint64Array Blob Boolean Capitalize Console Crypto Data DataOf DataView Date
-    DateConstructor Device DeviceEventEmitter Document Durations Element ElementType Engine Error ErrorConstructor
-    EvalError Event EventTarget Exclude Extract FailureEvent Fallback File FinalizationRegistry Float16Array
-    Float32Array Float64Array FormData Frames FrameSource Function Generator Global Golden Headers HookOptions Image
-    Infinity Info Input Inputs InstanceType Int16Array Int32Array Int8Array Intl Iterable Iterator JSON LoadEvent
-    LoadOptions Lowercase Map Math Model ModelDefinition ModelDescriptor ModelError ModelErrorCode ModelFile
-    ModelMetrics ModelObserver ModelSnapshot ModelSource ModelState ModelWorklet Name NamedTensor NaN Native Node
-    NonNullable Number NumberType Object Omit Opened Option Options Output Outputs OutputSpec OutputTest
-    PackageDescriptor PackagedFile Parameters Partial Pick PlacedFile PlainModel Platform PlatformFiles PlatformSetup
-    Policies Progress Promise Promised Provider ProviderAssignment ProviderName Proxy Range RangeError React Readonly
-    ReadonlyArray ReadonlyMap Record ReferenceError Reflect RegExp ReleaseEvent Request Required Response Result
-    ReturnType RunEvent RunOptions Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer Source SourceKind Spec
-    Storage String Symbol SyntaxError Target Targets Tensor TensorInfo TensorSpec Text TextDecoder TextEncoder ThisType
-    TurboModule TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray Uppercase URIError URL Verify WeakMap
-    WeakRef WeakSet WebAssembly Window Worker XMLHttpRequest
-    """.split()
-)
-RESERVED_BY_TRUST = frozenset({"Bytes", "ModelUntrustedError", "Signature", "TRUST", "Trust", "TrustProblem"})
-"""the same in packages that verify signatures"""
-RESERVED_BY_UPDATES = frozenset(
-    """
-    Build DELIVERY Delivery DeviceState ModelUpdater UpdateOptions UpdatePhase UpdatePlatform UpdateRequest UpdateState
-    UpdateStates UpdatedSource Updater
-    """.split()
-)
-"""the same in packages with a channel"""
-BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")
-"""suffixes of the types that belong to a class"""
 
 
 def refuse_npm_name(name: str) -> None:
@@ -105,21 +70,3 @@ def refuse_version(version: str) -> None:
 def tarball_name(npm_name: str, version: str) -> str:
     """Tarball name of `npm pack`: `@example/vision` -> `example-vision-1.0.0.tgz`"""
     return f"{npm_name.removeprefix('@').replace('/', '-')}-{version}.tgz"
-
-
-def class_names(
-    models: Iterable[str], *, taken: Collection[str] = (), beside: Collection[str] = BESIDE
-) -> dict[str, str]:
-    """Model name -> class name; `Model` is appended to names that the package uses itself.
-
-    Each class has types named after it, such as `OrientationInputs`: models must not share those either.
-    """
-    used = {*RESERVED_CLASSES, *taken}
-    chosen = {}
-    for model in models:
-        name = names.pascal_case(model)
-        while used & {f"{name}{suffix}" for suffix in beside}:
-            name += "Model"
-        used |= {f"{name}{suffix}" for suffix in beside}
-        chosen[model] = name
-    return chosen

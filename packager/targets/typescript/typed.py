@@ -67,7 +67,7 @@ RESERVED = frozenset(
     android classified descriptor detected entitiesOf firstFrame firstState generated given ios isFirst isLast
     loadAs nextState options outputs pcmTensors pictureTensors rankedBy rankedInLists resultOf resultsOf rowCount
     run scoreOf seedTensor segmented signal soundTensors spelled state tensors tensorsOf textOf textTensor
-    textsTensor top topOf useModel
+    textsTensor top topOf useLoaded
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""
@@ -109,12 +109,6 @@ class Asked:
 
     values: set[str] = field(default_factory=set)
     types: set[str] = field(default_factory=set)
-
-
-def class_names(contracts: Sequence[Contract]) -> frozenset[str]:
-    """Names that a package with these contracts uses in addition to those of its models."""
-    exported = {name for each in exports(contracts) for name in (*each.types, *each.values)}
-    return frozenset({CARRIED, *exported} if contracts else ())
 
 
 def exports(contracts: Sequence[Contract]) -> tuple[ExportView, ...]:

@@ -2,13 +2,13 @@ package apps
 
 import com.example.models.Classifier
 import com.example.models.Finder
-import com.example.models.Listener
+import com.example.models.ListenerModel
 import com.example.models.Meaning
 import com.example.models.Orientation
 import com.example.models.Picture
 import com.example.models.PixelFormat
 import com.example.models.Region
-import com.example.models.Scribe
+import com.example.models.ScribeModel
 import com.example.models.Sound
 import com.example.models.Tokens
 import com.example.models.YuvConversion
@@ -36,7 +36,7 @@ fun main(arguments: Array<String>) {
             report("${line[0]} numbers", numbers.joinToString(" "))
         }
     }
-    Scribe.loadBlocking(task.app, task.options).use { model ->
+    ScribeModel.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("scribe")) {
             val reading = model.read(picture(task, line))
             report("${line[0]} words", reading.text)
@@ -57,7 +57,7 @@ fun main(arguments: Array<String>) {
             report("${line[0]} numbers", List(ids.capacity(), ids::get).joinToString(" "))
         }
     }
-    Listener.loadBlocking(task.app, task.options).use { model ->
+    ListenerModel.loadBlocking(task.app, task.options).use { model ->
         val heard = FloatArray(task.number("samples")).also { task.floats("voice").get(it) }
         val scores = heard.asList().chunked(task.number("window")) { window ->
             model.classify(Sound(window.toFloatArray(), task.number("rate"))).single().score

@@ -13,7 +13,7 @@ final class ContractTableTests: XCTestCase {
         let options = Options(threads: 1)
         let classifier = try Classifier(options: options)
         let finder = try Finder(options: options)
-        let scribe = try Scribe(options: options)
+        let scribe = try ScribeModel(options: options)
         for line in lines {
             switch line[1] {
             case "classifier":
@@ -45,7 +45,7 @@ final class ContractTableTests: XCTestCase {
     }
 
     private func hear(_ options: Options) throws {
-        let model = try Listener(options: options)
+        let model = try ListenerModel(options: options)
         let voice = try Data(contentsOf: folder.appendingPathComponent("voice"))
         let samples = voice.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
         let numbers = ProcessInfo.processInfo.environment["SOUND"]!.split(separator: "x").map { Int($0)! }

@@ -23,7 +23,7 @@ export async function answers(models, { window, rate }, read) {
   };
   const classifier = await models.Classifier.load(options);
   const finder = await models.Finder.load(options);
-  const scribe = await models.Scribe.load(options);
+  const scribe = await models.ScribeModel.load(options);
   for (const line of lines(read, 'cases')) {
     const [name, model] = line;
     if (model === 'classifier') {
@@ -46,7 +46,7 @@ export async function answers(models, { window, rate }, read) {
     if (model === 'meaning') answer(name, '', [...(await meaning.embed(text))]);
     else answer(name, '', [...(await tokens.predict(text)).ids.data].map(Number));
   }
-  const listener = await models.Listener.load(options);
+  const listener = await models.ListenerModel.load(options);
   const voice = new Float32Array(read('voice'));
   const scores = [];
   for (let start = 0; start < voice.length; start += window) {

@@ -32,7 +32,7 @@ Picture picture(List<String> line) {
 Future<void> pictures() async {
   final classifier = await Classifier.load(options);
   final finder = await Finder.load(options);
-  final scribe = await Scribe.load(options);
+  final scribe = await ScribeModel.load(options);
   for (final text in File('$folder/cases').readAsLinesSync()) {
     final line = text.split(' ');
     final [name, model, ...] = line;
@@ -72,7 +72,7 @@ Future<void> texts() async {
 }
 
 Future<void> hear(int rate, int window) async {
-  final model = await Listener.load(options);
+  final model = await ListenerModel.load(options);
   final voice = File('$folder/voice').readAsBytesSync().buffer.asFloat32List();
   final scores = <double>[];
   for (var start = 0; start < voice.length; start += window) {

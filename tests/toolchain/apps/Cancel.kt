@@ -2,7 +2,7 @@ package apps
 
 import com.example.models.ModelBusyException
 import com.example.models.ModelObserver
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.RunEvent
 import device.report
 import java.util.Collections
@@ -26,7 +26,7 @@ private const val MANY = 24
 /** Ends calls before and while they run, fills the queue, and feeds frames faster than the model takes them. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    Orientation.loadBlocking(task.app, task.options.copy(queue = 3)).use { model ->
+    OrientationModel.loadBlocking(task.app, task.options.copy(queue = 3)).use { model ->
         runBlocking(Dispatchers.Default) {
             cancelled(task)
             full(model)
@@ -43,8 +43,8 @@ private suspend fun cancelled(task: Task) = runBlocking {
             ends += if (event.error == null) "whole" else "ended early"
         }
     }
-    Orientation.loadBlocking(task.app, task.options.copy(observer = observer)).use { model ->
-        val many = Orientation.Input.allocate(dynamicDimension0 = MANY)
+    OrientationModel.loadBlocking(task.app, task.options.copy(observer = observer)).use { model ->
+        val many = OrientationModel.Input.allocate(dynamicDimension0 = MANY)
         val isMet = untilMet { wait ->
             ends.clear()
             val running = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.runAsync(many) }
@@ -56,14 +56,14 @@ private suspend fun cancelled(task: Task) = runBlocking {
             isRunning && ends == listOf("ended early")
         }
         report("cancelled", isMet)
-        val one = Orientation.Input.allocate(dynamicDimension0 = 1)
+        val one = OrientationModel.Input.allocate(dynamicDimension0 = 1)
         report("later", model.runAsync(one).fetchName0.get(0) == model.run(one).fetchName0.get(0))
     }
 }
 
 /** Calls beyond the queue fail at once, and give no place away that others have. */
-private suspend fun full(model: Orientation) = runBlocking {
-    val input = Orientation.Input.allocate(dynamicDimension0 = 8)
+private suspend fun full(model: OrientationModel) = runBlocking {
+    val input = OrientationModel.Input.allocate(dynamicDimension0 = 8)
     val calls = List(5) { async(start = CoroutineStart.UNDISPATCHED) { runCatching { model.runAsync(input) } } }
     val results = calls.map { it.await() }
     report("full", results.joinToString(",") { it.exceptionOrNull()?.javaClass?.simpleName ?: "ran" })
@@ -77,7 +77,7 @@ private suspend fun full(model: Orientation) = runBlocking {
 }
 
 /** Twenty frames, of which all but the first come while that is answered. */
-private suspend fun frames(model: Orientation) {
+private suspend fun frames(model: OrientationModel) {
     val camera = Channel<Int>(Channel.UNLIMITED)
     val (begun, given) = List(2) { CompletableDeferred<Unit>() }
     val source = flow {
@@ -89,7 +89,7 @@ private suspend fun frames(model: Orientation) {
     val answers = model.frames(source) { frame ->
         begun.complete(Unit)
         given.await()
-        runAsync(Orientation.Input.allocate(dynamicDimension0 = 4))
+        runAsync(OrientationModel.Input.allocate(dynamicDimension0 = 4))
         frame
     }.toList()
     report("frames", answers.joinToString(","))

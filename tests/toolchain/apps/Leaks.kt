@@ -2,7 +2,7 @@ package apps
 
 import android.content.ComponentCallbacks
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Provider
 import com.example.models.Source
 import device.InstalledApp
@@ -15,19 +15,19 @@ fun main(arguments: Array<String>) {
     val task = Task(arguments)
     // A thread of its own tells a session that was not closed.
     val options = Options(listOf(Provider.CPU), threads = 2, spinning = true)
-    val open = Orientation.loadBlocking(task.app, options)
+    val open = OrientationModel.loadBlocking(task.app, options)
     val whileOpen = nativeThreads()
     open.close()
     val before = nativeThreads(whileOpen - 1)
     report("open", whileOpen - before)
     reportFailure("unreadable") {
-        Orientation.loadBlocking(task.app, options, Source.file(File(task.text("unreadable"))))
+        OrientationModel.loadBlocking(task.app, options, Source.file(File(task.text("unreadable"))))
     }
     report("unreadable.left", nativeThreads(before) - before)
     val refusing = object : InstalledApp(File(task.text("apk")), File(task.text("data"))) {
         override fun registerComponentCallbacks(callback: ComponentCallbacks): Unit = error("no callbacks")
     }
-    reportFailure("refused") { Orientation.loadBlocking(refusing, options) }
+    reportFailure("refused") { OrientationModel.loadBlocking(refusing, options) }
     report("refused.left", nativeThreads(before) - before)
-    reportFailure("missing") { Orientation.loadBlocking(task.app, options, Source.file(File("/nothing"))) }
+    reportFailure("missing") { OrientationModel.loadBlocking(task.app, options, Source.file(File("/nothing"))) }
 }

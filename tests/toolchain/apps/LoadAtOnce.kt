@@ -1,6 +1,6 @@
 package apps
 
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import device.report
 import java.util.concurrent.CyclicBarrier
 import kotlin.concurrent.thread
@@ -15,7 +15,7 @@ fun main(arguments: Array<String>) {
     List(THREADS) {
         thread {
             start.await()
-            runCatching { Orientation.loadBlocking(task.app, task.options).close() }.onFailure { failures += it.toString() }
+            runCatching { OrientationModel.loadBlocking(task.app, task.options).close() }.onFailure { failures += it.toString() }
         }
     }.forEach { it.join() }
     report("failures", failures.joinToString())

@@ -1,6 +1,6 @@
 package apps
 
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Verify
 import device.report
 import java.lang.management.ManagementFactory
@@ -11,7 +11,7 @@ fun main(arguments: Array<String>) {
     val thread = ManagementFactory.getThreadMXBean()
     fun load(verify: Verify): Double {
         val start = thread.currentThreadCpuTime
-        val model = Orientation.loadBlocking(task.app, task.options.copy(verify = verify))
+        val model = OrientationModel.loadBlocking(task.app, task.options.copy(verify = verify))
         return ((thread.currentThreadCpuTime - start) / 1e6).also { model.close() }
     }
     fun median(load: () -> Double): Double = List(task.number("repeats")) { load() }.sorted().let { it[it.size / 2] }

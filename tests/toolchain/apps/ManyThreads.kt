@@ -1,6 +1,6 @@
 package apps
 
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import device.report
 import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.atomic.AtomicInteger
@@ -16,12 +16,12 @@ fun main(arguments: Array<String>) {
     val running = AtomicInteger()
     val most = AtomicInteger()
     val start = CyclicBarrier(threads)
-    Orientation.loadBlocking(task.app, task.options).use { model ->
+    OrientationModel.loadBlocking(task.app, task.options).use { model ->
         val results = List(threads) { number ->
-            val input = Orientation.Input.allocate(dynamicDimension0 = 1)
+            val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
             repeat(PAGE) { input.x.put(it, pages.get(number * PAGE + it)) }
             val changed = AtomicInteger()
-            val output = Orientation.Output()
+            val output = OrientationModel.Output()
             val worker = thread {
                 start.await()
                 var first: List<Float>? = null

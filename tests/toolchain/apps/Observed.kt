@@ -7,7 +7,7 @@ import com.example.models.Minilm
 import com.example.models.ModelMetrics
 import com.example.models.ModelObserver
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Provider
 import com.example.models.ReleaseEvent
 import com.example.models.RunEvent
@@ -30,8 +30,8 @@ fun main(arguments: Array<String>) {
     percentiles(task)
     retried()
     report("abstract", ModelObserver::class.java.methods.filterNot { it.isDefault }.map { it.name })
-    Orientation.loadBlocking(task.app, task.options).use { model ->
-        val trace = model.profile(Orientation.Input.allocate(dynamicDimension0 = 1), runs = 3)
+    OrientationModel.loadBlocking(task.app, task.options).use { model ->
+        val trace = model.profile(OrientationModel.Input.allocate(dynamicDimension0 = 1), runs = 3)
         report("trace", trace)
         report("trace.folder", trace.parentFile == task.app.getCacheDir())
     }
@@ -85,10 +85,10 @@ private fun heard(task: Task) {
 
 private fun counted(task: Task) {
     val metrics = ModelMetrics()
-    Orientation.loadBlocking(task.app, task.options.copy(observer = metrics)).use { model ->
-        val input = Orientation.Input.allocate(dynamicDimension0 = 1)
+    OrientationModel.loadBlocking(task.app, task.options.copy(observer = metrics)).use { model ->
+        val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
         List(4) { Thread { repeat(5) { model.run(input) } }.apply { start() } }.forEach(Thread::join)
-        reportFailure("after a run that is refused") { model.run(Orientation.Input.allocate(dynamicDimension0 = -1)) }
+        reportFailure("after a run that is refused") { model.run(OrientationModel.Input.allocate(dynamicDimension0 = -1)) }
     }
     val found = metrics.snapshot().getValue("orientation")
     report("counted", "${found.loads} ${found.runs} ${found.errors} ${found.duration.count}")
@@ -102,8 +102,8 @@ private fun broken(task: Task) {
     val failing = object : ModelObserver {
         override fun onRun(event: RunEvent): Unit = error("broken observer")
     }
-    Orientation.loadBlocking(task.app, task.options.copy(observer = failing)).use { model ->
-        report("ran", model.run(Orientation.Input.allocate(dynamicDimension0 = 1)).fetchName0.capacity())
+    OrientationModel.loadBlocking(task.app, task.options.copy(observer = failing)).use { model ->
+        report("ran", model.run(OrientationModel.Input.allocate(dynamicDimension0 = 1)).fetchName0.capacity())
     }
     report("log", Log.lines.joinToString("\n"))
 }

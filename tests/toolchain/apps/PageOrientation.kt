@@ -1,16 +1,16 @@
 package apps
 
 import android.content.res.AssetManager
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import device.report
 import java.io.File
 
 /** Says for a batch of page images which way up each is. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    timed("load") { Orientation.loadBlocking(task.app, task.options) }.use { model ->
+    timed("load") { OrientationModel.loadBlocking(task.app, task.options) }.use { model ->
         reportModel(model.provider, model.fallbacks, model.info, model.assignment)
-        val input = Orientation.Input.allocate(dynamicDimension0 = task.number("batch"))
+        val input = OrientationModel.Input.allocate(dynamicDimension0 = task.number("batch"))
         input.x.put(task.floats("x"))
 
         val output = timed("run") { model.run(input) }

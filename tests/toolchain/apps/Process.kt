@@ -5,7 +5,7 @@ import android.content.Context
 import android.system.Os
 import android.util.Log
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Provider
 import device.report
 import java.io.File
@@ -24,15 +24,15 @@ fun main(arguments: Array<String>) {
         "app" -> OrtEnvironment.getEnvironment()
         "all" -> atOnce(
             { OrtEnvironment.getEnvironment() },
-            { Orientation.loadBlocking(task.app, task.options).close() },
+            { OrientationModel.loadBlocking(task.app, task.options).close() },
             { other.invoke().close() },
         )
     }
-    val models = mutableListOf<AutoCloseable>(Orientation.loadBlocking(task.app, task.options))
-    reportThreads("of one model") { models += Orientation.loadBlocking(task.app, task.options) }
+    val models = mutableListOf<AutoCloseable>(OrientationModel.loadBlocking(task.app, task.options))
+    reportThreads("of one model") { models += OrientationModel.loadBlocking(task.app, task.options) }
     reportThreads("of another package") { models += other.invoke() }
-    reportThreads("of five") { models += Orientation.loadBlocking(task.app, Options(listOf(Provider.CPU), threads = 5)) }
-    reportThreads("of spinning") { models += Orientation.loadBlocking(task.app, Options(listOf(Provider.CPU), spinning = true)) }
+    reportThreads("of five") { models += OrientationModel.loadBlocking(task.app, Options(listOf(Provider.CPU), threads = 5)) }
+    reportThreads("of spinning") { models += OrientationModel.loadBlocking(task.app, Options(listOf(Provider.CPU), spinning = true)) }
     report("variables", Os.variables.joinToString("|"))
     report("log", Log.lines.joinToString("|"))
     report("big cores of a phone", bigCores(task.folder("phone")))
@@ -73,8 +73,8 @@ private class OtherPackage(jar: File) : URLClassLoader(arrayOf(jar.toURI().toURL
 
     companion object {
         fun load(app: Context): () -> AutoCloseable {
-            val jar = File(Orientation::class.java.protectionDomain.codeSource.location.toURI())
-            val load = OtherPackage(jar).loadClass("com.example.models.Orientation").getMethod("loadBlocking", Context::class.java)
+            val jar = File(OrientationModel::class.java.protectionDomain.codeSource.location.toURI())
+            val load = OtherPackage(jar).loadClass("com.example.models.OrientationModel").getMethod("loadBlocking", Context::class.java)
             return { load.invoke(null, app) as AutoCloseable }
         }
     }

@@ -3,7 +3,7 @@ package apps
 import android.util.Log
 import com.example.models.Minilm
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Provider
 import device.report
 import device.reportFailure
@@ -19,21 +19,21 @@ private const val PAGE = 3 * 224 * 224
 /** Does what an app must not do, and reports how each is answered. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    reportFailure("one value too few") { Orientation.Input(direct(PAGE - 1), dynamicDimension0 = 1) }
-    reportFailure("one value too many") { Orientation.Input(direct(PAGE + 1), dynamicDimension0 = 1) }
-    reportFailure("other batch than its buffer") { Orientation.Input(direct(PAGE), dynamicDimension0 = 2) }
-    reportFailure("buffer on the heap") { Orientation.Input(FloatBuffer.allocate(PAGE), dynamicDimension0 = 1) }
+    reportFailure("one value too few") { OrientationModel.Input(direct(PAGE - 1), dynamicDimension0 = 1) }
+    reportFailure("one value too many") { OrientationModel.Input(direct(PAGE + 1), dynamicDimension0 = 1) }
+    reportFailure("other batch than its buffer") { OrientationModel.Input(direct(PAGE), dynamicDimension0 = 2) }
+    reportFailure("buffer on the heap") { OrientationModel.Input(FloatBuffer.allocate(PAGE), dynamicDimension0 = 1) }
     reportFailure("foreign byte order") {
-        Orientation.Input(ByteBuffer.allocateDirect(PAGE * 4).asFloatBuffer(), dynamicDimension0 = 1)
+        OrientationModel.Input(ByteBuffer.allocateDirect(PAGE * 4).asFloatBuffer(), dynamicDimension0 = 1)
     }
-    reportFailure("negative size") { Orientation.Input.allocate(dynamicDimension0 = -1) }
-    reportFailure("size beyond a buffer") { Orientation.Input.allocate(dynamicDimension0 = Int.MAX_VALUE) }
+    reportFailure("negative size") { OrientationModel.Input.allocate(dynamicDimension0 = -1) }
+    reportFailure("size beyond a buffer") { OrientationModel.Input.allocate(dynamicDimension0 = Int.MAX_VALUE) }
     reportFailure("two inputs that disagree") {
         Minilm.Input(longs(8), longs(8), longs(7), batch = 1, sequence = 8)
     }
 
     val unavailable = Options(providers = listOf(Provider.QNN, Provider.XNNPACK))
-    Orientation.loadBlocking(task.app, unavailable).use { model ->
+    OrientationModel.loadBlocking(task.app, unavailable).use { model ->
         report("after QNN", model.provider)
         report("fallback", model.fallbacks.single().provider)
         report("fallback.reason", model.fallbacks.single().reason)
@@ -47,8 +47,8 @@ fun main(arguments: Array<String>) {
         report("values after a refusal", model.run(Minilm.Input.allocate(sequence = 4)).lastHiddenState.capacity())
     }
 
-    val model = Orientation.loadBlocking(task.app, Options(providers = listOf(Provider.CPU)))
-    val input = Orientation.Input.allocate(dynamicDimension0 = 1)
+    val model = OrientationModel.loadBlocking(task.app, Options(providers = listOf(Provider.CPU)))
+    val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
     model.close()
     reportFailure("run after close") { model.run(input) }
     reportFailure("warmUp after close") { model.warmUp(input) }

@@ -5,7 +5,7 @@ import ai.onnxruntime.OrtEnvironment
 import ai.onnxruntime.OrtSession
 import com.example.models.ModelMetrics
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Policies
 import com.example.models.Provider
 import com.example.models.SileroVad
@@ -59,9 +59,9 @@ private fun speech(task: Task, options: Options): () -> Unit {
 }
 
 private fun page(task: Task, options: Options): () -> Unit {
-    val model = Orientation.loadBlocking(task.app, options)
-    val input = Orientation.Input.allocate(dynamicDimension0 = 1)
-    val output = Orientation.Output()
+    val model = OrientationModel.loadBlocking(task.app, options)
+    val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+    val output = OrientationModel.Output()
     return { model.run(input, output) }
 }
 

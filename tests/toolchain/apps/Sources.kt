@@ -2,7 +2,7 @@ package apps
 
 import android.content.ComponentCallbacks2
 import android.os.ParcelFileDescriptor
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Progress
 import com.example.models.Source
 import device.report
@@ -27,8 +27,8 @@ fun main(arguments: Array<String>) {
         "cancel" -> cancel(task)
         "together" -> together(task)
         "reopen" -> reopen(task)
-        "remove" -> Orientation.removeDownloads(task.app)
-        "remove old" -> Orientation.removeOldDownloads(task.app)
+        "remove" -> OrientationModel.removeDownloads(task.app)
+        "remove old" -> OrientationModel.removeOldDownloads(task.app)
         "addresses" -> for (address in listOf("http://a.example/", "https://a.example/models", "models/")) {
             reportFailure(address) { Source.url(address) }
         }
@@ -69,7 +69,7 @@ private fun window(bytes: ByteArray, offset: Int) = ByteBuffer.allocateDirect(of
 
 private fun load(task: Task) = reportFailure("load") {
     val told = Collections.synchronizedList(mutableListOf<Progress>())
-    runBlocking { Orientation.load(task.app, task.options, source(task)) { told += it } }.use { model ->
+    runBlocking { OrientationModel.load(task.app, task.options, source(task)) { told += it } }.use { model ->
         report("progress", told.joinToString(",") { "${it.loadedBytes}/${it.totalBytes}" })
         reportModel(model.provider, model.fallbacks, model.info)
         report("asset", model.info.asset)
@@ -79,15 +79,15 @@ private fun load(task: Task) = reportFailure("load") {
     }
 }
 
-private fun page() = Orientation.Input.allocate(dynamicDimension0 = 1).also { input ->
+private fun page() = OrientationModel.Input.allocate(dynamicDimension0 = 1).also { input ->
     for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
 }
 
-private fun Orientation.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
+private fun OrientationModel.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
 
 /** Has a model opened again, by a run and for a profile, after its downloads were removed. */
-private fun reopen(task: Task) = Orientation.loadBlocking(task.app, task.options, source(task)).use { model ->
-    Orientation.removeDownloads(task.app)
+private fun reopen(task: Task) = OrientationModel.loadBlocking(task.app, task.options, source(task)).use { model ->
+    OrientationModel.removeDownloads(task.app)
     (task.app.callbacks.single() as ComponentCallbacks2).onLowMemory()
     report("answer", model.answer())
     report("profile", model.profile(page(), runs = 1).length() > 0)
@@ -98,7 +98,7 @@ private fun cancel(task: Task) = runBlocking {
     val begun = CountDownLatch(1)
     val loading = launch(Dispatchers.Default) {
         try {
-            Orientation.load(task.app, task.options, source(task)) { if (it.loadedBytes > 0) begun.countDown() }
+            OrientationModel.load(task.app, task.options, source(task)) { if (it.loadedBytes > 0) begun.countDown() }
             report("ended", "loaded")
         } catch (cancelled: CancellationException) {
             report("ended", "cancelled")
@@ -110,7 +110,7 @@ private fun cancel(task: Task) = runBlocking {
 }
 
 private fun together(task: Task) = runBlocking {
-    val models = List(3) { async(Dispatchers.IO) { Orientation.load(task.app, task.options, source(task)) } }.awaitAll()
+    val models = List(3) { async(Dispatchers.IO) { OrientationModel.load(task.app, task.options, source(task)) } }.awaitAll()
     report("loaded", models.size)
     models.forEach { it.close() }
 }

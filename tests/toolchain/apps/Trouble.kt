@@ -7,7 +7,7 @@ import com.example.models.LoadEvent
 import com.example.models.Minilm
 import com.example.models.ModelObserver
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Policies
 import com.example.models.Provider
 import com.example.models.ReleaseEvent
@@ -69,14 +69,14 @@ private class Events : ModelObserver {
     }
 }
 
-private fun page() = Orientation.Input.allocate(dynamicDimension0 = 1).also { input ->
+private fun page() = OrientationModel.Input.allocate(dynamicDimension0 = 1).also { input ->
     for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
 }
 
-private fun Orientation.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
+private fun OrientationModel.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
 
 private fun usual(task: Task) =
-    Orientation.loadBlocking(task.app, Options(listOf(Provider.CPU))).use { report("usual", it.answer()) }
+    OrientationModel.loadBlocking(task.app, Options(listOf(Provider.CPU))).use { report("usual", it.answer()) }
 
 /** A model whose sizes are all fixed, as NNAPI wants them. */
 private fun SileroVad.speech(): Float {
@@ -212,7 +212,7 @@ private fun heat(task: Task) {
         report("cool again.events", events.since())
     }
     PowerManager.status = PowerManager.THERMAL_STATUS_SEVERE
-    Orientation.loadBlocking(task.app, options.copy(threads = 2)).use { model ->
+    OrientationModel.loadBlocking(task.app, options.copy(threads = 2)).use { model ->
         events.since()
         model.answer()
         report("with threads of the app's own", events.since())
@@ -221,11 +221,11 @@ private fun heat(task: Task) {
 }
 
 /** A model on a device that became hot less than a second after it was asked; where it was asked again, once more. */
-private fun becomesHot(task: Task, options: Options, events: Events): Orientation {
+private fun becomesHot(task: Task, options: Options, events: Events): OrientationModel {
     repeat(20) { attempt ->
         events.since()
         PowerManager.status = 0
-        val model = Orientation.loadBlocking(task.app, options)
+        val model = OrientationModel.loadBlocking(task.app, options)
         val cool = model.answer()
         PowerManager.status = PowerManager.THERMAL_STATUS_SEVERE
         val asked = PowerManager.asked
@@ -243,7 +243,7 @@ private fun becomesHot(task: Task, options: Options, events: Events): Orientatio
 private fun memory(task: Task) = runBlocking {
     usual(task)
     val events = Events()
-    val model = Orientation.loadBlocking(task.app, Options(listOf(Provider.CPU), observer = events))
+    val model = OrientationModel.loadBlocking(task.app, Options(listOf(Provider.CPU), observer = events))
     val system = task.app.callbacks.single() as ComponentCallbacks2
     events.since()
     for (level in listOf(5, 10, 15, 20, 40, 80)) {
@@ -258,7 +258,7 @@ private fun memory(task: Task) = runBlocking {
     report("after release", "${model.provider} ${model.info.name}")
     model.answer()
     events.since()
-    val many = Orientation.Input.allocate(dynamicDimension0 = 24)
+    val many = OrientationModel.Input.allocate(dynamicDimension0 = 24)
     val isKept = untilMet { wait ->
         model.answer() // opens the session, if there is none
         events.since()
@@ -277,7 +277,7 @@ private fun memory(task: Task) = runBlocking {
     report("callbacks after close", task.app.callbacks.size)
     reportFailure("run after close") { model.answer() }
     val off = Options(policies = Policies(releaseOnMemoryPressure = false))
-    Orientation.loadBlocking(task.app, off.copy(providers = listOf(Provider.CPU))).use {
+    OrientationModel.loadBlocking(task.app, off.copy(providers = listOf(Provider.CPU))).use {
         report("callbacks without the policy", task.app.callbacks.size)
     }
 }
@@ -287,7 +287,7 @@ private fun lost(task: Task) {
     val events = Events()
     val own = Own(task)
     val options = Options(listOf(Provider.CPU), observer = events)
-    Orientation.loadBlocking(task.app, options, own.source).use { model ->
+    OrientationModel.loadBlocking(task.app, options, own.source).use { model ->
         report("usual", model.answer())
         events.since()
         own.lose()

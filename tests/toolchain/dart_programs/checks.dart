@@ -84,7 +84,7 @@ Future<void> realModels() async {
   );
   save('minilm.out', out.lastHiddenState.data);
   say('minilm', {'shape': out.lastHiddenState.shape, 'provider': minilm.provider.name, 'file': minilm.info.file});
-  final orientation = await Orientation.load(options());
+  final orientation = await OrientationModel.load(options());
   final pixels = File('$folder/pixels').readAsBytesSync();
   final picture = Picture(pixels, width: 320, height: 240);
   final classes = await orientation.classify(picture, top: 4);
@@ -121,7 +121,7 @@ Future<void> realModels() async {
   for (final each in [minilm, orientation, silero, tokens, names]) {
     await switch (each) {
       Minilm() => each.dispose(),
-      Orientation() => each.dispose(),
+      OrientationModel() => each.dispose(),
       SileroVad() => each.dispose(),
       Tokens() => each.dispose(),
       Names() => each.dispose(),
@@ -158,11 +158,11 @@ Future<void> errors(String noModel) async {
   );
   codes['other model'] = await codeOf(() => EveryType.load(options(source: ModelSource.path('$folder/other'))));
   codes['own model'] = await codeOf(() async {
-    final own = await Orientation.load(options(source: ModelSource.path('$folder/own')));
+    final own = await OrientationModel.load(options(source: ModelSource.path('$folder/own')));
     await own.dispose();
   });
   codes['options'] = await codeOf(() => EveryType.load(const LoadOptions(threads: 257)));
-  final narrow = await Orientation.load(options(queue: 1));
+  final narrow = await OrientationModel.load(options(queue: 1));
   final picture = Picture(Uint8List(4 * 64 * 64), width: 64, height: 64);
   final first = narrow.classify(picture);
   codes['busy'] = await codeOf(() => narrow.classify(picture));
@@ -179,7 +179,7 @@ Future<void> errors(String noModel) async {
 Future<void> fallbacks() async {
   final events = <String>[];
   final printed = <Object>[];
-  final model = await Orientation.load(
+  final model = await OrientationModel.load(
     options(
       providers: const [Provider.xnnpack, Provider.nnapi, Provider.cpu],
       observer: ModelObserver(
@@ -204,7 +204,7 @@ Future<void> fallbacks() async {
   ]);
   await model.classify(Picture(Uint8List(4 * 8 * 8), width: 8, height: 8));
   final outputs = await model.run(
-    OrientationInputs(
+    OrientationModelInputs(
       xPixels: TensorInput(Uint8List(4 * 8 * 8), shape: const [8, 8, 4]),
       xChannels: TensorInput(Int64List.fromList([0, 1, 2])),
       xOrientation: TensorInput(Int64List.fromList([1])),
@@ -213,14 +213,14 @@ Future<void> fallbacks() async {
     ),
   );
   await model.dispose();
-  printed.addAll([model.info, model.fallbacks.first, outputs, Orientation.inputs.first]);
+  printed.addAll([model.info, model.fallbacks.first, outputs, OrientationModel.inputs.first]);
   say('printed', [for (final each in printed) '$each']);
   say('events', events);
   say('info', [model.info.name, model.info.version, model.info.sha256.length, model.info.onnxRuntimeVersion]);
 }
 
 Future<void> frames() async {
-  final model = await Orientation.load(options());
+  final model = await OrientationModel.load(options());
   final source = StreamController<Picture>();
   final results = <List<Classification>>[];
   final done = model.frames(source.stream, top: 1).forEach(results.add);
@@ -237,7 +237,7 @@ Future<void> isolates() async {
   final pictures = [for (var shade = 0; shade < 4; shade++) shade * 60];
   final at = library;
   Future<double> score(int shade) => Isolate.run(() async {
-    final model = await Orientation.load(LoadOptions(library: at));
+    final model = await OrientationModel.load(LoadOptions(library: at));
     final pixels = Uint8List(4 * 64 * 64)..fillRange(0, 4 * 64 * 64, shade);
     final found = await model.classify(Picture(pixels, width: 64, height: 64), top: 1);
     await model.dispose();

@@ -87,7 +87,7 @@ Future<void> realModels() async {
   );
   said['minilm'] = out.lastHiddenState.data;
   said['minilm_shape'] = out.lastHiddenState.shape;
-  final orientation = await Orientation.load(options());
+  final orientation = await OrientationModel.load(options());
   final plane = PicturePlane(pixels, bytesPerRow: 320);
   final chroma = PicturePlane(pixels, bytesPerRow: 320, bytesPerPixel: 2);
   final yuv = Picture.yuv420(y: plane, u: chroma, v: chroma, width: 320, height: 240);
@@ -116,7 +116,7 @@ Future<void> realModels() async {
 }
 
 Future<void> failures() async {
-  final model = await Orientation.load(options(queue: 1));
+  final model = await OrientationModel.load(options(queue: 1));
   final cancelled = Cancellation()..cancel();
   final later = Cancellation();
   final first = codeOf(() => model.classify(picture, cancellation: later));
@@ -156,13 +156,13 @@ Future<void> observed() async {
     onFailure: (event) => events.add('failure ${event.model} ${event.error.code.name}'),
     onRelease: (event) => events.add('release ${event.model}'),
   );
-  final model = await Orientation.load(options(observer: observer, providers: [Provider.xnnpack, Provider.webgpu]));
+  final model = await OrientationModel.load(options(observer: observer, providers: [Provider.xnnpack, Provider.webgpu]));
   await Future.wait([model.classify(picture), model.classify(picture)]);
   await codeOf(() => model.classify(picture, cancellation: Cancellation()..cancel()));
   said['fallbacks'] = [for (final each in model.fallbacks) each.provider.name];
   said['info'] = [model.info.name, model.info.version, model.info.sha256.length, model.info.file];
   await model.dispose();
-  await codeOf(() => Orientation.load(options(observer: observer, threads: -1)));
+  await codeOf(() => OrientationModel.load(options(observer: observer, threads: -1)));
   said['events'] = events;
   said['waited'] = waited.last;
 }

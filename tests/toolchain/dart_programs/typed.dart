@@ -71,7 +71,7 @@ Future<void> lists() async {
   final sought = given['sought']! as String;
   final embedder = await Embedder.load(options);
   final topics = await Topics.load(options);
-  final rows = await Rows.load(options);
+  final rows = await RowsModel.load(options);
   var judged = 0;
   final counter = ModelObserver(onRun: (_) => judged++);
   final judge = await Judge.load(LoadOptions(library: options.library, observer: counter));
@@ -116,7 +116,7 @@ void similarity() {
 Future<void> generation() async {
   final teller = await Teller.load(options);
   final sampler = await Sampler.load(options);
-  final scribe = await Scribe.load(options);
+  final scribe = await ScribeModel.load(options);
   Future<String> told(String prompt) => teller.generate(prompt).join();
   final prompts = [given['prompt']! as String, '', 'a dog'];
   say('told', [for (final each in prompts) await told(each)]);
@@ -290,7 +290,7 @@ Future<void> severalResults() async {
 }
 
 Future<void> sounds() async {
-  final listener = await Listener.load(options);
+  final listener = await ListenerModel.load(options);
   Future<List<double>> heard(Sound sound) async {
     final found = await listener.classify(sound, top: 6);
     return [for (final each in found..sort((one, other) => one.index - other.index)) each.score];

@@ -7,7 +7,7 @@ import 'dart:io';
 import 'dart:isolate';
 import 'dart:typed_data';
 
-import 'package:flutter/widgets.dart' hide Orientation;
+import 'package:flutter/widgets.dart' hide OrientationModel;
 import 'package:flutter/services.dart';
 import 'package:flutter_test/flutter_test.dart';
 import 'package:models/models.dart';
@@ -27,14 +27,14 @@ class Classes extends StatefulWidget {
 
   final Stream<Picture> frames;
   final ModelSource source;
-  final void Function(Orientation model)? onDisposed;
+  final void Function(OrientationModel model)? onDisposed;
 
   @override
   State<Classes> createState() => _ClassesState();
 }
 
 class _ClassesState extends State<Classes> {
-  Orientation? _model;
+  OrientationModel? _model;
   StreamSubscription<List<Classification>>? _results;
   String _text = 'loading';
   int _count = 0;
@@ -47,7 +47,7 @@ class _ClassesState extends State<Classes> {
 
   Future<void> _start() async {
     try {
-      final model = await Orientation.load(LoadOptions(library: library, source: widget.source));
+      final model = await OrientationModel.load(LoadOptions(library: library, source: widget.source));
       if (!mounted) return model.dispose();
       _model = model;
       setState(() => _text = 'ready on ${model.provider.name}');
@@ -96,7 +96,7 @@ Future<void> loadAndEnd(String folder) async {
 
 Future<void> _load((SendPort, String, String) given) async {
   final (port, folder, library) = given;
-  final model = await Orientation.load(LoadOptions(library: library, source: ModelSource.folder(folder)));
+  final model = await OrientationModel.load(LoadOptions(library: library, source: ModelSource.folder(folder)));
   await model.classify(picture());
   port.send(model.provider.name);
   await ReceivePort().first;
@@ -120,7 +120,7 @@ void main() {
       final bytes = await rootBundle.load('packages/models/models/orientation.ort.tflite');
       final folder = Directory.systemTemp.createTempSync();
       File('${folder.path}/orientation.ort.tflite').writeAsBytesSync(Uint8List.sublistView(bytes));
-      final model = await Orientation.load(LoadOptions(library: library, source: ModelSource.folder(folder.path)));
+      final model = await OrientationModel.load(LoadOptions(library: library, source: ModelSource.folder(folder.path)));
       final found = await model.classify(picture(), top: 1);
       await model.dispose();
       return found.first.label;
@@ -147,7 +147,7 @@ void main() {
 
   testWidgets('a widget that goes while its model runs takes the model along', (tester) async {
     final frames = StreamController<Picture>();
-    Orientation? disposed;
+    OrientationModel? disposed;
     await tester.pumpWidget(Classes(frames: frames.stream, onDisposed: (model) => disposed = model));
     await pumpUntil(tester, find.text('ready on cpu'));
     frames.add(picture());

@@ -4,7 +4,7 @@ import com.example.models.EveryType
 import com.example.models.Minilm
 import com.example.models.ModelException
 import com.example.models.Options
-import com.example.models.Orientation
+import com.example.models.OrientationModel
 import com.example.models.Provider
 import com.example.models.SelfTest
 import com.example.models.SileroVad
@@ -15,11 +15,11 @@ import device.reportFailure
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     when (val name = arguments.first { it.startsWith("model=") }.removePrefix("model=")) {
-        "orientation" -> Orientation.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
+        "orientation" -> OrientationModel.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
         "silero-vad" -> SileroVad.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
         "minilm" -> Minilm.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
         "every-type" -> EveryType.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
-        "in 16 bits" -> Orientation.loadBlocking(task.app, sixteenBits).let { test(it::selfTest, it::close) }
+        "in 16 bits" -> OrientationModel.loadBlocking(task.app, sixteenBits).let { test(it::selfTest, it::close) }
         else -> error("no model is called $name")
     }
 }

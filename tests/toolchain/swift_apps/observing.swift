@@ -69,7 +69,7 @@ func runs() async throws {
     async let second = model.run(Chain.Input())
     async let third = model.run(Chain.Input())
     _ = try await (first, second, third)
-    let picker = try Picker(options: observed)
+    let picker = try PickerModel(options: observed)
     do { try pick(picker, [9]) } catch { show(["thrown": "\(error)"]) }
     model.close()
     do { blocking(model) }
@@ -79,8 +79,8 @@ func blocking(_ model: Chain) {
     do { _ = try model.run(Chain.Input()) } catch { show(["thrown": "\(error)"]) }
 }
 
-func pick(_ model: Picker, _ places: [Int64]) throws {
-    _ = try model.run(Picker.Input(ids: places))
+func pick(_ model: PickerModel, _ places: [Int64]) throws {
+    _ = try model.run(PickerModel.Input(ids: places))
 }
 
 /// What the metrics say of runs whose durations are in a file: of successes, waiting times ten times as long, failures.
@@ -119,10 +119,10 @@ func shown(_ snapshot: ModelSnapshot) -> [String: Any] {
 func metrics() throws {
     let metrics = ModelMetrics()
     let options = Options(providers: [.xnnpack, .cpu], threads: 1, observer: metrics)
-    let (chain, picker) = (try Chain(options: options), try Picker(options: options))
+    let (chain, picker) = (try Chain(options: options), try PickerModel(options: options))
     for _ in 0..<4 { blocking(chain) }
     try? pick(picker, [9])
-    _ = try? Picker(from: .folder(URL(fileURLWithPath: "/nowhere")), options: options)
+    _ = try? PickerModel(from: .folder(URL(fileURLWithPath: "/nowhere")), options: options)
     for (_, snapshot) in metrics.snapshot() { show(shown(snapshot)) }
 }
 

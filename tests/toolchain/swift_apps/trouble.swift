@@ -131,11 +131,11 @@ func selfTest() throws {
 
 /// Runs that fail on the CPU as well, which is not the provider's fault, and runs that never come to a provider.
 func input() throws {
-    let model = try Picker(options: failing)
+    let model = try PickerModel(options: failing)
     _ = events.since()
-    for number in 0..<4 { show("wrong.\(number)") { _ = try model.run(Picker.Input(ids: [9])) } }
+    for number in 0..<4 { show("wrong.\(number)") { _ = try model.run(PickerModel.Input(ids: [9])) } }
     show("events", events.since())
-    show("shape") { _ = try model.run(Picker.Input(ids: [1, 2])) }
+    show("shape") { _ = try model.run(PickerModel.Input(ids: [1, 2])) }
     show("events of the shape", events.since())
     show("provider", model.provider.rawValue)
 }

@@ -15,5 +15,5 @@ for (name, options) in asked {
     let model = try Chain(options: options)
     say(name, model.info, model.fallbacks, try model.selfTest())
 }
-let plain = try Plain()
+let plain = try PlainModelModel()
 say("the CPU alone", plain.info, plain.fallbacks, try plain.selfTest())

@@ -657,18 +657,18 @@ final class StateTests: XCTestCase {
     }
 
     func testWhatAModelRemembersIsCarriedUntilItForgets() throws {
-        let model = try Listener(options: onCPU)
+        let model = try ListenerModel(options: onCPU)
         let sound = try Sound([1, 2] as [Float], rate: 8000)
         XCTAssertEqual(scores(try model.classify(sound)), [3, 8000])
         XCTAssertEqual(scores(try model.classify(sound)), [6, 16000])
         model.reset()
         XCTAssertEqual(scores(try model.classify(sound)), [3, 8000])
-        let other = try Listener(options: onCPU)
+        let other = try ListenerModel(options: onCPU)
         XCTAssertEqual(scores(try other.classify(sound)), [3, 8000])
     }
 
     func testACallThatFailsChangesNothing() throws {
-        let model = try Listener(options: onCPU)
+        let model = try ListenerModel(options: onCPU)
         let sound = try Sound([1] as [Float], rate: 8000)
         XCTAssertEqual(scores(try model.classify(sound)), [1, 8000])
         XCTAssertThrowsError(try model.classify(sound, top: 0))
@@ -678,7 +678,7 @@ final class StateTests: XCTestCase {
     func testCallsOfManyThreadsComeOneAfterTheOther() async throws {
         var options = onCPU
         options.queue = 100
-        let model = try Listener(options: options)
+        let model = try ListenerModel(options: options)
         let sound = try Sound([1] as [Float], rate: 8000)
         DispatchQueue.concurrentPerform(iterations: 100) { _ in _ = try? now { try model.classify(sound) } }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -690,7 +690,7 @@ final class StateTests: XCTestCase {
     }
 
     func testATaskThatIsCancelledChangesNothing() async throws {
-        let model = try Listener(options: onCPU)
+        let model = try ListenerModel(options: onCPU)
         let sound = try Sound([1] as [Float], rate: 8000)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

@@ -64,7 +64,7 @@ final class GenerationTests: XCTestCase {
     }
 
     func testTheTextOfARecordingIsThatOfPython() async throws {
-        let model = try await Scribe.load(options: onCPU)
+        let model = try await ScribeModel.load(options: onCPU)
         defer { model.close() }
         let samples = (0..<160).map { Float($0 * 7919 % 60000 - 30000) / 32768 }
         let text = try await whole(model.generate(Sound(samples, rate: 16000)))

@@ -27,37 +27,37 @@ private struct Camera: AsyncSequence, Sendable {
 final class PageOrientationTests: XCTestCase {
     private static let pixels = 3 * 224 * 224
 
-    private func input(_ batch: Int = 2) throws -> Orientation.Input {
+    private func input(_ batch: Int = 2) throws -> OrientationModel.Input {
         let pages: [Float] = try values("orientation.x")
-        return Orientation.Input(x: Array(pages.prefix(batch * Self.pixels)), dynamicDimension0: batch)
+        return OrientationModel.Input(x: Array(pages.prefix(batch * Self.pixels)), dynamicDimension0: batch)
     }
 
     func testABatchOfPagesGivesTheScoresOfTheOriginal() throws {
-        let output = try Orientation(options: onCPU).run(input())
+        let output = try OrientationModel(options: onCPU).run(input())
         XCTAssertEqual(output.fetchName0Shape, [2, 4])
         assertClose(output.fetchName0, try values("orientation.fetch_name_0"))
     }
 
     func testOnePageGivesTheScoresOfTheOriginal() throws {
-        let output = try Orientation(options: onCPU).run(input(1))
+        let output = try OrientationModel(options: onCPU).run(input(1))
         XCTAssertEqual(output.fetchName0Shape, [1, 4])
         assertClose(output.fetchName0, Array(try values("orientation.fetch_name_0").prefix(4)))
     }
 
     func testSeveralThreadsComputeTheSame() throws {
-        let output = try Orientation(options: Options(providers: [.cpu], threads: 2)).run(input())
+        let output = try OrientationModel(options: Options(providers: [.cpu], threads: 2)).run(input())
         assertClose(output.fetchName0, try values("orientation.fetch_name_0"))
     }
 
     func testFiftyTasksEachGetTheAnswerToTheirOwnPage() async throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let pages: [Float] = try values("orientation.x")
         let expected: [Float] = try values("orientation.fetch_name_0")
         let answers = try await withThrowingTaskGroup(of: (Int, [Float]).self) { group in
             for number in 0..<50 {
                 group.addTask {
                     let page = Array(pages.dropFirst(number % 2 * Self.pixels).prefix(Self.pixels))
-                    let input = Orientation.Input(x: page, dynamicDimension0: 1)
+                    let input = OrientationModel.Input(x: page, dynamicDimension0: 1)
                     return (number % 2, try now { try model.run(input) }.fetchName0)
                 }
             }
@@ -69,7 +69,7 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testRunsAreUnderWayAtTheSameTime() throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let input = try input(1)
         let inside = Counter()
         let overlaps = Counter()
@@ -92,12 +92,12 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testAnAsyncRunGivesTheSame() async throws {
-        let model = try await Orientation.load(options: onCPU)
+        let model = try await OrientationModel.load(options: onCPU)
         assertClose(try await model.run(input()).fetchName0, try values("orientation.fetch_name_0"))
     }
 
     func testATaskThatWasCancelledDoesNotRun() async throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let input = try input()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -109,7 +109,7 @@ final class PageOrientationTests: XCTestCase {
 
     func testCancellingEndsARunThatIsUnderWay() async throws {
         let ends = Ends()
-        let model = try Orientation(options: watched(by: ends))
+        let model = try OrientationModel(options: watched(by: ends))
         let many = try manyPages()
         try await untilMet { wait in
             let task = Task { await asyncError { _ = try await model.run(many) } }
@@ -123,7 +123,7 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testACancelledTaskLeavesTheOthersAlone() async throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let input = try input()
         let tasks = (0..<6).map { _ in Task { try await model.run(input).fetchName0 } }
         tasks[3].cancel()
@@ -132,9 +132,9 @@ final class PageOrientationTests: XCTestCase {
         }
     }
 
-    private func manyPages() throws -> Orientation.Input {
+    private func manyPages() throws -> OrientationModel.Input {
         let page = try input(1)
-        return Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
+        return OrientationModel.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
     }
 
     private func watched(by observer: any ModelObserver, queue: Int = 64) -> Options {
@@ -145,7 +145,7 @@ final class PageOrientationTests: XCTestCase {
 
     func testATaskThatIsCancelledWhileItWaitsForItsTurnEndsAtOnce() async throws {
         let ends = Ends()
-        let model = try Orientation(options: watched(by: ends))
+        let model = try OrientationModel(options: watched(by: ends))
         let (page, many) = (try input(1), try manyPages())
         try await untilMet { wait in
             let ended = Counter()
@@ -167,7 +167,7 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testACallBeyondTheQueueIsRefusedAtOnceAndLaterOnesAreNot() async throws {
-        let model = try Orientation(options: watched(by: Ends(), queue: 2))
+        let model = try OrientationModel(options: watched(by: Ends(), queue: 2))
         let (page, many) = (try input(1), try manyPages())
         try await untilMet { wait in
             let first = Task { try await model.run(many).fetchName0Shape }
@@ -177,7 +177,7 @@ final class PageOrientationTests: XCTestCase {
             let refused = await asyncError { _ = try await model.run(page) }
             let shapes = [try? await first.value, try? await second.value]
             guard let refused, !shapes.contains(nil) else { return false }
-            XCTAssertEqual(refused as? ModelError, .busy(model: "Orientation"))
+            XCTAssertEqual(refused as? ModelError, .busy(model: "OrientationModel"))
             XCTAssertEqual(shapes, [[24, 4], [1, 4]])
             return true
         }
@@ -186,7 +186,7 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testACancelledCallGivesItsPlaceBack() async throws {
-        let model = try Orientation(options: watched(by: Ends(), queue: 2))
+        let model = try OrientationModel(options: watched(by: Ends(), queue: 2))
         let (page, many) = (try input(1), try manyPages())
         try await untilMet { wait in
             let first = Task { try await model.run(many).fetchName0Shape }
@@ -205,11 +205,11 @@ final class PageOrientationTests: XCTestCase {
     func testAQueueOfNoneIsRefused() {
         var options = onCPU
         options.queue = 0
-        XCTAssertThrowsError(try Orientation(options: options)) { XCTAssertEqual($0 as? ModelError, .queue(0)) }
+        XCTAssertThrowsError(try OrientationModel(options: options)) { XCTAssertEqual($0 as? ModelError, .queue(0)) }
     }
 
     func testFramesThatComeWhileTheModelIsBusyAreDroppedButTheLatest() async throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let page = try input(1)
         let (frames, shutter) = AsyncStream.makeStream(of: Int.self)
         let (asked, isAsked) = AsyncStream.makeStream(of: Void.self)
@@ -249,24 +249,24 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testFramesThrowWhatTheModelAndTheSourceThrow() async throws {
-        let model = try Orientation(options: onCPU)
-        let wrong = Orientation.Input(x: [1], dynamicDimension0: 1)
+        let model = try OrientationModel(options: onCPU)
+        let wrong = OrientationModel.Input(x: [1], dynamicDimension0: 1)
         let inputs = AsyncStream { feed in
             feed.yield(wrong)
             feed.finish()
         }
         let fault = await asyncError { for try await _ in model.frames(inputs, { try await $0.run($1) }) {} }
         XCTAssertTrue(fault is ModelError, "\(String(describing: fault))")
-        let broken = AsyncThrowingStream<Orientation.Input, any Error> { $0.finish(throwing: CocoaError(.fileReadUnknown)) }
+        let broken = AsyncThrowingStream<OrientationModel.Input, any Error> { $0.finish(throwing: CocoaError(.fileReadUnknown)) }
         let failure = await asyncError { for try await _ in model.frames(broken, { try await $0.run($1) }) {} }
         XCTAssertTrue(failure is CocoaError, "\(String(describing: failure))")
     }
 
     func testALoopThatEndsLetsGoOfItsSource() async throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let page = try input(1)
         let ended = Counter()
-        let camera = AsyncStream<Orientation.Input> { feed in
+        let camera = AsyncStream<OrientationModel.Input> { feed in
             feed.onTermination = { _ in ended.add() }
             feed.yield(page)
         }
@@ -278,14 +278,14 @@ final class PageOrientationTests: XCTestCase {
     func testLoadingInACancelledTaskIsRefused() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await asyncError { _ = try await Orientation.load(options: onCPU) }
+            return await asyncError { _ = try await OrientationModel.load(options: onCPU) }
         }
         let error = await task.value
         XCTAssertTrue(error is CancellationError, "\(String(describing: error))")
     }
 
     func testClosingWaitsForRunsAndRefusesLaterOnes() throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let input = try input(1)
         let (finished, refused) = (Counter(), Counter())
         let threads = DispatchGroup()
@@ -296,7 +296,7 @@ final class PageOrientationTests: XCTestCase {
                         _ = try model.run(input)
                         finished.add()
                     } catch {
-                        if error as? ModelError == .closed(model: "Orientation") { refused.add() }
+                        if error as? ModelError == .closed(model: "OrientationModel") { refused.add() }
                         return
                     }
                 }
@@ -312,22 +312,22 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testAClosedModelRefusesWork() async throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         let input = try input(1)
         model.close()
-        let closed = ModelError.closed(model: "Orientation")
+        let closed = ModelError.closed(model: "OrientationModel")
         XCTAssertEqual(try modelError { _ = try model.run(input) }, closed)
         XCTAssertEqual(try modelError { try model.warmUp(input) }, closed)
         XCTAssertEqual(try modelError { _ = try model.selfTest() }, closed)
-        var output = Orientation.Output()
+        var output = OrientationModel.Output()
         XCTAssertEqual(try modelError { try model.run(input, into: &output) }, closed)
         let error = await asyncError { _ = try await model.run(input) }
         XCTAssertEqual(error as? ModelError, closed)
-        XCTAssertEqual("\(closed)", "Orientation is closed")
+        XCTAssertEqual("\(closed)", "OrientationModel is closed")
     }
 
     func testClosingTwiceDoesNothing() throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         model.close()
         model.close()
         XCTAssertEqual(model.info.name, "orientation")
@@ -354,14 +354,14 @@ final class PageOrientationTests: XCTestCase {
     }
 
     private func refuse(_ pixels: [Float], _ batch: Int) throws {
-        let model = try Orientation(options: onCPU)
-        let error = try modelError { _ = try model.run(Orientation.Input(x: pixels, dynamicDimension0: batch)) }
+        let model = try OrientationModel(options: onCPU)
+        let error = try modelError { _ = try model.run(OrientationModel.Input(x: pixels, dynamicDimension0: batch)) }
         XCTAssertEqual(error, .shape(tensor: "x", count: pixels.count, shape: [batch, 3, 224, 224]))
         XCTAssertTrue("\(error)".contains("`x`") && "\(error)".contains("\(batch), 3, 224, 224"), "\(error)")
     }
 
     func testInfoSaysWhichFileOfWhichModelRunsOnWhichRuntime() throws {
-        let info = try Orientation(options: onCPU).info
+        let info = try OrientationModel(options: onCPU).info
         XCTAssertEqual([info.name, info.version], ["orientation", "1.2.3"])
         let files: [String: String] = try texts("orientation.files")
         XCTAssertEqual(info.sha256, files[info.file])
@@ -376,7 +376,7 @@ final class PageOrientationTests: XCTestCase {
         let sizeBytes = try XCTUnwrap(Int(files["size of \(path)"] ?? ""))
         let resource = Resource(path: path, sha256: files[path] ?? "", endsSha256: "", sizeBytes: sizeBytes)
         let file = ModelFile(providers: [.cpu], resource: resource, settings: [:], weights: [], isFloat16: false)
-        let (inputs, outputs) = (Orientation.files.inputs, Orientation.files.outputs)
+        let (inputs, outputs) = (OrientationModel.files.inputs, OrientationModel.files.outputs)
         let model = ModelFiles(
             className: "Pages", name: "pages", version: "1", inputs: inputs, outputs: outputs, files: [file], samples: [])
         let session = try ModelOpener(model: model, folder: .packaged, options: onCPU).open()
@@ -390,13 +390,13 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testOnlyTheCPUIsUsedWhenItIsAskedForAlone() throws {
-        let model = try Orientation(options: onCPU)
+        let model = try OrientationModel(options: onCPU)
         XCTAssertEqual(model.provider, .cpu)
         XCTAssertEqual(model.fallbacks, [])
     }
 
     func testProvidersThatAreMissingFallBackToTheCPUAndSayWhy() throws {
-        let model = try Orientation()
+        let model = try OrientationModel()
         XCTAssertEqual(model.provider, .cpu)
         XCTAssertEqual(model.fallbacks.map(\.provider), [.coreML, .xnnpack])
         for fallback in model.fallbacks {
@@ -409,37 +409,37 @@ final class PageOrientationTests: XCTestCase {
     }
 
     func testAProviderThatIsAskedForTwiceIsTriedOnce() throws {
-        let model = try Orientation(options: Options(providers: [.xnnpack, .xnnpack, .cpu, .coreML]))
+        let model = try OrientationModel(options: Options(providers: [.xnnpack, .xnnpack, .cpu, .coreML]))
         XCTAssertEqual(model.fallbacks.map(\.provider), [.xnnpack])
         XCTAssertEqual(model.provider, .cpu)
     }
 
     func testFewerThreadsThanNoneAreRefused() throws {
-        XCTAssertEqual(try modelError { _ = try Orientation(options: Options(threads: -1)) }, .threads(-1))
+        XCTAssertEqual(try modelError { _ = try OrientationModel(options: Options(threads: -1)) }, .threads(-1))
     }
 
     func testMoreThreadsThanAnyDeviceHasAreRefused() throws {
         for count in [257, .max] {
-            XCTAssertEqual(try modelError { _ = try Orientation(options: Options(threads: count)) }, .threads(count))
+            XCTAssertEqual(try modelError { _ = try OrientationModel(options: Options(threads: count)) }, .threads(count))
         }
     }
 
     func testZerosOfANegativeSizeAreNoneAndRefused() throws {
-        try refuse(Orientation.Input(dynamicDimension0: -1).x, -1)
+        try refuse(OrientationModel.Input(dynamicDimension0: -1).x, -1)
     }
 
     func testZerosBeyondAllMemoryAreNoneAndRefused() throws {
-        for batch in [1 << 40, .max] { try refuse(Orientation.Input(dynamicDimension0: batch).x, batch) }
+        for batch in [1 << 40, .max] { try refuse(OrientationModel.Input(dynamicDimension0: batch).x, batch) }
     }
 
     func testZerosOfASizeThatMemoryHasRoomForAreThere() {
-        XCTAssertEqual(Orientation.Input(dynamicDimension0: 2).x, [Float](repeating: 0, count: 2 * Self.pixels))
-        XCTAssertEqual(Orientation.Input(dynamicDimension0: 0).x, [])
+        XCTAssertEqual(OrientationModel.Input(dynamicDimension0: 2).x, [Float](repeating: 0, count: 2 * Self.pixels))
+        XCTAssertEqual(OrientationModel.Input(dynamicDimension0: 0).x, [])
     }
 
     func testWarmingUpLessThanOnceDoesNothing() throws {
-        let model = try Orientation(options: onCPU)
-        for runs in [0, -1, .min] { try model.warmUp(Orientation.Input(x: [1], dynamicDimension0: 1), runs: runs) }
+        let model = try OrientationModel(options: onCPU)
+        for runs in [0, -1, .min] { try model.warmUp(OrientationModel.Input(x: [1], dynamicDimension0: 1), runs: runs) }
     }
 
     func testASelfTestWithNothingToTestHasNeitherPassedNorFailed() throws {
@@ -447,12 +447,12 @@ final class PageOrientationTests: XCTestCase {
         XCTAssertFalse(none.passed || none.failed)
         XCTAssertEqual("\(none)", "Self-test of m on cpu (f): nothing to test")
         let tester = SelfTester(golden: [], folder: .packaged, options: onCPU)
-        XCTAssertFalse(try tester.test(try Orientation(options: onCPU).info, .cpu) { _ in }.passed)
+        XCTAssertFalse(try tester.test(try OrientationModel(options: onCPU).info, .cpu) { _ in }.passed)
     }
 
     func testWarmingUpRunsTheModel() throws {
-        let model = try Orientation(options: onCPU)
-        let error = try modelError { try model.warmUp(Orientation.Input(x: [1], dynamicDimension0: 1), runs: 1) }
+        let model = try OrientationModel(options: onCPU)
+        let error = try modelError { try model.warmUp(OrientationModel.Input(x: [1], dynamicDimension0: 1), runs: 1) }
         XCTAssertEqual(error, .shape(tensor: "x", count: 1, shape: [1, 3, 224, 224]))
         try model.warmUp()
     }

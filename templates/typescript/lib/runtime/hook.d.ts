@@ -29,6 +29,6 @@ export type ModelState<M> = {
  * components that have them share one model, which is disposed of soon after the last of them is gone. Components with
  * an observer share it with those that have the same one.
  */
-export declare function useModel<M extends {
+export declare function useLoaded<M extends {
     dispose(): void;
 }>(load: Load<M>, options?: HookOptions): ModelState<M>;

@@ -9,7 +9,7 @@ const NOTHING = {};
  * components that have them share one model, which is disposed of soon after the last of them is gone. Components with
  * an observer share it with those that have the same one.
  */
-export function useModel(load, options = NOTHING) {
+export function useLoaded(load, options = NOTHING) {
     // Not the observer: one that is made anew each time must not have the model loaded anew.
     const key = contentKey({ ...options, observer: undefined });
     const [kept, setKept] = useState({ key, load, options });

@@ -18,7 +18,7 @@ export interface ModelWorklet<Inputs extends object, Outputs extends object> {
  *
  * Runs may be requested at the same time: they take turns. Runs of different models are parallel.
  */
-export declare class Model<Inputs extends object, Outputs extends object> {
+export declare class AnyModel<Inputs extends object, Outputs extends object> {
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     readonly info: Info;
     /**

@@ -11,7 +11,7 @@ const MOST_CALLS = 64;
  *
  * Runs may be requested at the same time: they take turns. Runs of different models are parallel.
  */
-export class Model {
+export class AnyModel {
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     info;
     /**

@@ -1,7 +1,7 @@
 import { type Frames, type FrameSource } from './frames.js';
-import { Model } from './model.js';
+import { AnyModel } from './model.js';
 /** A loaded model without pictures, sounds or labels. */
-export declare class PlainModel<Inputs extends object, Outputs extends object> extends Model<Inputs, Outputs> {
+export declare class PlainModel<Inputs extends object, Outputs extends object> extends AnyModel<Inputs, Outputs> {
     /**
      * `run` of the latest frame of `source`, one after the other: of frames that come while the model is busy all but the
      * last are dropped. Ends with its source; leaving the loop ends the source.

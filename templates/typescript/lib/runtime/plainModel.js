@@ -1,8 +1,8 @@
 // A loaded model that takes and gives tensors alone.
 import { latestOf } from './frames.js';
-import { Model } from './model.js';
+import { AnyModel } from './model.js';
 /** A loaded model without pictures, sounds or labels. */
-export class PlainModel extends Model {
+export class PlainModel extends AnyModel {
     /**
      * `run` of the latest frame of `source`, one after the other: of frames that come while the model is busy all but the
      * last are dropped. Ends with its source; leaving the loop ends the source.

@@ -38,7 +38,7 @@ const NOTHING: HookOptions = {};
  * components that have them share one model, which is disposed of soon after the last of them is gone. Components with
  * an observer share it with those that have the same one.
  */
-export function useModel<M extends { dispose(): void }>(
+export function useLoaded<M extends { dispose(): void }>(
   load: Load<M>,
   options: HookOptions = NOTHING,
 ): ModelState<M> {

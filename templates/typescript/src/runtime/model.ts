@@ -42,7 +42,7 @@ interface Call<Inputs> {
  *
  * Runs may be requested at the same time: they take turns. Runs of different models are parallel.
  */
-export class Model<Inputs extends object, Outputs extends object> {
+export class AnyModel<Inputs extends object, Outputs extends object> {
   /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
   readonly info: Info;
   /**

@@ -1,7 +1,7 @@
 package apps
 
 import com.example.models.Sampler
-import com.example.models.Scribe
+import com.example.models.ScribeModel
 import com.example.models.Sound
 import com.example.models.Teller
 import device.report
@@ -28,7 +28,7 @@ fun main(arguments: Array<String>) {
             report("sampled", listOf(0L, 7L, 1L shl 40, -5L).map { model.generate("a dog", it).shown() }.joinToString("/"))
             report("sampled by default", model.generate("a dog").shown())
         }
-        Scribe.loadBlocking(task.app, task.options).use { model ->
+        ScribeModel.loadBlocking(task.app, task.options).use { model ->
             val samples = FloatArray(160) { (it * 7919 % 60000 - 30000) / 32768f }
             report("text of a recording", model.generate(Sound(samples, 16000)).shown())
         }

@@ -6,14 +6,14 @@ import com.example.models.Detector
 import com.example.models.Embedder
 import com.example.models.Finder
 import com.example.models.Judge
-import com.example.models.Listener
+import com.example.models.ListenerModel
 import com.example.models.Noter
 import com.example.models.Picture
 import com.example.models.PixelFormat
 import com.example.models.Ranker
 import com.example.models.ReaderModel
 import com.example.models.Recorder
-import com.example.models.Rows
+import com.example.models.RowsModel
 import com.example.models.Segmenter
 import com.example.models.Several
 import com.example.models.Similarity
@@ -108,7 +108,7 @@ private fun severals(task: Task) = Several.loadBlocking(task.app, task.options).
     reportFailure("a size that does not fit") { model.predict(pixel(1, 2, 3), lengths) }
 }
 
-private fun states(task: Task) = Listener.loadBlocking(task.app, task.options).use { model ->
+private fun states(task: Task) = ListenerModel.loadBlocking(task.app, task.options).use { model ->
     fun heard() = model.classify(Sound(floatArrayOf(0.25f, 0.75f), 24_000)).sortedBy { it.index }.map { it.score }
     report("heard first", heard())
     report("heard second", heard())
@@ -133,7 +133,7 @@ private fun sounds(task: Task) = Recorder.loadBlocking(task.app, task.options).u
     val moved = direct.asShortBuffer().put(shortArrayOf(1, 2, 3, 4, 5, 6, 7, 8))
     report("shorts in direct memory", Sound(moved, 8_000).heard())
     report("shorts of foreign order", Sound(ByteBuffer.allocateDirect(4).put(3, 1).asShortBuffer(), 8_000).heard())
-    Listener.loadBlocking(task.app, task.options).use { other ->
+    ListenerModel.loadBlocking(task.app, task.options).use { other ->
         val heard = other.classify(Sound(shortArrayOf(16384, 8192), 48_000))
         report("shorts as floats", heard.first { it.index == 0 }.score)
     }
@@ -249,7 +249,7 @@ private fun lists(task: Task) {
         report("scored none", model.score(emptyList(), emptyList()))
         reportFailure("lists that do not fit") { model.score(texts, texts.take(2)) }
     }
-    Rows.loadBlocking(task.app, task.options).use { model ->
+    RowsModel.loadBlocking(task.app, task.options).use { model ->
         val found = model.predict(texts)
         report("rows of a list", found.map { each -> List(each.ids.capacity(), each.ids::get) })
         report("shapes of a list", found.map { it.idsShape.toList() })

@@ -4,30 +4,30 @@ import { Button, Text, View } from 'react-native';
 
 import {
   ModelError,
-  Orientation,
+  OrientationModel,
   removeDownloads,
   removeOldDownloads,
-  useOrientation,
+  useOrientationModel,
   type Fallback,
   type LoadOptions,
   type ModelErrorCode,
-  type OrientationInputs,
-  type OrientationModel,
-  type OrientationOutputs,
+  type OrientationModelInputs,
+  type OrientationModelModel,
+  type OrientationModelOutputs,
   type Progress,
   type SelfTest,
 } from 'react-native-page-orientation';
 import { setOnnxRuntime } from 'react-native-page-orientation/onnxruntime';
 
 /** Sizes that the model fixes are constants of the types, and others are numbers. */
-const sizes: readonly [null, 3, 224, 224] = Orientation.inputs.x.shape;
+const sizes: readonly [null, 3, 224, 224] = OrientationModel.inputs.x.shape;
 
 export async function angleOf(pixels: Float32Array, signal: AbortSignal): Promise<number> {
   const options: LoadOptions = { signal, threads: 1, providers: ['xnnpack', 'cpu'], onProgress: told };
-  const model: OrientationModel = await Orientation.load(options);
+  const model: OrientationModelModel = await OrientationModel.load(options);
   try {
-    const inputs: OrientationInputs = { x: { data: pixels, shape: [1, 3, 224, 224] } };
-    const outputs: OrientationOutputs = await model.run(inputs, { signal });
+    const inputs: OrientationModelInputs = { x: { data: pixels, shape: [1, 3, 224, 224] } };
+    const outputs: OrientationModelOutputs = await model.run(inputs, { signal });
     const scores: Float32Array = outputs.fetchName0.data;
     const four: 4 = outputs.fetchName0.shape[1];
     return scores.indexOf(Math.max(...scores)) * (360 / four);
@@ -36,14 +36,14 @@ export async function angleOf(pixels: Float32Array, signal: AbortSignal): Promis
   }
 }
 
-export function again(model: OrientationModel, pixels: Float32Array): string {
+export function again(model: OrientationModelModel, pixels: Float32Array): string {
   const into = new Float32Array(4);
   model.runSync({ x: pixels }, { into: { fetchName0: { data: into, shape: [1, 4] } } });
   const reasons = model.fallbacks.map((each: Fallback) => `${each.provider}: ${each.reason}`);
   return [model.provider, model.info.onnxRuntimeVersion, String(sizes.length), ...reasons, into.join(' ')].join('\n');
 }
 
-export async function tested(model: OrientationModel): Promise<string> {
+export async function tested(model: OrientationModelModel): Promise<string> {
   const result: SelfTest = await model.selfTest();
   return String(result);
 }
@@ -59,7 +59,7 @@ export async function cleared(all: boolean): Promise<ModelErrorCode | null> {
 }
 
 export function Page({ pixels }: { readonly pixels: Float32Array }): ReactElement {
-  const { state, model, error, progress } = useOrientation({ source: { url: 'https://models.example.com/' } });
+  const { state, model, error, progress } = useOrientationModel({ source: { url: 'https://models.example.com/' } });
   const turn = useCallback(() => {
     if (model) again(model, pixels);
   }, [model, pixels]);

@@ -4,10 +4,10 @@ import { Text } from 'react-native';
 import { act, configure, render, screen, waitFor } from '@testing-library/react-native';
 import * as ort from 'onnxruntime-node';
 import { readFile } from 'node:fs/promises';
-import { Orientation, useOrientation } from 'react-native-page-orientation';
+import { OrientationModel, useOrientationModel } from 'react-native-page-orientation';
 import { setOnnxRuntime } from 'react-native-page-orientation/onnxruntime';
 
-import { useModel } from './node_modules/react-native-page-orientation/lib/runtime/hook.js';
+import { useLoaded } from './node_modules/react-native-page-orientation/lib/runtime/hook.js';
 
 const { folders, pixels, expected } = require('./given.json');
 const input = Float32Array.from(pixels);
@@ -50,7 +50,7 @@ async function read(name) {
 let drawn = [];
 
 function Orient({ options }) {
-  const found = useOrientation(options);
+  const found = useOrientationModel(options);
   drawn.push(found);
   return <Text>{found.state === 'error' ? `error ${found.error.code}` : found.state}</Text>;
 }
@@ -123,7 +123,7 @@ test('a model that comes when its component is gone is disposed of', async () =>
     finish = resolve;
   });
   const load = () => loading;
-  const Late = () => <Text>{useModel(load).state}</Text>;
+  const Late = () => <Text>{useLoaded(load).state}</Text>;
   const view = await render(<Late />);
   await view.unmount();
   finish({ dispose });
@@ -210,7 +210,7 @@ test('other options load the model anew, and nobody sees the old one meanwhile',
 });
 
 test('the same memory is the same source, other memory is another', async () => {
-  const { path } = Orientation.descriptor.platforms.ios.files.find(({ weights }) => weights.length === 0);
+  const { path } = OrientationModel.descriptor.platforms.ios.files.find(({ weights }) => weights.length === 0);
   const bytes = await read(path);
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   const view = await render(<Orient options={{ source: { buffer } }} />);

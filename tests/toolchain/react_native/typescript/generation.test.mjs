@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { bytesOf, load, ort } from './package.mjs';
 
-const { ModelError, Sampler, Scribe, Teller } = await load('index.web.js');
+const { ModelError, Sampler, ScribeModel, Teller } = await load('index.web.js');
 const { setOnnxRuntime } = await load('runtime/onnxruntime.js');
 setOnnxRuntime(ort, { read: bytesOf });
 
@@ -89,7 +89,7 @@ test('a seed chooses what it chooses in Python', async () => {
 
 test('the text of a recording is that of Python, and only the first run gets all of the recording', async () => {
   const samples = Float32Array.from({ length: 160 }, (_, index) => (((index * 7919) % 60000) - 30000) / 32768);
-  await withModel(Scribe, async (model) => {
+  await withModel(ScribeModel, async (model) => {
     const frames = [];
     const run = model.run.bind(model);
     model.run = (inputs, options) => {

@@ -9,12 +9,12 @@ const {
   Everything,
   Finder,
   Judge,
-  Listener,
+  ListenerModel,
   ModelError,
   Noter,
   Ranker,
   Recorder,
-  Rows,
+  RowsModel,
   Similarity,
   Speller,
   Tagger,
@@ -420,7 +420,7 @@ async function heard(call) {
 }
 
 test('sounds reach the model with their rate and channels, whatever their samples are', () =>
-  withModel(Listener, async (model) => {
+  withModel(ListenerModel, async (model) => {
     const floats = new Float32Array([0.5, 0.25, -0.5, 1, 0.25, 0.5]);
     assert.deepEqual(await heard(model.classify({ samples: floats, rate: 44100, channels: 2 })), [2, 3, 2, 44100, 0, 0]);
     model.reset();
@@ -523,7 +523,7 @@ test('several pairs have scores, and documents are ranked in few runs', () =>
   }));
 
 test('several results of several texts have a row each', () =>
-  withModel(Rows, async (model) => {
+  withModel(RowsModel, async (model) => {
     const longest = Math.max(...TEXTS.results.rows.map((ids) => ids.length));
     const found = await model.predict(LISTED);
     for (const [place, { ids, result }] of found.entries()) {
@@ -612,7 +612,7 @@ for (const [sound, message] of [
   [{ ...SOUND, channels: 4 }, 'has 6 samples, which is no multiple of its 4 channels'],
 ]) {
   test(`refused: a sound that ${message}`, () =>
-    withModel(Listener, async (model) => {
+    withModel(ListenerModel, async (model) => {
       await assert.rejects(model.classify(sound), refusal('bad-input', `sound \`audio\` ${message}`));
       assert.deepEqual((await heard(model.classify(SOUND))).slice(4), [0, 0], 'the state is as it was');
     }));
@@ -623,8 +623,8 @@ function sound(...samples) {
 }
 
 test('a state is carried from call to call until it is reset, and each model has its own', () =>
-  withModel(Listener, (one) =>
-    withModel(Listener, async (other) => {
+  withModel(ListenerModel, (one) =>
+    withModel(ListenerModel, async (other) => {
       const carried = async (model, value) => (await heard(model.classify(sound(value)))).slice(4);
       assert.deepEqual(await carried(one, 5), [0, 0]);
       assert.deepEqual(await carried(one, 6), [5, 1]);
@@ -637,7 +637,7 @@ test('a state is carried from call to call until it is reset, and each model has
   ));
 
 test('calls of a model with a state follow one another, on what was passed when they were made', () =>
-  withModel(Listener, async (model) => {
+  withModel(ListenerModel, async (model) => {
     const samples = new Float32Array(1);
     const calls = [1, 2, 3, 4].map((value) => {
       samples[0] = value;
@@ -653,7 +653,7 @@ test('calls of a model with a state follow one another, on what was passed when 
   }));
 
 test('a call that fails leaves the state as it was, and so do those that are under way when it is reset', () =>
-  withModel(Listener, async (model) => {
+  withModel(ListenerModel, async (model) => {
     const first = model.classify(sound(1));
     const failed = model.classify(sound(100), { signal: AbortSignal.abort() });
     const second = heard(model.classify(sound(2)));
@@ -672,7 +672,7 @@ test('a call that fails leaves the state as it was, and so do those that are und
   }));
 
 test('calls of a model with a state that wait for their turn have places in its queue', async () => {
-  const model = await Listener.load({ queue: 3 });
+  const model = await ListenerModel.load({ queue: 3 });
   const endings = async (calls) => (await Promise.allSettled(calls)).map(({ status, reason }) => reason?.code ?? status);
   const calls = (count) => Array.from({ length: count }, (_, value) => model.classify(sound(value)));
   assert.deepEqual(await endings(calls(5)), ['fulfilled', 'fulfilled', 'fulfilled', 'busy', 'busy']);
@@ -725,7 +725,7 @@ test('a call at once gives what a call gives, and carries the same state', async
 
 test('a call at once of a model with a state does not overtake one that is under way', async () => {
   const record = await recording();
-  await withModel(Listener, async (model) => {
+  await withModel(ListenerModel, async (model) => {
     const call = model.classify(sound(1));
     assert.throws(() => model.classifySync(sound(2)), {
       code: 'unsupported',

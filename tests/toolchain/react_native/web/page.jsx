@@ -2,7 +2,7 @@
 import { StrictMode, useState } from 'react';
 import { AppRegistry, Pressable, StyleSheet, Text, View } from 'react-native';
 import * as ort from 'onnxruntime-web/wasm';
-import { useOrientation } from 'react-native-page-orientation';
+import { useOrientationModel } from 'react-native-page-orientation';
 import { setOnnxRuntime } from 'react-native-page-orientation/onnxruntime';
 
 ort.env.wasm.numThreads = 1;
@@ -23,7 +23,7 @@ async function pixels() {
 }
 
 function Page() {
-  const { state, model, error, progress } = useOrientation();
+  const { state, model, error, progress } = useOrientationModel();
   const [scores, setScores] = useState(null);
   globalThis.shares.push(share(progress));
   const run = async () => {

@@ -206,9 +206,9 @@ abstract interface class GuardedFiles {
 }
 
 /// A model's module for pages.
-final class PageModel {
+final class ModelOfPage {
   /// `module` is its file in the package, `name` what it exports.
-  const PageModel(this.module, this.name);
+  const ModelOfPage(this.module, this.name);
 
   /// Its file in the package.
   final String module;
@@ -260,7 +260,7 @@ final class ModelDescriptor {
   final List<Golden> golden;
 
   /// For pages; null of a package without files for them.
-  final PageModel? page;
+  final ModelOfPage? page;
 
   /// Decides which files are opened; null for a package that opens its files unsigned.
   final ModelGuard? guard;

@@ -3,8 +3,8 @@ import { Classifier } from './models/classifier.js';
 import { Detector } from './models/detector.js';
 import { Segmenter } from './models/segmenter.js';
 import { Finder } from './models/finder.js';
-import { Reader } from './models/reader.js';
-import { Listener } from './models/listener.js';
+import { ReaderModel } from './models/reader.js';
+import { ListenerModel } from './models/listener.js';
 import { Embedder } from './models/embedder.js';
 import { Tagger } from './models/tagger.js';
 import { Ranker } from './models/ranker.js';
@@ -17,8 +17,8 @@ export { Classifier, useClassifier } from './models/classifier.js';
 export { Detector, useDetector } from './models/detector.js';
 export { Segmenter, useSegmenter } from './models/segmenter.js';
 export { Finder, useFinder } from './models/finder.js';
-export { Reader, useReader } from './models/reader.js';
-export { Listener, useListener } from './models/listener.js';
+export { ReaderModel, useReaderModel } from './models/reader.js';
+export { ListenerModel, useListenerModel } from './models/listener.js';
 export { Embedder, useEmbedder } from './models/embedder.js';
 export { Tagger, useTagger } from './models/tagger.js';
 export { Ranker, useRanker } from './models/ranker.js';
@@ -39,8 +39,8 @@ export async function removeOldDownloads() {
         Detector.descriptor,
         Segmenter.descriptor,
         Finder.descriptor,
-        Reader.descriptor,
-        Listener.descriptor,
+        ReaderModel.descriptor,
+        ListenerModel.descriptor,
         Embedder.descriptor,
         Tagger.descriptor,
         Ranker.descriptor,

@@ -4,8 +4,8 @@ import { Classifier } from './models/classifier.js';
 import { Detector } from './models/detector.js';
 import { Segmenter } from './models/segmenter.js';
 import { Finder } from './models/finder.js';
-import { Reader } from './models/reader.js';
-import { Listener } from './models/listener.js';
+import { ReaderModel } from './models/reader.js';
+import { ListenerModel } from './models/listener.js';
 import { Embedder } from './models/embedder.js';
 import { Tagger } from './models/tagger.js';
 import { Ranker } from './models/ranker.js';
@@ -43,19 +43,19 @@ export type {
   FinderOutputs,
   FinderTensors,
 } from './models/finder.js';
-export { Reader, useReader } from './models/reader.js';
+export { ReaderModel, useReaderModel } from './models/reader.js';
 export type {
-  ReaderInputs,
-  ReaderModel,
-  ReaderOutputs,
-  ReaderTensors,
+  ReaderModelInputs,
+  ReaderModelModel,
+  ReaderModelOutputs,
+  ReaderModelTensors,
 } from './models/reader.js';
-export { Listener, useListener } from './models/listener.js';
+export { ListenerModel, useListenerModel } from './models/listener.js';
 export type {
-  ListenerInputs,
-  ListenerModel,
-  ListenerOutputs,
-  ListenerTensors,
+  ListenerModelInputs,
+  ListenerModelModel,
+  ListenerModelOutputs,
+  ListenerModelTensors,
 } from './models/listener.js';
 export { Embedder, useEmbedder } from './models/embedder.js';
 export type {
@@ -107,7 +107,7 @@ export type { HookOptions, ModelState } from './runtime/hook.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics, type Durations, type ModelSnapshot } from './runtime/metrics.js';
 export type { ModelDefinition } from './runtime/loading.js';
-export type { Model, ModelWorklet } from './runtime/model.js';
+export type { AnyModel, ModelWorklet } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
 export type {
   AsyncRunOptions,
@@ -155,8 +155,8 @@ export async function removeOldDownloads(): Promise<void> {
     Detector.descriptor,
     Segmenter.descriptor,
     Finder.descriptor,
-    Reader.descriptor,
-    Listener.descriptor,
+    ReaderModel.descriptor,
+    ListenerModel.descriptor,
     Embedder.descriptor,
     Tagger.descriptor,
     Ranker.descriptor,

@@ -3,8 +3,8 @@ import { Classifier } from './models/classifier.js';
 import { Detector } from './models/detector.js';
 import { Segmenter } from './models/segmenter.js';
 import { Finder } from './models/finder.js';
-import { Reader } from './models/reader.js';
-import { Listener } from './models/listener.js';
+import { ReaderModel } from './models/reader.js';
+import { ListenerModel } from './models/listener.js';
 import { Embedder } from './models/embedder.js';
 import { Tagger } from './models/tagger.js';
 import { Ranker } from './models/ranker.js';
@@ -17,8 +17,8 @@ export { Classifier } from './models/classifier.js';
 export { Detector } from './models/detector.js';
 export { Segmenter } from './models/segmenter.js';
 export { Finder } from './models/finder.js';
-export { Reader } from './models/reader.js';
-export { Listener } from './models/listener.js';
+export { ReaderModel } from './models/reader.js';
+export { ListenerModel } from './models/listener.js';
 export { Embedder } from './models/embedder.js';
 export { Tagger } from './models/tagger.js';
 export { Ranker } from './models/ranker.js';
@@ -39,8 +39,8 @@ export async function removeOldDownloads() {
         Detector.descriptor,
         Segmenter.descriptor,
         Finder.descriptor,
-        Reader.descriptor,
-        Listener.descriptor,
+        ReaderModel.descriptor,
+        ListenerModel.descriptor,
         Embedder.descriptor,
         Tagger.descriptor,
         Ranker.descriptor,

@@ -2,8 +2,8 @@ import { type ClassifierModel } from './index.js';
 import { type DetectorModel } from './index.js';
 import { type SegmenterModel } from './index.js';
 import { type FinderModel } from './index.js';
-import { type ReaderModel } from './index.js';
-import { type ListenerModel } from './index.js';
+import { type ReaderModelModel } from './index.js';
+import { type ListenerModelModel } from './index.js';
 import { type EmbedderModel } from './index.js';
 import { type TaggerModel } from './index.js';
 import { type RankerModel } from './index.js';
@@ -20,10 +20,10 @@ export declare function useDetector(options?: HookOptions): ModelState<DetectorM
 export declare function useSegmenter(options?: HookOptions): ModelState<SegmenterModel>;
 /** `Finder` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useFinder(options?: HookOptions): ModelState<FinderModel>;
-/** `Reader` in a component: loaded when it is mounted, disposed of when it is unmounted. */
-export declare function useReader(options?: HookOptions): ModelState<ReaderModel>;
-/** `Listener` in a component: loaded when it is mounted, disposed of when it is unmounted. */
-export declare function useListener(options?: HookOptions): ModelState<ListenerModel>;
+/** `ReaderModel` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useReaderModel(options?: HookOptions): ModelState<ReaderModelModel>;
+/** `ListenerModel` in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export declare function useListenerModel(options?: HookOptions): ModelState<ListenerModelModel>;
 /** `Embedder` in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export declare function useEmbedder(options?: HookOptions): ModelState<EmbedderModel>;
 /** `Tagger` in a component: loaded when it is mounted, disposed of when it is unmounted. */

@@ -3,60 +3,60 @@ import { Classifier } from './index.js';
 import { Detector } from './index.js';
 import { Segmenter } from './index.js';
 import { Finder } from './index.js';
-import { Reader } from './index.js';
-import { Listener } from './index.js';
+import { ReaderModel } from './index.js';
+import { ListenerModel } from './index.js';
 import { Embedder } from './index.js';
 import { Tagger } from './index.js';
 import { Ranker } from './index.js';
 import { Matcher } from './index.js';
 import { Storyteller } from './index.js';
 import { Several } from './index.js';
-import { useModel } from './runtime/hook.js';
+import { useLoaded } from './runtime/hook.js';
 /** {@link Classifier} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useClassifier(options) {
-    return useModel(Classifier.load, options);
+    return useLoaded(Classifier.load, options);
 }
 /** {@link Detector} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useDetector(options) {
-    return useModel(Detector.load, options);
+    return useLoaded(Detector.load, options);
 }
 /** {@link Segmenter} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useSegmenter(options) {
-    return useModel(Segmenter.load, options);
+    return useLoaded(Segmenter.load, options);
 }
 /** {@link Finder} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useFinder(options) {
-    return useModel(Finder.load, options);
+    return useLoaded(Finder.load, options);
 }
-/** {@link Reader} in a component: loaded when it is mounted, disposed of when it is unmounted. */
-export function useReader(options) {
-    return useModel(Reader.load, options);
+/** {@link ReaderModel} in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export function useReaderModel(options) {
+    return useLoaded(ReaderModel.load, options);
 }
-/** {@link Listener} in a component: loaded when it is mounted, disposed of when it is unmounted. */
-export function useListener(options) {
-    return useModel(Listener.load, options);
+/** {@link ListenerModel} in a component: loaded when it is mounted, disposed of when it is unmounted. */
+export function useListenerModel(options) {
+    return useLoaded(ListenerModel.load, options);
 }
 /** {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useEmbedder(options) {
-    return useModel(Embedder.load, options);
+    return useLoaded(Embedder.load, options);
 }
 /** {@link Tagger} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useTagger(options) {
-    return useModel(Tagger.load, options);
+    return useLoaded(Tagger.load, options);
 }
 /** {@link Ranker} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useRanker(options) {
-    return useModel(Ranker.load, options);
+    return useLoaded(Ranker.load, options);
 }
 /** {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useMatcher(options) {
-    return useModel(Matcher.load, options);
+    return useLoaded(Matcher.load, options);
 }
 /** {@link Storyteller} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useStoryteller(options) {
-    return useModel(Storyteller.load, options);
+    return useLoaded(Storyteller.load, options);
 }
 /** {@link Several} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useSeveral(options) {
-    return useModel(Several.load, options);
+    return useLoaded(Several.load, options);
 }

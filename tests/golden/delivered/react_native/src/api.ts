@@ -18,7 +18,7 @@ export type { HookOptions, ModelState } from './runtime/hook.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics, type Durations, type ModelSnapshot } from './runtime/metrics.js';
 export type { ModelDefinition } from './runtime/loading.js';
-export type { Model, ModelWorklet } from './runtime/model.js';
+export type { AnyModel, ModelWorklet } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
 export type {
   AsyncRunOptions,

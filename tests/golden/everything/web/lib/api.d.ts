@@ -10,7 +10,7 @@ export type { Frames, FrameSource } from './runtime/frames.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics, type Durations, type ModelSnapshot } from './runtime/metrics.js';
 export type { ModelDefinition } from './runtime/loading.js';
-export type { Model, ModelWorklet } from './runtime/model.js';
+export type { AnyModel, ModelWorklet } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
 export type { AsyncRunOptions, Info, LoadOptions, Progress, ProviderAssignment, RunOptions, Source, } from './runtime/options.js';
 export type { Fallback, FailureEvent, LoadEvent, ModelObserver, ReleaseEvent, RunEvent, SourceKind, } from './runtime/observer.js';

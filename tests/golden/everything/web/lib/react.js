@@ -2,16 +2,16 @@
 import { EveryThingV2 } from './index.js';
 import { OptionsModel } from './index.js';
 import { Dice } from './index.js';
-import { useModel } from './runtime/hook.js';
+import { useLoaded } from './runtime/hook.js';
 /** {@link EveryThingV2} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useEveryThingV2(options) {
-    return useModel(EveryThingV2.load, options);
+    return useLoaded(EveryThingV2.load, options);
 }
 /** {@link OptionsModel} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useOptionsModel(options) {
-    return useModel(OptionsModel.load, options);
+    return useLoaded(OptionsModel.load, options);
 }
 /** {@link Dice} in a component: loaded when it is mounted, disposed of when it is unmounted. */
 export function useDice(options) {
-    return useModel(Dice.load, options);
+    return useLoaded(Dice.load, options);
 }

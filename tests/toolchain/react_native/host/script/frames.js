@@ -1,14 +1,14 @@
 // Cases on frames of a camera, on a real model that is slower than they come.
 
-import { Orientation } from '@example/models';
+import { OrientationModel } from '@example/models';
 
 import { atOnce, check, equal, fails, later, text, untilMet } from './checks.js';
 
 const FRAMES = 24;
 const BURST = 6;
 const PIXELS = 3 * 224 * 224;
-const [INPUT] = Object.keys(Orientation.descriptor.inputs);
-const [OUTPUT] = Object.keys(Orientation.descriptor.outputs);
+const [INPUT] = Object.keys(OrientationModel.descriptor.inputs);
+const [OUTPUT] = Object.keys(OrientationModel.descriptor.outputs);
 const frame = (number) => ({ [INPUT]: { data: new Float32Array(PIXELS).fill(number / FRAMES), shape: [1, 3, 224, 224] } });
 const values = (outputs) => Array.from(outputs[OUTPUT].data);
 
@@ -32,7 +32,7 @@ function camera() {
 }
 
 export async function dropsAllButTheLatestFrame() {
-  const model = await Orientation.load({ threads: 1 });
+  const model = await OrientationModel.load({ threads: 1 });
   const expected = new Map();
   for (let number = 1; number <= FRAMES; number += 1) expected.set(String(values(model.runSync(frame(number)))), number);
   const source = camera();
@@ -53,7 +53,7 @@ export async function leavingFramesCancels() {
   await untilMet(async (wait) => {
     const codes = [];
     const observer = { onRun: ({ error }) => void codes.push(error?.code ?? 'whole') };
-    const model = await Orientation.load({ threads: 1, observer });
+    const model = await OrientationModel.load({ threads: 1, observer });
     const source = camera();
     const frames = model.frames(source);
     await frames.next();

@@ -1,6 +1,6 @@
 // Cases on memory that JavaScript and native code share, in both engines: `plan.isLending` says which one this is.
 
-import { allocate, EveryType, Orientation, SileroVad } from '@example/models';
+import { allocate, EveryType, OrientationModel, SileroVad } from '@example/models';
 
 import { check, equal, fails, grownBytes, later } from './checks.js';
 import { engine } from './engine.js';
@@ -8,8 +8,8 @@ import { engine } from './engine.js';
 const PIXELS = 3 * 224 * 224;
 const SHAPE = [1, 3, 224, 224];
 const LONG = { data: new Float32Array(8 * PIXELS), shape: [8, 3, 224, 224] };
-const [INPUT] = Object.keys(Orientation.descriptor.inputs);
-const [OUTPUT] = Object.keys(Orientation.descriptor.outputs);
+const [INPUT] = Object.keys(OrientationModel.descriptor.inputs);
+const [OUTPUT] = Object.keys(OrientationModel.descriptor.outputs);
 const one = () => ({ threads: 1, ...plan.options });
 const page = (data) => ({ [INPUT]: { data, shape: SHAPE } });
 const wave = (array, factor = 1) => array.forEach((_, index) => void (array[index] = factor * Math.sin(index / 50)));
@@ -37,7 +37,7 @@ export async function allocatesMemory() {
 
 /** Inputs at an offset, changed while they wait for their turn: native ones are seen as they are then. */
 export async function readsWhereInputsLie() {
-  const model = await Orientation.load(one());
+  const model = await OrientationModel.load(one());
   const [first, second] = [new Float32Array(PIXELS), new Float32Array(PIXELS)];
   wave(first);
   wave(second, -2);
@@ -65,7 +65,7 @@ function sleepUntil(isDone, willBeDone) {
 
 /** Outputs at an offset; JavaScript waits while the run ends, so that nothing can be copied back. */
 export async function writesWhereOutputsLie() {
-  const model = await Orientation.load(one());
+  const model = await OrientationModel.load(one());
   const input = new Float32Array(PIXELS);
   wave(input);
   const expected = model.runSync(page(input))[OUTPUT].data;
@@ -119,7 +119,7 @@ export async function lendsEveryType() {
 
 /** Nobody but the run knows its memory any more: it is kept until the run ends, and no longer. */
 export async function keepsMemoryOfRuns() {
-  const model = await Orientation.load(one());
+  const model = await OrientationModel.load(one());
   const input = new Float32Array(PIXELS);
   wave(input);
   const expected = model.runSync(page(input))[OUTPUT].data;
@@ -169,7 +169,7 @@ export async function filesInNativeMemory() {
 
 /** Layouts that leave native memory, or that begin between two elements. */
 export async function refusesWrongPlacesInNativeMemory() {
-  const model = await Orientation.load(one());
+  const model = await OrientationModel.load(one());
   const { session } = model.serving.latest.outcome.opened;
   const layout = (offset) => [offset, 4 * PIXELS, 4, ...SHAPE, 0, -1, 0];
   const run = (offset, size) => engine.run(session, 1e9, [engine.allocate(size), new ArrayBuffer(0)], layout(offset), [], false);
@@ -182,7 +182,7 @@ export async function refusesWrongPlacesInNativeMemory() {
 
 /** Ends JavaScript while native memory is read and written; then begins anew. */
 export async function endsAmidRunsInNativeMemory() {
-  const model = await Orientation.load(one());
+  const model = await OrientationModel.load(one());
   for (let index = 0; index < 4; index += 1) {
     const data = allocate('float32', 4 * PIXELS);
     const into = { [OUTPUT]: { data: allocate('float32', 16), shape: [4, 4] } };

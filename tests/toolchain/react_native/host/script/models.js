@@ -5,7 +5,7 @@ import * as models from '@example/models';
 import { atOnce, check, equal, fails, grownBytes, later, text, until, untilMet } from './checks.js';
 import { engine } from './engine.js';
 
-const { EveryType, Orientation, SileroVad } = models;
+const { EveryType, OrientationModel, SileroVad } = models;
 
 const PIXELS = 3 * 224 * 224;
 const one = () => ({ threads: 1, ...plan.options });
@@ -29,9 +29,9 @@ export async function outputs() {
 }
 
 export async function readsPartsOfBuffers() {
-  const model = await Orientation.load(one());
-  const [name] = Object.keys(Orientation.descriptor.inputs);
-  const [output] = Object.keys(Orientation.descriptor.outputs);
+  const model = await OrientationModel.load(one());
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
+  const [output] = Object.keys(OrientationModel.descriptor.outputs);
   const whole = pixels();
   const longer = new Float32Array(PIXELS + 20).fill(1e9);
   longer.set(whole, 7);
@@ -80,8 +80,8 @@ export async function everyElementType() {
 }
 
 export async function refusesWrongTensors() {
-  const model = await Orientation.load(one());
-  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const model = await OrientationModel.load(one());
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
   await fails(() => model.run({ [name]: new Float32Array(5) }), 'bad-input');
   await fails(() => model.run({ [name]: new Float64Array(PIXELS) }), 'bad-input', 'Float32Array');
   await fails(() => model.run({}), 'bad-input', name);
@@ -90,12 +90,12 @@ export async function refusesWrongTensors() {
 
 /** Loads and disposes, and how that ends. */
 export async function loadFails() {
-  const error = await fails(() => Orientation.load(one()), plan.code, plan.words);
+  const error = await fails(() => OrientationModel.load(one()), plan.code, plan.words);
   return error.message;
 }
 
 export async function loads() {
-  const model = await Orientation.load(one());
+  const model = await OrientationModel.load(one());
   const { provider, fallbacks, info } = model;
   model.dispose();
   return { provider, fallbacks, info };
@@ -112,16 +112,16 @@ export async function tunes() {
 
 /** What each provider runs of a file of the app's own. */
 export async function assigns() {
-  const { info, assignment, ...model } = await Orientation.load({ ...one(), source: { path: plan.file } });
+  const { info, assignment, ...model } = await OrientationModel.load({ ...one(), source: { path: plan.file } });
   return { provider: model.provider, assignment, sizeBytes: info.sizeBytes };
 }
 
 /** A provider that ONNX Runtime has here, that starts, and that takes no node of any usual model. */
 export async function loadsWithoutNodes() {
-  const [setup] = Orientation.descriptor.platforms.ios.providers;
+  const [setup] = OrientationModel.descriptor.platforms.ios.providers;
   Object.assign(setup, { registeredName: 'AZURE', executionProvider: 'AzureExecutionProvider', hidesNodes: false });
   const options = { ...plan.options, ...(plan.file === undefined ? {} : { source: { path: plan.file } }) };
-  const { provider, fallbacks, assignment } = await Orientation.load(options);
+  const { provider, fallbacks, assignment } = await OrientationModel.load(options);
   return { provider, fallbacks, assignment };
 }
 
@@ -132,7 +132,7 @@ export async function threadsOfLoads() {
     const counts = [];
     for (let load = 0; load < 5; load += 1) {
       const before = host.threads();
-      await Orientation.load(options);
+      await OrientationModel.load(options);
       counts.push(host.threads() - before);
     }
     counts.sort((one, other) => one - other);
@@ -143,14 +143,14 @@ export async function threadsOfLoads() {
 
 /** Loads a model several times at once. */
 export async function loadsAtOnce() {
-  const all = await Promise.all(Array.from({ length: 4 }, () => Orientation.load(one())));
+  const all = await Promise.all(Array.from({ length: 4 }, () => OrientationModel.load(one())));
   for (const model of all) model.dispose();
   return all.length;
 }
 
 export async function selfTests() {
   const results = [];
-  for (const each of [Orientation, SileroVad, EveryType]) {
+  for (const each of [OrientationModel, SileroVad, EveryType]) {
     const model = await each.load(one());
     const result = await model.selfTest();
     results.push({ model: result.model, passed: result.passed, compared: result.outputs.length, words: result.toString() });
@@ -161,11 +161,11 @@ export async function selfTests() {
 
 /** Runs that have begun end by themselves, all others as `disposed`: with one under way, and some that wait. */
 export async function disposesWhileRunning() {
-  const [name] = Object.keys(Orientation.descriptor.inputs);
-  const [output] = Object.keys(Orientation.descriptor.outputs);
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
+  const [output] = Object.keys(OrientationModel.descriptor.outputs);
   const input = { [name]: { data: new Float32Array(8 * PIXELS).fill(0.5), shape: [8, 3, 224, 224] } };
   await untilMet(async (wait) => {
-    const model = await Orientation.load(one());
+    const model = await OrientationModel.load(one());
     let ended = 0;
     const runs = Array.from({ length: 6 }, () => model.run(input));
     for (const each of runs) each.then(() => void (ended += 1), () => undefined);
@@ -187,8 +187,8 @@ export async function disposesWhileRunning() {
 
 /** A run that waits is cancelled at once, though another one goes on; one that is under way ends before it is whole. */
 export async function cancels() {
-  const model = await Orientation.load(one());
-  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const model = await OrientationModel.load(one());
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
   const input = { [name]: { data: new Float32Array(8 * PIXELS), shape: [8, 3, 224, 224] } };
   const start = () => {
     const controllers = [new AbortController(), new AbortController()];
@@ -252,8 +252,8 @@ function everyInputs() {
 /** Two models at once, and many of one: threads of their own, and none is left behind. */
 export async function runsSideBySide() {
   const before = host.threads();
-  const [page, voice] = await Promise.all([Orientation.load(one()), SileroVad.load(one())]);
-  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const [page, voice] = await Promise.all([OrientationModel.load(one()), SileroVad.load(one())]);
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
   const input = { [name]: { data: new Float32Array(8 * PIXELS), shape: [8, 3, 224, 224] } };
   await untilMet(async () => {
     const order = [];
@@ -284,8 +284,8 @@ export async function queueIsBounded() {
   equal(await endings([call(), call(), call()]), ['fulfilled', 'fulfilled', 'busy'], 'one too many');
   equal(await endings([call(), call()]), ['fulfilled', 'fulfilled'], 'later ones');
   model.dispose();
-  const page = await Orientation.load({ ...one(), queue: 2 });
-  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const page = await OrientationModel.load({ ...one(), queue: 2 });
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
   const input = { [name]: { data: new Float32Array(8 * PIXELS), shape: [8, 3, 224, 224] } };
   await untilMet(async () => {
     const controller = new AbortController();
@@ -303,69 +303,69 @@ export async function queueIsBounded() {
 
 /** A file of the app's own, by path or in memory; `plan.own` is the same model, `plan.other` another one. */
 export async function ownFiles() {
-  const expected = (await run(await Orientation.load(one()))).map((value) => value);
+  const expected = (await run(await OrientationModel.load(one()))).map((value) => value);
   const bytes = host.read(plan.own);
   const padded = new Uint8Array(bytes.byteLength + 11);
   padded.set(new Uint8Array(bytes), 9);
   const view = padded.subarray(9, 9 + bytes.byteLength);
   for (const source of [{ path: plan.own }, { path: `file://${plan.own}`, sha256: plan.sha256 }, { buffer: bytes }, { buffer: view, sha256: plan.sha256 }]) {
-    const model = await Orientation.load({ ...one(), source });
+    const model = await OrientationModel.load({ ...one(), source });
     padded.fill(0);
     check(close(await run(model), expected), `values of ${Object.keys(source)}`);
     padded.set(new Uint8Array(bytes), 9);
     model.dispose();
   }
   const wrong = '0'.repeat(64);
-  await fails(() => Orientation.load({ ...one(), source: { path: plan.own, sha256: wrong } }), 'corrupted');
-  await fails(() => Orientation.load({ ...one(), source: { buffer: bytes, sha256: wrong } }), 'corrupted');
-  await fails(() => Orientation.load({ ...one(), source: { path: plan.other } }), 'bad-model');
-  await fails(() => Orientation.load({ ...one(), source: { path: '/nowhere/model.ort' } }), 'missing');
-  await fails(() => Orientation.load({ ...one(), source: { buffer: new Uint8Array(100) } }), 'runtime');
+  await fails(() => OrientationModel.load({ ...one(), source: { path: plan.own, sha256: wrong } }), 'corrupted');
+  await fails(() => OrientationModel.load({ ...one(), source: { buffer: bytes, sha256: wrong } }), 'corrupted');
+  await fails(() => OrientationModel.load({ ...one(), source: { path: plan.other } }), 'bad-model');
+  await fails(() => OrientationModel.load({ ...one(), source: { path: '/nowhere/model.ort' } }), 'missing');
+  await fails(() => OrientationModel.load({ ...one(), source: { buffer: new Uint8Array(100) } }), 'runtime');
   const odd = { providers: ['xnnpack'], providerOptions: { xnnpack: { no_such_option: '1' } } };
-  return (await Orientation.load({ ...one(), source: { buffer: bytes }, ...odd }).catch((error) => error)).fallbacks;
+  return (await OrientationModel.load({ ...one(), source: { buffer: bytes }, ...odd }).catch((error) => error)).fallbacks;
 }
 
 /** The app's own file by a descriptor, all of it and a part; `plan.inside` has it from byte 100 on. */
 export async function descriptors() {
-  const expected = (await run(await Orientation.load(one()))).map((value) => value);
+  const expected = (await run(await OrientationModel.load(one()))).map((value) => value);
   const { size, sha256 } = plan;
   for (const [path, part] of [[plan.own, {}], [plan.own, { sha256 }], [plan.inside, { offset: 100, size, sha256 }]]) {
     const descriptor = host.openDescriptor(path);
-    const loading = Orientation.load({ ...one(), source: { descriptor, ...part } });
+    const loading = OrientationModel.load({ ...one(), source: { descriptor, ...part } });
     const model = await loading;
     equal(host.closeDescriptor(descriptor), 0, 'the descriptor is still open, and the app closes it');
     check(close(await run(model), expected), `values of ${path}`);
     await fails(() => model.run({}), 'bad-input');
     model.dispose();
-    await fails(() => Orientation.load({ ...one(), source: { descriptor } }), 'unreadable', `descriptor ${descriptor}`);
+    await fails(() => OrientationModel.load({ ...one(), source: { descriptor } }), 'unreadable', `descriptor ${descriptor}`);
   }
   const descriptor = host.openDescriptor(plan.inside);
   const part = { descriptor, offset: 100, size };
-  await fails(() => Orientation.load({ ...one(), source: { ...part, sha256: '0'.repeat(64) } }), 'corrupted');
-  await fails(() => Orientation.load({ ...one(), source: { ...part, size: size * 2 } }), 'corrupted');
-  await fails(() => Orientation.load({ ...one(), source: { ...part, descriptor: 2 ** 40 } }), 'bad-input');
+  await fails(() => OrientationModel.load({ ...one(), source: { ...part, sha256: '0'.repeat(64) } }), 'corrupted');
+  await fails(() => OrientationModel.load({ ...one(), source: { ...part, size: size * 2 } }), 'corrupted');
+  await fails(() => OrientationModel.load({ ...one(), source: { ...part, descriptor: 2 ** 40 } }), 'bad-input');
   const folder = host.openDescriptor(plan.scratch);
-  await fails(() => Orientation.load({ ...one(), source: { descriptor: folder } }), 'unreadable', 'not a file');
+  await fails(() => OrientationModel.load({ ...one(), source: { descriptor: folder } }), 'unreadable', 'not a file');
 }
 
 /** A folder with the package's files under their SHA-256. */
 export async function loadsFromFolder() {
-  const model = await Orientation.load({ ...one(), source: { folder: plan.folder } });
+  const model = await OrientationModel.load({ ...one(), source: { folder: plan.folder } });
   const { passed } = await model.selfTest();
   await fails(() => SileroVad.load({ ...one(), source: { folder: plan.folder } }), 'missing');
   return { passed, file: model.info.file };
 }
 
 async function run(model) {
-  const [name] = Object.keys(Orientation.descriptor.inputs);
-  const [output] = Object.keys(Orientation.descriptor.outputs);
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
+  const [output] = Object.keys(OrientationModel.descriptor.outputs);
   return (await model.run({ [name]: { data: pixels(), shape: [1, 3, 224, 224] } }))[output].data;
 }
 
 /** Ends JavaScript while models are loaded and run; then begins anew. */
 export async function endsAmidRuns() {
-  const model = await Orientation.load(one());
-  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const model = await OrientationModel.load(one());
+  const [name] = Object.keys(OrientationModel.descriptor.inputs);
   for (let index = 0; index < 4; index += 1) {
     void model.run({ [name]: { data: new Float32Array(4 * PIXELS).fill(index), shape: [4, 3, 224, 224] } });
   }

@@ -1,11 +1,11 @@
 // Cases on observers of models, and on ONNX Runtime's traces.
 
-import { EveryType, ModelMetrics, Orientation, SileroVad } from '@example/models';
+import { EveryType, ModelMetrics, OrientationModel, SileroVad } from '@example/models';
 
 import { check, equal, fails, later, untilMet } from './checks.js';
 
 const PIXELS = 3 * 224 * 224;
-const [INPUT] = Object.keys(Orientation.descriptor.inputs);
+const [INPUT] = Object.keys(OrientationModel.descriptor.inputs);
 const page = (pages = 1) => ({ [INPUT]: { data: new Float32Array(pages * PIXELS).fill(0.5), shape: [pages, 3, 224, 224] } });
 const speech = () => ({ input: new Float32Array(576).fill(0.1), state: new Float32Array(256), sr: new BigInt64Array([16000n]) });
 
@@ -23,7 +23,7 @@ const clock = () => (globalThis.performance ?? Date).now() / 1000;
 export async function observes() {
   const observer = recorder();
   const before = clock();
-  const model = await Orientation.load({ threads: 1, observer });
+  const model = await OrientationModel.load({ threads: 1, observer });
   const load = clock() - before;
   const inputs = page(8);
   const started = host.now();
@@ -36,7 +36,7 @@ export async function observes() {
   model.dispose();
   model.dispose();
   await fails(() => model.run(page()), 'disposed');
-  await fails(() => Orientation.load({ observer, source: { buffer: new Uint8Array(100) } }), 'runtime');
+  await fails(() => OrientationModel.load({ observer, source: { buffer: new Uint8Array(100) } }), 'runtime');
   const events = observer.events.map(({ error, ...event }) => ({ ...event, error: error?.code ?? null }));
   return { events, load, asked, runs, waited, cancelled, resident: host.residentBytes() };
 }
@@ -98,7 +98,7 @@ export async function throwingObservers() {
 /** Two models under one collector, and how long it took to ask for two runs of the first, in seconds. */
 export async function counts() {
   const metrics = new ModelMetrics();
-  const page1 = await Orientation.load({ threads: 1, observer: metrics });
+  const page1 = await OrientationModel.load({ threads: 1, observer: metrics });
   const voice = await SileroVad.load({ threads: 1, observer: metrics });
   for (let run = 0; run < 20; run += 1) await voice.run(speech());
   const inputs = page();
@@ -106,7 +106,7 @@ export async function counts() {
   const calls = [page1.run(inputs), page1.run(inputs)];
   const asked = (host.now() - started) / 1000;
   await Promise.all(calls);
-  await fails(() => Orientation.load({ observer: metrics, source: { buffer: new Uint8Array(100) } }), 'runtime');
+  await fails(() => OrientationModel.load({ observer: metrics, source: { buffer: new Uint8Array(100) } }), 'runtime');
   const found = metrics.snapshot().map((each) => ({ ...each, attributes: each.attributes() }));
   for (const each of [page1, voice]) each.dispose();
   return { found, asked };
@@ -117,7 +117,7 @@ export async function profiles() {
   const bytes = host.read(plan.own);
   const paths = [];
   for (const [name, source] of [['packaged', 'bundled'], ['memory', { buffer: bytes }]]) {
-    const model = await Orientation.load({ threads: 1, source });
+    const model = await OrientationModel.load({ threads: 1, source });
     if (source !== 'bundled') new Uint8Array(bytes).fill(0);
     const before = model.runSync(page());
     paths.push([name, await model.profile(page(), plan.runs)]);

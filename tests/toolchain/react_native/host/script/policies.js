@@ -1,14 +1,14 @@
 // Cases on what models do by themselves: when memory is short, and when a provider fails.
 
-import { Orientation } from '@example/models';
+import { OrientationModel } from '@example/models';
 import { AppState } from 'react-native';
 
 import { equal, fails } from './checks.js';
 import { engine } from './engine.js';
 
 const PIXELS = 3 * 224 * 224;
-const [INPUT] = Object.keys(Orientation.descriptor.inputs);
-const [OUTPUT] = Object.keys(Orientation.descriptor.outputs);
+const [INPUT] = Object.keys(OrientationModel.descriptor.inputs);
+const [OUTPUT] = Object.keys(OrientationModel.descriptor.outputs);
 const page = (pages = 1) => ({ [INPUT]: { data: new Float32Array(pages * PIXELS).fill(0.5), shape: [pages, 3, 224, 224] } });
 const values = async (model, inputs = page()) => (await model.run(inputs))[OUTPUT].data;
 
@@ -16,7 +16,7 @@ const values = async (model, inputs = page()) => (await model.run(inputs))[OUTPU
 export async function releasesWhenMemoryIsShort() {
   const told = [];
   const observer = { onLoad: () => void told.push('load'), onRelease: ({ reason }) => void told.push(reason) };
-  const model = await Orientation.load({ threads: 1, observer });
+  const model = await OrientationModel.load({ threads: 1, observer });
   const { session } = model.serving.latest.outcome.opened;
   const expected = await values(model);
   AppState.warn();
@@ -39,11 +39,11 @@ export async function releasesWhenMemoryIsShort() {
 
 /** A provider that ONNX Runtime has here starts, and fails from some run on. */
 export async function retriesOnTheCpu() {
-  const [setup] = Orientation.descriptor.platforms.ios.providers;
+  const [setup] = OrientationModel.descriptor.platforms.ios.providers;
   Object.assign(setup, { registeredName: 'AZURE', executionProvider: 'AzureExecutionProvider', hidesNodes: false });
   const told = [];
   const observer = { onRun: (event) => void told.push([event.provider, event.error?.code ?? null, event.isRetry]) };
-  const model = await Orientation.load({ ...plan.options, source: { path: plan.file }, threads: 1, observer });
+  const model = await OrientationModel.load({ ...plan.options, source: { path: plan.file }, threads: 1, observer });
   equal(model.provider, plan.options.providers[0], 'what started');
   const expected = await values(model);
   const { outcome } = model.serving.latest;

@@ -1,7 +1,7 @@
 // Makes texts, and vectors of several: `host tales.js PLAN`, a JSON file with prompts, seeds and texts as UTF-16.
 
 import './globals.js';
-import { Embedder, Sampler, Scribe, Teller } from '@example/models';
+import { Embedder, Sampler, ScribeModel, Teller } from '@example/models';
 
 async function whole(text) {
   let made = '';
@@ -32,7 +32,7 @@ async function main() {
   const sampled = [];
   for (const seed of plan.seeds) sampled.push(await whole(sampler.generate('a dog', { seed })));
   sampler.dispose();
-  const scribe = await Scribe.load();
+  const scribe = await ScribeModel.load();
   const samples = Float32Array.from({ length: 160 }, (_, n) => (((n * 7919) % 60000) - 30000) / 32768);
   const heard = await whole(scribe.generate({ samples, rate: 16000 }));
   scribe.dispose();

@@ -1,13 +1,13 @@
 // Cases on models in worklets: other threads, each with a JavaScript of its own.
 
-import { EveryType, Orientation, SileroVad } from '@example/models';
+import { EveryType, OrientationModel, SileroVad } from '@example/models';
 
 import { check, equal, fails, later, text, until, untilMet } from './checks.js';
 import { engine } from './engine.js';
 
 const PIXELS = 3 * 224 * 224;
-const [INPUT] = Object.keys(Orientation.descriptor.inputs);
-const [OUTPUT] = Object.keys(Orientation.descriptor.outputs);
+const [INPUT] = Object.keys(OrientationModel.descriptor.inputs);
+const [OUTPUT] = Object.keys(OrientationModel.descriptor.outputs);
 const page = (pages) => `({ ${INPUT}: { data: Float32Array.from({ length: ${pages} * ${PIXELS} }, (_, index) => Math.sin(index / 50)), shape: [${pages}, 3, 224, 224] } })`;
 const SPEECH = `({ input: new Float32Array(576).fill(0.1), state: new Float32Array(256), sr: new BigInt64Array([16000n]) })`;
 const EVERY = `({
@@ -32,7 +32,7 @@ async function elsewhere(worklet, script) {
 
 /** Every model gives on another thread what it gives here. */
 export async function worksInWorklets() {
-  for (const [definition, inputs] of [[Orientation, page(2)], [SileroVad, SPEECH], [EveryType, EVERY]]) {
+  for (const [definition, inputs] of [[OrientationModel, page(2)], [SileroVad, SPEECH], [EveryType, EVERY]]) {
     const model = await definition.load({ threads: 1 });
     const expected = text(model.runSync(here(inputs)));
     const worklet = model.worklet();
@@ -52,7 +52,7 @@ export async function worksInWorklets() {
 
 /** Shapes that are known need not be passed, and parts of buffers are read where they lie. */
 export async function worksOnPartsOfBuffers() {
-  const model = await Orientation.load({ threads: 1 });
+  const model = await OrientationModel.load({ threads: 1 });
   const worklet = model.worklet();
   const expected = text(model.runSync(here(page(1)))[OUTPUT].data);
   const script = (data) => `text(model.run({ ${INPUT}: ${data} }).${OUTPUT}.data)`;
@@ -64,7 +64,7 @@ export async function worksOnPartsOfBuffers() {
 }
 
 export async function refusesInWorklets() {
-  const model = await Orientation.load({ threads: 1 });
+  const model = await OrientationModel.load({ threads: 1 });
   const worklet = model.worklet();
   const data = `new Float32Array(${PIXELS})`;
   for (const [inputs, words] of [
@@ -108,7 +108,7 @@ export async function refusesInWorklets() {
 export async function disposesInWorklets() {
   const before = host.threads();
   await untilMet(async (wait) => {
-    const model = await Orientation.load({ threads: 1 });
+    const model = await OrientationModel.load({ threads: 1 });
     const worklet = model.worklet();
     const expected = text(model.runSync(here(page(2))));
     const loop = `(() => {
@@ -142,7 +142,7 @@ export async function disposesInWorklets() {
 
 /** JavaScript ends while a worklet runs: its thread goes on until the model is gone. */
 export async function endsAmidWorklets() {
-  const model = await Orientation.load({ threads: 1 });
+  const model = await OrientationModel.load({ threads: 1 });
   host.startThread(model.worklet(), `const inputs = ${page(1)}; for (let run = 0; run < 200; run += 1) model.run(inputs);`);
   await later(plan.delay);
   return null;

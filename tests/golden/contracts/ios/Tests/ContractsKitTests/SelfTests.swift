@@ -58,11 +58,11 @@ final class SelfTests: XCTestCase {
         XCTAssertThrowsError(try model.run(input))
     }
 
-    func testReaderIsLoadedAndClosed() throws {
-        let model = try Reader()
+    func testReaderModelIsLoadedAndClosed() throws {
+        let model = try ReaderModel()
         XCTAssertEqual(model.info.name, "reader")
         model.close()
-        let input = Reader.Input(
+        let input = ReaderModel.Input(
             imageHeight: 128,
             imageWidth: 128,
             imageChannels2: 128,
@@ -73,11 +73,11 @@ final class SelfTests: XCTestCase {
         XCTAssertThrowsError(try model.run(input))
     }
 
-    func testListenerIsLoadedAndClosed() throws {
-        let model = try Listener()
+    func testListenerModelIsLoadedAndClosed() throws {
+        let model = try ListenerModel()
         XCTAssertEqual(model.info.name, "listener")
         model.close()
-        let input = Listener.Input(
+        let input = ListenerModel.Input(
             audioFrames: 128,
             audioChannels: 128
         )

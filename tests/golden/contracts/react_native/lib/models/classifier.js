@@ -2,14 +2,14 @@
 // sha256 of classifier.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { classified } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 /** A loaded {@link Classifier}. */
-export class ClassifierModel extends Model {
+export class ClassifierModel extends AnyModel {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
@@ -161,5 +161,5 @@ export const Classifier = {
  * The package has one sample of it for `model.selfTest()`.
  */
 export function useClassifier(options) {
-    return useModel(Classifier.load, options);
+    return useLoaded(Classifier.load, options);
 }

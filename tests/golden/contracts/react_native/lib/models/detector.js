@@ -2,13 +2,13 @@
 // sha256 of detector.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { detected } from '../runtime/typed/boxes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 /** A loaded {@link Detector}. */
-export class DetectorModel extends Model {
+export class DetectorModel extends AnyModel {
     /**
      * Finds what is in a picture, and where: best first.
      *
@@ -127,5 +127,5 @@ export const Detector = {
  * {@link Detector} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useDetector(options) {
-    return useModel(Detector.load, options);
+    return useLoaded(Detector.load, options);
 }

@@ -2,12 +2,12 @@
 // sha256 of embedder.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 /** A loaded {@link Embedder}. */
-export class EmbedderModel extends Model {
+export class EmbedderModel extends AnyModel {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *
@@ -113,5 +113,5 @@ export const Embedder = {
  * {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useEmbedder(options) {
-    return useModel(Embedder.load, options);
+    return useLoaded(Embedder.load, options);
 }

@@ -2,7 +2,7 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { type Picture } from '../runtime/typed/picture.js';
@@ -38,7 +38,7 @@ export interface FinderTensors {
     };
 }
 /** A loaded {@link Finder}. */
-export declare class FinderModel extends Model<FinderInputs, FinderOutputs> {
+export declare class FinderModel extends AnyModel<FinderInputs, FinderOutputs> {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *

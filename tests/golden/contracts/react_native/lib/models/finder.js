@@ -2,12 +2,12 @@
 // sha256 of finder.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 /** A loaded {@link Finder}. */
-export class FinderModel extends Model {
+export class FinderModel extends AnyModel {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *
@@ -121,5 +121,5 @@ export const Finder = {
  * {@link Finder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useFinder(options) {
-    return useModel(Finder.load, options);
+    return useLoaded(Finder.load, options);
 }

@@ -2,13 +2,13 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import { type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 import { type Sound } from '../runtime/typed/sound.js';
-/** The inputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
-export interface ListenerInputs {
+/** The inputs of {@link ListenerModel}: values of each tensor one after the other, in row-major order. */
+export interface ListenerModelInputs {
     /** `audio.samples`: float `[audioFrames, audioChannels]` in Float32Array. Pass its sizes too: `{ data, shape }`. */
     readonly audioSamples: Input<'float32', readonly [number, number]>;
     /** `audio.rate`: int64 `[]` in BigInt64Array. */
@@ -16,15 +16,15 @@ export interface ListenerInputs {
     /** `state`: float `[2, 1, 128]` in Float32Array. */
     readonly state: Input<'float32', readonly [2, 1, 128]>;
 }
-/** The outputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
-export interface ListenerOutputs {
+/** The outputs of {@link ListenerModel}: values of each tensor one after the other, in row-major order. */
+export interface ListenerModelOutputs {
     /** `logits.scores`: float `[4]` in Float32Array. */
     readonly logitsScores: Tensor<'float32', readonly [4]>;
     /** `stateN`: float `[2, 1, 128]` in Float32Array. */
     readonly stateN: Tensor<'float32', readonly [2, 1, 128]>;
 }
-/** The tensors of {@link Listener}: names in the model, types, and shapes with `null` for a size that is open. */
-export interface ListenerTensors {
+/** The tensors of {@link ListenerModel}: names in the model, types, and shapes with `null` for a size that is open. */
+export interface ListenerModelTensors {
     readonly inputs: {
         readonly audioSamples: TensorSpec<'float32', readonly [null, null]>;
         readonly audioRate: TensorSpec<'int64', readonly []>;
@@ -35,8 +35,8 @@ export interface ListenerTensors {
         readonly stateN: TensorSpec<'float32', readonly [2, 1, 128]>;
     };
 }
-/** A loaded {@link Listener}. */
-export declare class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
+/** A loaded {@link ListenerModel}. */
+export declare class ListenerModelModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
     private readonly carried;
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
@@ -64,14 +64,14 @@ export declare class ListenerModel extends Model<ListenerInputs, ListenerOutputs
  * The model `listener`.
  *
  * ```ts
- * import { Listener } from 'react-native-contracts';
- * const model = await Listener.load();
+ * import { ListenerModel } from 'react-native-contracts';
+ * const model = await ListenerModel.load();
  * const classes = await model.classify({ samples, rate });
  * console.log(model.provider, classes);
  * ```
  */
-export declare const Listener: ListenerTensors & ModelDefinition<ListenerModel>;
+export declare const ListenerModel: ListenerModelTensors & ModelDefinition<ListenerModelModel>;
 /**
- * {@link Listener} in a component: loaded when it is mounted, disposed of when it is unmounted.
+ * {@link ListenerModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useListener(options?: HookOptions): ModelState<ListenerModel>;
+export declare function useListenerModel(options?: HookOptions): ModelState<ListenerModelModel>;

@@ -2,7 +2,7 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import { type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
@@ -29,7 +29,7 @@ export interface MatcherTensors {
     };
 }
 /** A loaded {@link Matcher}. */
-export declare class MatcherModel extends Model<MatcherInputs, MatcherOutputs> {
+export declare class MatcherModel extends AnyModel<MatcherInputs, MatcherOutputs> {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *

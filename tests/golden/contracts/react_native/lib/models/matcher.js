@@ -2,14 +2,14 @@
 // sha256 of matcher.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { classified } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 /** A loaded {@link Matcher}. */
-export class MatcherModel extends Model {
+export class MatcherModel extends AnyModel {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
@@ -123,5 +123,5 @@ export const Matcher = {
  * {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useMatcher(options) {
-    return useModel(Matcher.load, options);
+    return useLoaded(Matcher.load, options);
 }

@@ -2,7 +2,7 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { type Ranked } from '../runtime/typed/ranking.js';
@@ -29,7 +29,7 @@ export interface RankerTensors {
     };
 }
 /** A loaded {@link Ranker}. */
-export declare class RankerModel extends Model<RankerInputs, RankerOutputs> {
+export declare class RankerModel extends AnyModel<RankerInputs, RankerOutputs> {
     /**
      * Says how well a document fits a query.
      *

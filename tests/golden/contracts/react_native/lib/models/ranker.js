@@ -2,13 +2,13 @@
 // sha256 of ranker.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { rankedBy, scoreOf } from '../runtime/typed/ranking.js';
 /** A loaded {@link Ranker}. */
-export class RankerModel extends Model {
+export class RankerModel extends AnyModel {
     /**
      * Says how well a document fits a query.
      *
@@ -126,5 +126,5 @@ export const Ranker = {
  * {@link Ranker} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useRanker(options) {
-    return useModel(Ranker.load, options);
+    return useLoaded(Ranker.load, options);
 }

@@ -2,13 +2,13 @@
 // sha256 of reader.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import { spelled } from '../runtime/typed/text.js';
-/** A loaded {@link Reader}. */
-export class ReaderModel extends Model {
+/** A loaded {@link ReaderModel}. */
+export class ReaderModelModel extends AnyModel {
     /**
      * Reads a text.
      *
@@ -66,7 +66,7 @@ const tensors = {
     },
 };
 const descriptor = {
-    className: 'Reader',
+    className: 'ReaderModel',
     name: 'reader',
     version: '1.0.0',
     ...tensors,
@@ -111,20 +111,20 @@ const descriptor = {
  * The model `reader`.
  *
  * ```ts
- * import { Reader } from 'react-native-contracts';
- * const model = await Reader.load();
+ * import { ReaderModel } from 'react-native-contracts';
+ * const model = await ReaderModel.load();
  * const reading = await model.read({ data, width, height });
  * console.log(model.provider, reading);
  * ```
  */
-export const Reader = {
+export const ReaderModel = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(ReaderModel, descriptor, options),
+    load: (options) => loadAs(ReaderModelModel, descriptor, options),
 };
 /**
- * {@link Reader} in a component: loaded when it is mounted, disposed of when it is unmounted.
+ * {@link ReaderModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useReader(options) {
-    return useModel(Reader.load, options);
+export function useReaderModel(options) {
+    return useLoaded(ReaderModel.load, options);
 }

@@ -2,7 +2,7 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Mask } from '../runtime/typed/mask.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -42,7 +42,7 @@ export interface SegmenterTensors {
     };
 }
 /** A loaded {@link Segmenter}. */
-export declare class SegmenterModel extends Model<SegmenterInputs, SegmenterOutputs> {
+export declare class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterOutputs> {
     /**
      * Says what is at each place of a picture.
      *

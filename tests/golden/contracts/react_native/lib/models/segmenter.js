@@ -2,13 +2,13 @@
 // sha256 of segmenter.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { segmented } from '../runtime/typed/mask.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 /** A loaded {@link Segmenter}. */
-export class SegmenterModel extends Model {
+export class SegmenterModel extends AnyModel {
     /**
      * Says what is at each place of a picture.
      *
@@ -124,5 +124,5 @@ export const Segmenter = {
  * {@link Segmenter} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useSegmenter(options) {
-    return useModel(Segmenter.load, options);
+    return useLoaded(Segmenter.load, options);
 }

@@ -2,13 +2,13 @@
 // sha256 of several.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { classified } from '../runtime/typed/classes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 /** A loaded {@link Several}. */
-export class SeveralModel extends Model {
+export class SeveralModel extends AnyModel {
     /**
      * Gives all that the model says.
      *
@@ -133,5 +133,5 @@ export const Several = {
  * {@link Several} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useSeveral(options) {
-    return useModel(Several.load, options);
+    return useLoaded(Several.load, options);
 }

@@ -2,7 +2,7 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Entity } from '../runtime/typed/entities.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -35,7 +35,7 @@ export interface TaggerTensors {
     };
 }
 /** A loaded {@link Tagger}. */
-export declare class TaggerModel extends Model<TaggerInputs, TaggerOutputs> {
+export declare class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
     /**
      * Finds the named parts of a text, in its order.
      *

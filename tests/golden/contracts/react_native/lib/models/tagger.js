@@ -2,13 +2,13 @@
 // sha256 of tagger.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { android, ios } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
-import { useModel } from '../runtime/hook.js';
+import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { entitiesOf } from '../runtime/typed/entities.js';
 /** A loaded {@link Tagger}. */
-export class TaggerModel extends Model {
+export class TaggerModel extends AnyModel {
     /**
      * Finds the named parts of a text, in its order.
      *
@@ -120,5 +120,5 @@ export const Tagger = {
  * {@link Tagger} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useTagger(options) {
-    return useModel(Tagger.load, options);
+    return useLoaded(Tagger.load, options);
 }

@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { classified, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
@@ -47,7 +47,7 @@ export interface ClassifierTensors {
 }
 
 /** A loaded {@link Classifier}. */
-export class ClassifierModel extends Model<ClassifierInputs, ClassifierOutputs> {
+export class ClassifierModel extends AnyModel<ClassifierInputs, ClassifierOutputs> {
   /**
    * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
    *
@@ -208,5 +208,5 @@ export const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel> = 
  * The package has one sample of it for `model.selfTest()`.
  */
 export function useClassifier(options?: HookOptions): ModelState<ClassifierModel> {
-  return useModel(Classifier.load, options);
+  return useLoaded(Classifier.load, options);
 }

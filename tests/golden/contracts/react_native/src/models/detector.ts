@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { detected, type Detection } from '../runtime/typed/boxes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -53,7 +53,7 @@ export interface DetectorTensors {
 }
 
 /** A loaded {@link Detector}. */
-export class DetectorModel extends Model<DetectorInputs, DetectorOutputs> {
+export class DetectorModel extends AnyModel<DetectorInputs, DetectorOutputs> {
   /**
    * Finds what is in a picture, and where: best first.
    *
@@ -181,5 +181,5 @@ export const Detector: DetectorTensors & ModelDefinition<DetectorModel> = {
  * {@link Detector} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useDetector(options?: HookOptions): ModelState<DetectorModel> {
-  return useModel(Detector.load, options);
+  return useLoaded(Detector.load, options);
 }

@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -34,7 +34,7 @@ export interface EmbedderTensors {
 }
 
 /** A loaded {@link Embedder}. */
-export class EmbedderModel extends Model<EmbedderInputs, EmbedderOutputs> {
+export class EmbedderModel extends AnyModel<EmbedderInputs, EmbedderOutputs> {
   /**
    * Gives a vector of length 1: those of what is alike are near each other.
    *
@@ -148,5 +148,5 @@ export const Embedder: EmbedderTensors & ModelDefinition<EmbedderModel> = {
  * {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useEmbedder(options?: HookOptions): ModelState<EmbedderModel> {
-  return useModel(Embedder.load, options);
+  return useLoaded(Embedder.load, options);
 }

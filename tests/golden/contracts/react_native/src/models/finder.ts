@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
@@ -46,7 +46,7 @@ export interface FinderTensors {
 }
 
 /** A loaded {@link Finder}. */
-export class FinderModel extends Model<FinderInputs, FinderOutputs> {
+export class FinderModel extends AnyModel<FinderInputs, FinderOutputs> {
   /**
    * Gives a vector of length 1: those of what is alike are near each other.
    *
@@ -168,5 +168,5 @@ export const Finder: FinderTensors & ModelDefinition<FinderModel> = {
  * {@link Finder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useFinder(options?: HookOptions): ModelState<FinderModel> {
-  return useModel(Finder.load, options);
+  return useLoaded(Finder.load, options);
 }

@@ -4,17 +4,17 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { classified, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 import { soundTensors, type Sound } from '../runtime/typed/sound.js';
 import { Carried } from '../runtime/typed/state.js';
 
-/** The inputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
-export interface ListenerInputs {
+/** The inputs of {@link ListenerModel}: values of each tensor one after the other, in row-major order. */
+export interface ListenerModelInputs {
   /** `audio.samples`: float `[audioFrames, audioChannels]` in Float32Array. Pass its sizes too: `{ data, shape }`. */
   readonly audioSamples: Input<'float32', readonly [number, number]>;
   /** `audio.rate`: int64 `[]` in BigInt64Array. */
@@ -23,16 +23,16 @@ export interface ListenerInputs {
   readonly state: Input<'float32', readonly [2, 1, 128]>;
 }
 
-/** The outputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
-export interface ListenerOutputs {
+/** The outputs of {@link ListenerModel}: values of each tensor one after the other, in row-major order. */
+export interface ListenerModelOutputs {
   /** `logits.scores`: float `[4]` in Float32Array. */
   readonly logitsScores: Tensor<'float32', readonly [4]>;
   /** `stateN`: float `[2, 1, 128]` in Float32Array. */
   readonly stateN: Tensor<'float32', readonly [2, 1, 128]>;
 }
 
-/** The tensors of {@link Listener}: names in the model, types, and shapes with `null` for a size that is open. */
-export interface ListenerTensors {
+/** The tensors of {@link ListenerModel}: names in the model, types, and shapes with `null` for a size that is open. */
+export interface ListenerModelTensors {
   readonly inputs: {
     readonly audioSamples: TensorSpec<'float32', readonly [null, null]>;
     readonly audioRate: TensorSpec<'int64', readonly []>;
@@ -44,8 +44,8 @@ export interface ListenerTensors {
   };
 }
 
-/** A loaded {@link Listener}. */
-export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
+/** A loaded {@link ListenerModel}. */
+export class ListenerModelModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
   private readonly carried = new Carried(firstState, nextState);
 
   /**
@@ -58,7 +58,7 @@ export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
   async classify(audio: Sound, options: ClassifyOptions = {}): Promise<readonly Classification[]> {
     const top = topOf(options, 3);
     const given = tensorsOf(audio);
-    const run = (inputs: ListenerInputs): Promise<ListenerOutputs> => this.runHeld(inputs, options);
+    const run = (inputs: ListenerModelInputs): Promise<ListenerModelOutputs> => this.runHeld(inputs, options);
     const outputs = await this.hold(() => this.carried.run(run, given));
     return resultOf(outputs, top);
   }
@@ -70,7 +70,7 @@ export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
    */
   classifySync(audio: Sound, options: ClassifySyncOptions = {}): readonly Classification[] {
     const top = topOf(options, 3);
-    const run = (inputs: ListenerInputs): ListenerOutputs => this.runSync(inputs);
+    const run = (inputs: ListenerModelInputs): ListenerModelOutputs => this.runSync(inputs);
     return resultOf(this.carried.runSync(run, tensorsOf(audio)), top);
   }
 
@@ -89,7 +89,7 @@ export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
 }
 
 /** The tensors that `run` takes, of what an app passes. */
-function tensorsOf(audio: Sound): Omit<ListenerInputs, 'state'> {
+function tensorsOf(audio: Sound): Omit<ListenerModelInputs, 'state'> {
   const audioTensors = soundTensors('audio', audio);
   return {
     audioSamples: audioTensors.samples,
@@ -98,19 +98,19 @@ function tensorsOf(audio: Sound): Omit<ListenerInputs, 'state'> {
 }
 
 /** What an app gets, of the tensors that `run` gives. */
-function resultOf(outputs: ListenerOutputs, top: number): readonly Classification[] {
+function resultOf(outputs: ListenerModelOutputs, top: number): readonly Classification[] {
   return classified(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 
 /** What the first call starts with: zeros. */
-function firstState(): Pick<ListenerInputs, 'state'> {
+function firstState(): Pick<ListenerModelInputs, 'state'> {
   return {
     state: new Float32Array(256),
   };
 }
 
 /** What the call after another starts with. */
-function nextState(outputs: ListenerOutputs): Pick<ListenerInputs, 'state'> {
+function nextState(outputs: ListenerModelOutputs): Pick<ListenerModelInputs, 'state'> {
   return {
     state: outputs.stateN.data,
   };
@@ -120,7 +120,7 @@ const logitsLabels: readonly string[] = [
   'cat', 'a "dog"', 'gr\u00f6\u00dfe\\$x', '\u65e5\u672c',
 ];
 
-const tensors: ListenerTensors = {
+const tensors: ListenerModelTensors = {
   inputs: {
     audioSamples: { name: 'audio.samples', type: 'float32', shape: [null, null] },
     audioRate: { name: 'audio.rate', type: 'int64', shape: [] },
@@ -133,7 +133,7 @@ const tensors: ListenerTensors = {
 };
 
 const descriptor: ModelDescriptor = {
-  className: 'Listener',
+  className: 'ListenerModel',
   name: 'listener',
   version: '1.0.0',
   ...tensors,
@@ -179,21 +179,21 @@ const descriptor: ModelDescriptor = {
  * The model `listener`.
  *
  * ```ts
- * import { Listener } from 'react-native-contracts';
- * const model = await Listener.load();
+ * import { ListenerModel } from 'react-native-contracts';
+ * const model = await ListenerModel.load();
  * const classes = await model.classify({ samples, rate });
  * console.log(model.provider, classes);
  * ```
  */
-export const Listener: ListenerTensors & ModelDefinition<ListenerModel> = {
+export const ListenerModel: ListenerModelTensors & ModelDefinition<ListenerModelModel> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(ListenerModel, descriptor, options),
+  load: (options) => loadAs(ListenerModelModel, descriptor, options),
 };
 
 /**
- * {@link Listener} in a component: loaded when it is mounted, disposed of when it is unmounted.
+ * {@link ListenerModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useListener(options?: HookOptions): ModelState<ListenerModel> {
-  return useModel(Listener.load, options);
+export function useListenerModel(options?: HookOptions): ModelState<ListenerModelModel> {
+  return useLoaded(ListenerModel.load, options);
 }

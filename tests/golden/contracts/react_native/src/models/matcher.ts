@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { classified, type Classification } from '../runtime/typed/classes.js';
@@ -38,7 +38,7 @@ export interface MatcherTensors {
 }
 
 /** A loaded {@link Matcher}. */
-export class MatcherModel extends Model<MatcherInputs, MatcherOutputs> {
+export class MatcherModel extends AnyModel<MatcherInputs, MatcherOutputs> {
   /**
    * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
    *
@@ -161,5 +161,5 @@ export const Matcher: MatcherTensors & ModelDefinition<MatcherModel> = {
  * {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useMatcher(options?: HookOptions): ModelState<MatcherModel> {
-  return useModel(Matcher.load, options);
+  return useLoaded(Matcher.load, options);
 }

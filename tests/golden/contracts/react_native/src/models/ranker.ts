@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -38,7 +38,7 @@ export interface RankerTensors {
 }
 
 /** A loaded {@link Ranker}. */
-export class RankerModel extends Model<RankerInputs, RankerOutputs> {
+export class RankerModel extends AnyModel<RankerInputs, RankerOutputs> {
   /**
    * Says how well a document fits a query.
    *
@@ -165,5 +165,5 @@ export const Ranker: RankerTensors & ModelDefinition<RankerModel> = {
  * {@link Ranker} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useRanker(options?: HookOptions): ModelState<RankerModel> {
-  return useModel(Ranker.load, options);
+  return useLoaded(Ranker.load, options);
 }

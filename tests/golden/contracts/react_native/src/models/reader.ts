@@ -4,16 +4,16 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 import { spelled, type Reading } from '../runtime/typed/text.js';
 
-/** The inputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
-export interface ReaderInputs {
+/** The inputs of {@link ReaderModel}: values of each tensor one after the other, in row-major order. */
+export interface ReaderModelInputs {
   /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
   readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
   /** `image.channels`: int64 `[3]` in BigInt64Array. */
@@ -26,16 +26,16 @@ export interface ReaderInputs {
   readonly imageConversion: Input<'int64', readonly [3]>;
 }
 
-/** The outputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
-export interface ReaderOutputs {
+/** The outputs of {@link ReaderModel}: values of each tensor one after the other, in row-major order. */
+export interface ReaderModelOutputs {
   /** `text.symbols`: int64 `[text.count]` in BigInt64Array. */
   readonly textSymbols: Tensor<'int64', readonly [number]>;
   /** `text.scores`: float `[text.count]` in Float32Array. */
   readonly textScores: Tensor<'float32', readonly [number]>;
 }
 
-/** The tensors of {@link Reader}: names in the model, types, and shapes with `null` for a size that is open. */
-export interface ReaderTensors {
+/** The tensors of {@link ReaderModel}: names in the model, types, and shapes with `null` for a size that is open. */
+export interface ReaderModelTensors {
   readonly inputs: {
     readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
     readonly imageChannels: TensorSpec<'int64', readonly [3]>;
@@ -49,8 +49,8 @@ export interface ReaderTensors {
   };
 }
 
-/** A loaded {@link Reader}. */
-export class ReaderModel extends Model<ReaderInputs, ReaderOutputs> {
+/** A loaded {@link ReaderModel}. */
+export class ReaderModelModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
   /**
    * Reads a text.
    *
@@ -80,7 +80,7 @@ export class ReaderModel extends Model<ReaderInputs, ReaderOutputs> {
 }
 
 /** The tensors that `run` takes, of what an app passes. */
-function tensorsOf(image: Picture): ReaderInputs {
+function tensorsOf(image: Picture): ReaderModelInputs {
   const imageTensors = pictureTensors('image', image);
   return {
     imagePixels: imageTensors.pixels,
@@ -92,7 +92,7 @@ function tensorsOf(image: Picture): ReaderInputs {
 }
 
 /** What an app gets, of the tensors that `run` gives. */
-function resultOf(outputs: ReaderOutputs): Reading {
+function resultOf(outputs: ReaderModelOutputs): Reading {
   return spelled(outputs.textSymbols.data, outputs.textScores.data, textLabels);
 }
 
@@ -100,7 +100,7 @@ const textLabels: readonly string[] = [
   'a', 'b', '\\', '\u00df', '\u65e5', ' ',
 ];
 
-const tensors: ReaderTensors = {
+const tensors: ReaderModelTensors = {
   inputs: {
     imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
     imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
@@ -115,7 +115,7 @@ const tensors: ReaderTensors = {
 };
 
 const descriptor: ModelDescriptor = {
-  className: 'Reader',
+  className: 'ReaderModel',
   name: 'reader',
   version: '1.0.0',
   ...tensors,
@@ -161,21 +161,21 @@ const descriptor: ModelDescriptor = {
  * The model `reader`.
  *
  * ```ts
- * import { Reader } from 'react-native-contracts';
- * const model = await Reader.load();
+ * import { ReaderModel } from 'react-native-contracts';
+ * const model = await ReaderModel.load();
  * const reading = await model.read({ data, width, height });
  * console.log(model.provider, reading);
  * ```
  */
-export const Reader: ReaderTensors & ModelDefinition<ReaderModel> = {
+export const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModelModel> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(ReaderModel, descriptor, options),
+  load: (options) => loadAs(ReaderModelModel, descriptor, options),
 };
 
 /**
- * {@link Reader} in a component: loaded when it is mounted, disposed of when it is unmounted.
+ * {@link ReaderModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useReader(options?: HookOptions): ModelState<ReaderModel> {
-  return useModel(Reader.load, options);
+export function useReaderModel(options?: HookOptions): ModelState<ReaderModelModel> {
+  return useLoaded(ReaderModel.load, options);
 }

@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { segmented, type Mask } from '../runtime/typed/mask.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -50,7 +50,7 @@ export interface SegmenterTensors {
 }
 
 /** A loaded {@link Segmenter}. */
-export class SegmenterModel extends Model<SegmenterInputs, SegmenterOutputs> {
+export class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterOutputs> {
   /**
    * Says what is at each place of a picture.
    *
@@ -175,5 +175,5 @@ export const Segmenter: SegmenterTensors & ModelDefinition<SegmenterModel> = {
  * {@link Segmenter} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useSegmenter(options?: HookOptions): ModelState<SegmenterModel> {
-  return useModel(Segmenter.load, options);
+  return useLoaded(Segmenter.load, options);
 }

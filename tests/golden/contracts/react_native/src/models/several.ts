@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { classified, type Classification } from '../runtime/typed/classes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -66,7 +66,7 @@ export interface SeveralPrediction {
 }
 
 /** A loaded {@link Several}. */
-export class SeveralModel extends Model<SeveralInputs, SeveralOutputs> {
+export class SeveralModel extends AnyModel<SeveralInputs, SeveralOutputs> {
   /**
    * Gives all that the model says.
    *
@@ -200,5 +200,5 @@ export const Several: SeveralTensors & ModelDefinition<SeveralModel> = {
  * {@link Several} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useSeveral(options?: HookOptions): ModelState<SeveralModel> {
-  return useModel(Several.load, options);
+  return useLoaded(Several.load, options);
 }

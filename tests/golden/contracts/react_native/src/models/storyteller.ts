@@ -3,9 +3,9 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { generated, seedTensor, textOf, type GeneratedText, type SeedOptions } from '../runtime/typed/generation.js';
@@ -57,7 +57,7 @@ export interface StorytellerTensors {
 }
 
 /** A loaded {@link Storyteller}. */
-export class StorytellerModel extends Model<StorytellerInputs, StorytellerOutputs> {
+export class StorytellerModel extends AnyModel<StorytellerInputs, StorytellerOutputs> {
   /**
    * Goes on with a text. Gives what follows part by part, as the model makes it.
    *
@@ -179,5 +179,5 @@ export const Storyteller: StorytellerTensors & ModelDefinition<StorytellerModel>
  * {@link Storyteller} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useStoryteller(options?: HookOptions): ModelState<StorytellerModel> {
-  return useModel(Storyteller.load, options);
+  return useLoaded(Storyteller.load, options);
 }

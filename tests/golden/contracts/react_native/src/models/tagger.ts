@@ -4,9 +4,9 @@
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { entitiesOf, type Entity } from '../runtime/typed/entities.js';
@@ -44,7 +44,7 @@ export interface TaggerTensors {
 }
 
 /** A loaded {@link Tagger}. */
-export class TaggerModel extends Model<TaggerInputs, TaggerOutputs> {
+export class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
   /**
    * Finds the named parts of a text, in its order.
    *
@@ -165,5 +165,5 @@ export const Tagger: TaggerTensors & ModelDefinition<TaggerModel> = {
  * {@link Tagger} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useTagger(options?: HookOptions): ModelState<TaggerModel> {
-  return useModel(Tagger.load, options);
+  return useLoaded(Tagger.load, options);
 }

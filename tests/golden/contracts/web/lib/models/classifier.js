@@ -3,13 +3,13 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { classified } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 /** A loaded {@link Classifier}. */
-export class ClassifierModel extends Model {
+export class ClassifierModel extends AnyModel {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *

@@ -1,7 +1,7 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Detection } from '../runtime/typed/boxes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -44,7 +44,7 @@ export interface DetectorTensors {
     };
 }
 /** A loaded {@link Detector}. */
-export declare class DetectorModel extends Model<DetectorInputs, DetectorOutputs> {
+export declare class DetectorModel extends AnyModel<DetectorInputs, DetectorOutputs> {
     /**
      * Finds what is in a picture, and where: best first.
      *

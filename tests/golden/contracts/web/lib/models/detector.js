@@ -3,12 +3,12 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { detected } from '../runtime/typed/boxes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 /** A loaded {@link Detector}. */
-export class DetectorModel extends Model {
+export class DetectorModel extends AnyModel {
     /**
      * Finds what is in a picture, and where: best first.
      *

@@ -1,7 +1,7 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 /** The inputs of {@link Embedder}: values of each tensor one after the other, in row-major order. */
@@ -24,7 +24,7 @@ export interface EmbedderTensors {
     };
 }
 /** A loaded {@link Embedder}. */
-export declare class EmbedderModel extends Model<EmbedderInputs, EmbedderOutputs> {
+export declare class EmbedderModel extends AnyModel<EmbedderInputs, EmbedderOutputs> {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *

@@ -3,11 +3,11 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import '../site.js';
 /** A loaded {@link Embedder}. */
-export class EmbedderModel extends Model {
+export class EmbedderModel extends AnyModel {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *

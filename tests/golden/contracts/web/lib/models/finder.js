@@ -3,11 +3,11 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 /** A loaded {@link Finder}. */
-export class FinderModel extends Model {
+export class FinderModel extends AnyModel {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *

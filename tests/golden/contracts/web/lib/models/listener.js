@@ -3,14 +3,14 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { classified } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 import { soundTensors } from '../runtime/typed/sound.js';
 import { Carried } from '../runtime/typed/state.js';
 import '../site.js';
-/** A loaded {@link Listener}. */
-export class ListenerModel extends Model {
+/** A loaded {@link ListenerModel}. */
+export class ListenerModelModel extends AnyModel {
     carried = new Carried(firstState, nextState);
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
@@ -87,7 +87,7 @@ const tensors = {
     },
 };
 const descriptor = {
-    className: 'Listener',
+    className: 'ListenerModel',
     name: 'listener',
     version: '1.0.0',
     ...tensors,
@@ -117,14 +117,14 @@ const descriptor = {
  * The model `listener`.
  *
  * ```ts
- * import { Listener } from 'contracts-web';
- * const model = await Listener.load();
+ * import { ListenerModel } from 'contracts-web';
+ * const model = await ListenerModel.load();
  * const classes = await model.classify({ samples, rate });
  * console.log(model.provider, classes);
  * ```
  */
-export const Listener = {
+export const ListenerModel = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(ListenerModel, descriptor, options),
+    load: (options) => loadAs(ListenerModelModel, descriptor, options),
 };

@@ -3,12 +3,12 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { rankedBy, scoreOf } from '../runtime/typed/ranking.js';
 import '../site.js';
 /** A loaded {@link Ranker}. */
-export class RankerModel extends Model {
+export class RankerModel extends AnyModel {
     /**
      * Says how well a document fits a query.
      *

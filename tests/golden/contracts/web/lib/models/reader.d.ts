@@ -1,13 +1,13 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { type Picture } from '../runtime/typed/picture.js';
 import { type Reading } from '../runtime/typed/text.js';
-/** The inputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
-export interface ReaderInputs {
+/** The inputs of {@link ReaderModel}: values of each tensor one after the other, in row-major order. */
+export interface ReaderModelInputs {
     /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
     readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
     /** `image.channels`: int64 `[3]` in BigInt64Array. */
@@ -19,15 +19,15 @@ export interface ReaderInputs {
     /** `image.conversion`: int64 `[3]` in BigInt64Array. */
     readonly imageConversion: Input<'int64', readonly [3]>;
 }
-/** The outputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
-export interface ReaderOutputs {
+/** The outputs of {@link ReaderModel}: values of each tensor one after the other, in row-major order. */
+export interface ReaderModelOutputs {
     /** `text.symbols`: int64 `[text.count]` in BigInt64Array. */
     readonly textSymbols: Tensor<'int64', readonly [number]>;
     /** `text.scores`: float `[text.count]` in Float32Array. */
     readonly textScores: Tensor<'float32', readonly [number]>;
 }
-/** The tensors of {@link Reader}: names in the model, types, and shapes with `null` for a size that is open. */
-export interface ReaderTensors {
+/** The tensors of {@link ReaderModel}: names in the model, types, and shapes with `null` for a size that is open. */
+export interface ReaderModelTensors {
     readonly inputs: {
         readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
         readonly imageChannels: TensorSpec<'int64', readonly [3]>;
@@ -40,8 +40,8 @@ export interface ReaderTensors {
         readonly textScores: TensorSpec<'float32', readonly [null]>;
     };
 }
-/** A loaded {@link Reader}. */
-export declare class ReaderModel extends Model<ReaderInputs, ReaderOutputs> {
+/** A loaded {@link ReaderModel}. */
+export declare class ReaderModelModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
     /**
      * Reads a text.
      *
@@ -64,10 +64,10 @@ export declare class ReaderModel extends Model<ReaderInputs, ReaderOutputs> {
  * The model `reader`.
  *
  * ```ts
- * import { Reader } from 'contracts-web';
- * const model = await Reader.load();
+ * import { ReaderModel } from 'contracts-web';
+ * const model = await ReaderModel.load();
  * const reading = await model.read({ data, width, height });
  * console.log(model.provider, reading);
  * ```
  */
-export declare const Reader: ReaderTensors & ModelDefinition<ReaderModel>;
+export declare const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModelModel>;

@@ -3,12 +3,12 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import { spelled } from '../runtime/typed/text.js';
 import '../site.js';
-/** A loaded {@link Reader}. */
-export class ReaderModel extends Model {
+/** A loaded {@link ReaderModel}. */
+export class ReaderModelModel extends AnyModel {
     /**
      * Reads a text.
      *
@@ -66,7 +66,7 @@ const tensors = {
     },
 };
 const descriptor = {
-    className: 'Reader',
+    className: 'ReaderModel',
     name: 'reader',
     version: '1.0.0',
     ...tensors,
@@ -96,14 +96,14 @@ const descriptor = {
  * The model `reader`.
  *
  * ```ts
- * import { Reader } from 'contracts-web';
- * const model = await Reader.load();
+ * import { ReaderModel } from 'contracts-web';
+ * const model = await ReaderModel.load();
  * const reading = await model.read({ data, width, height });
  * console.log(model.provider, reading);
  * ```
  */
-export const Reader = {
+export const ReaderModel = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(ReaderModel, descriptor, options),
+    load: (options) => loadAs(ReaderModelModel, descriptor, options),
 };

@@ -1,7 +1,7 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Mask } from '../runtime/typed/mask.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -41,7 +41,7 @@ export interface SegmenterTensors {
     };
 }
 /** A loaded {@link Segmenter}. */
-export declare class SegmenterModel extends Model<SegmenterInputs, SegmenterOutputs> {
+export declare class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterOutputs> {
     /**
      * Says what is at each place of a picture.
      *

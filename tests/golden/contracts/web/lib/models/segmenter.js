@@ -3,12 +3,12 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { segmented } from '../runtime/typed/mask.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 /** A loaded {@link Segmenter}. */
-export class SegmenterModel extends Model {
+export class SegmenterModel extends AnyModel {
     /**
      * Says what is at each place of a picture.
      *

@@ -1,7 +1,7 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -56,7 +56,7 @@ export interface SeveralPrediction {
     readonly raw: SeveralOutputs['raw'];
 }
 /** A loaded {@link Several}. */
-export declare class SeveralModel extends Model<SeveralInputs, SeveralOutputs> {
+export declare class SeveralModel extends AnyModel<SeveralInputs, SeveralOutputs> {
     /**
      * Gives all that the model says.
      *

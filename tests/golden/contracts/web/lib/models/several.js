@@ -3,12 +3,12 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { classified } from '../runtime/typed/classes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 /** A loaded {@link Several}. */
-export class SeveralModel extends Model {
+export class SeveralModel extends AnyModel {
     /**
      * Gives all that the model says.
      *

@@ -1,6 +1,6 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type GeneratedText, type SeedOptions } from '../runtime/typed/generation.js';
 /** The inputs of {@link Storyteller}: values of each tensor one after the other, in row-major order. */
@@ -47,7 +47,7 @@ export interface StorytellerTensors {
     };
 }
 /** A loaded {@link Storyteller}. */
-export declare class StorytellerModel extends Model<StorytellerInputs, StorytellerOutputs> {
+export declare class StorytellerModel extends AnyModel<StorytellerInputs, StorytellerOutputs> {
     /**
      * Goes on with a text. Gives what follows part by part, as the model makes it.
      *

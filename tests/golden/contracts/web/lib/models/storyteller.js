@@ -2,12 +2,12 @@
 // sha256 of storyteller.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 import { web } from '../package.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { generated, seedTensor, textOf } from '../runtime/typed/generation.js';
 import '../site.js';
 /** A loaded {@link Storyteller}. */
-export class StorytellerModel extends Model {
+export class StorytellerModel extends AnyModel {
     /**
      * Goes on with a text. Gives what follows part by part, as the model makes it.
      *

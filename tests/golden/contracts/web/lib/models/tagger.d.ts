@@ -1,7 +1,7 @@
 import type { TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type ModelDefinition } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Entity } from '../runtime/typed/entities.js';
 import type { CallOptions } from '../runtime/typed/options.js';
@@ -34,7 +34,7 @@ export interface TaggerTensors {
     };
 }
 /** A loaded {@link Tagger}. */
-export declare class TaggerModel extends Model<TaggerInputs, TaggerOutputs> {
+export declare class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
     /**
      * Finds the named parts of a text, in its order.
      *

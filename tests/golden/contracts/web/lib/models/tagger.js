@@ -3,12 +3,12 @@
 import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
-import { Model } from '../runtime/model.js';
+import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { entitiesOf } from '../runtime/typed/entities.js';
 import '../site.js';
 /** A loaded {@link Tagger}. */
-export class TaggerModel extends Model {
+export class TaggerModel extends AnyModel {
     /**
      * Finds the named parts of a text, in its order.
      *

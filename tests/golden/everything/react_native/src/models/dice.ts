@@ -3,7 +3,7 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Tensor } from '../runtime/tensor.js';
 import type { PlainModel } from '../runtime/plainModel.js';
@@ -159,5 +159,5 @@ export const Dice: DiceTensors & ModelDefinition<DiceModel> = {
  * The package has one sample of it for `model.selfTest()`.
  */
 export function useDice(options?: HookOptions): ModelState<DiceModel> {
-  return useModel(Dice.load, options);
+  return useLoaded(Dice.load, options);
 }

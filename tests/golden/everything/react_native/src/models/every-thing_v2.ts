@@ -3,7 +3,7 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { PlainModel } from '../runtime/plainModel.js';
@@ -340,5 +340,5 @@ export const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2Mod
  * The package has one sample of it for `model.selfTest()`.
  */
 export function useEveryThingV2(options?: HookOptions): ModelState<EveryThingV2Model> {
-  return useModel(EveryThingV2.load, options);
+  return useLoaded(EveryThingV2.load, options);
 }

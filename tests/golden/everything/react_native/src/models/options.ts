@@ -3,7 +3,7 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { PlainModel } from '../runtime/plainModel.js';
@@ -105,5 +105,5 @@ export const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModelMod
  * {@link OptionsModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
 export function useOptionsModel(options?: HookOptions): ModelState<OptionsModelModel> {
-  return useModel(OptionsModel.load, options);
+  return useLoaded(OptionsModel.load, options);
 }

@@ -3,7 +3,7 @@
 
 import { android, ios } from '../package.js';
 import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
-import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js';
+import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadModel, type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { PlainModel } from '../runtime/plainModel.js';
@@ -179,5 +179,5 @@ export const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel> = 
  * The package has 2 samples of it for `model.selfTest()`.
  */
 export function useClassifier(options?: HookOptions): ModelState<ClassifierModel> {
-  return useModel(Classifier.load, options);
+  return useLoaded(Classifier.load, options);
 }

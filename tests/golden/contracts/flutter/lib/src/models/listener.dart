@@ -16,10 +16,10 @@ import '../runtime/sound.dart';
 import '../runtime/state.dart';
 import '../runtime/tensor.dart';
 
-/// The inputs of [Listener]: values of each tensor one after the other, in row-major order.
-final class ListenerInputs {
+/// The inputs of [ListenerModel]: values of each tensor one after the other, in row-major order.
+final class ListenerModelInputs {
   /// All of them.
-  const ListenerInputs({
+  const ListenerModelInputs({
     required this.audioSamples,
     required this.audioRate,
     required this.state,
@@ -35,9 +35,9 @@ final class ListenerInputs {
   final TensorInput<Float32List> state;
 }
 
-/// The outputs of [Listener]: values of each tensor one after the other, in row-major order.
-final class ListenerOutputs {
-  ListenerOutputs._(List<Tensor<Object>> given)
+/// The outputs of [ListenerModel]: values of each tensor one after the other, in row-major order.
+final class ListenerModelOutputs {
+  ListenerModelOutputs._(List<Tensor<Object>> given)
     : logitsScores = Tensor(given[0].data as Float32List, given[0].shape),
       stateN = Tensor(given[1].data as Float32List, given[1].shape);
 
@@ -57,18 +57,18 @@ final class ListenerOutputs {
 /// The model `listener`, loaded.
 ///
 /// ```dart
-/// final model = await Listener.load();
+/// final model = await ListenerModel.load();
 /// print(await model.classify(Sound(samples, rate: 16000)));
 /// await model.dispose();
 /// ```
-final class Listener {
-  Listener._(this._model);
+final class ListenerModel {
+  ListenerModel._(this._model);
 
   /// Loads the model, in an isolate of its own.
   ///
   /// Throws a ModelException where no provider opens it.
-  static Future<Listener> load([LoadOptions options = const LoadOptions()]) async =>
-      Listener._(await LoadedModel.load(_descriptor, options));
+  static Future<ListenerModel> load([LoadOptions options = const LoadOptions()]) async =>
+      ListenerModel._(await LoadedModel.load(_descriptor, options));
 
   /// The tensors that [run] takes, as the model has them.
   static List<TensorSpec> get inputs => _descriptor.inputs;
@@ -95,8 +95,8 @@ final class Listener {
   /// Runs the model. Calls run one after the other.
   ///
   /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
-  Future<ListenerOutputs> run(ListenerInputs inputs, {Cancellation? cancellation}) async =>
-      ListenerOutputs._(await _model.run([inputs.audioSamples, inputs.audioRate, inputs.state], cancellation));
+  Future<ListenerModelOutputs> run(ListenerModelInputs inputs, {Cancellation? cancellation}) async =>
+      ListenerModelOutputs._(await _model.run([inputs.audioSamples, inputs.audioRate, inputs.state], cancellation));
 
   /// The best classes, best first; classes below the threshold of the model are left out.
   ///
@@ -106,7 +106,7 @@ final class Listener {
   Future<List<Classification>> classify(Sound audio, {int top = 3, Cancellation? cancellation}) async {
     final audioTensors = soundTensors("audio", audio);
     final outputs = await _carried.run(
-      (state) async => ListenerOutputs._(await _model.run([audioTensors.samples, audioTensors.rate, state[0]], cancellation)),
+      (state) async => ListenerModelOutputs._(await _model.run([audioTensors.samples, audioTensors.rate, state[0]], cancellation)),
       (outputs) => [outputs.stateN],
     );
     return classified(outputs.logitsScores, _logitsLabels, top, 0.0);
@@ -123,7 +123,7 @@ final class Listener {
   /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
   ///
   /// Throws what [run] throws.
-  Future<void> warmUp(ListenerInputs inputs, {int runs = 1}) async {
+  Future<void> warmUp(ListenerModelInputs inputs, {int runs = 1}) async {
     for (var number = 0; number < runs; number++) {
       await run(inputs);
     }
@@ -133,7 +133,7 @@ final class Listener {
   /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
   ///
   /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
-  Future<String> profile(ListenerInputs inputs, {int runs = 10}) async =>
+  Future<String> profile(ListenerModelInputs inputs, {int runs = 10}) async =>
       _model.profile([inputs.audioSamples, inputs.audioRate, inputs.state], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.

@@ -15,10 +15,10 @@ import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
-/// The inputs of [Reader]: values of each tensor one after the other, in row-major order.
-final class ReaderInputs {
+/// The inputs of [ReaderModel]: values of each tensor one after the other, in row-major order.
+final class ReaderModelInputs {
   /// All of them.
-  const ReaderInputs({
+  const ReaderModelInputs({
     required this.imagePixels,
     required this.imageChannels,
     required this.imageOrientation,
@@ -42,9 +42,9 @@ final class ReaderInputs {
   final TensorInput<List<int>> imageConversion;
 }
 
-/// The outputs of [Reader]: values of each tensor one after the other, in row-major order.
-final class ReaderOutputs {
-  ReaderOutputs._(List<Tensor<Object>> given)
+/// The outputs of [ReaderModel]: values of each tensor one after the other, in row-major order.
+final class ReaderModelOutputs {
+  ReaderModelOutputs._(List<Tensor<Object>> given)
     : textSymbols = Tensor(given[0].data as List<int>, given[0].shape),
       textScores = Tensor(given[1].data as Float32List, given[1].shape);
 
@@ -64,18 +64,18 @@ final class ReaderOutputs {
 /// The model `reader`, loaded.
 ///
 /// ```dart
-/// final model = await Reader.load();
+/// final model = await ReaderModel.load();
 /// print(await model.read(Picture(pixels, width: width, height: height)));
 /// await model.dispose();
 /// ```
-final class Reader {
-  Reader._(this._model);
+final class ReaderModel {
+  ReaderModel._(this._model);
 
   /// Loads the model, in an isolate of its own.
   ///
   /// Throws a ModelException where no provider opens it.
-  static Future<Reader> load([LoadOptions options = const LoadOptions()]) async =>
-      Reader._(await LoadedModel.load(_descriptor, options));
+  static Future<ReaderModel> load([LoadOptions options = const LoadOptions()]) async =>
+      ReaderModel._(await LoadedModel.load(_descriptor, options));
 
   /// The tensors that [run] takes, as the model has them.
   static List<TensorSpec> get inputs => _descriptor.inputs;
@@ -101,15 +101,15 @@ final class Reader {
   /// Runs the model. Calls run one after the other.
   ///
   /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
-  Future<ReaderOutputs> run(ReaderInputs inputs, {Cancellation? cancellation}) async =>
-      ReaderOutputs._(await _model.run([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], cancellation));
+  Future<ReaderModelOutputs> run(ReaderModelInputs inputs, {Cancellation? cancellation}) async =>
+      ReaderModelOutputs._(await _model.run([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], cancellation));
 
   /// The text that the model reads.
   ///
   /// Throws what [run] throws.
   Future<Reading> read(Picture image, {Cancellation? cancellation}) async {
     final imageTensors = PictureTensors("image", image);
-    final outputs = ReaderOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion], cancellation));
+    final outputs = ReaderModelOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion], cancellation));
     return spelled(outputs.textSymbols, outputs.textScores, _textLabels);
   }
 
@@ -121,7 +121,7 @@ final class Reader {
   /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
   ///
   /// Throws what [run] throws.
-  Future<void> warmUp(ReaderInputs inputs, {int runs = 1}) async {
+  Future<void> warmUp(ReaderModelInputs inputs, {int runs = 1}) async {
     for (var number = 0; number < runs; number++) {
       await run(inputs);
     }
@@ -131,7 +131,7 @@ final class Reader {
   /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
   ///
   /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
-  Future<String> profile(ReaderInputs inputs, {int runs = 10}) async =>
+  Future<String> profile(ReaderModelInputs inputs, {int runs = 10}) async =>
       _model.profile([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.

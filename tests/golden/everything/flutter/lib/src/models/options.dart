@@ -12,10 +12,10 @@ import '../runtime/options.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
-/// The inputs of [Options]: values of each tensor one after the other, in row-major order.
-final class OptionsInputs {
+/// The inputs of [OptionsModel]: values of each tensor one after the other, in row-major order.
+final class OptionsModelInputs {
   /// All of them.
-  const OptionsInputs({
+  const OptionsModelInputs({
     required this.tokens,
   });
 
@@ -23,9 +23,9 @@ final class OptionsInputs {
   final TensorInput<Int32List> tokens;
 }
 
-/// The outputs of [Options]: values of each tensor one after the other, in row-major order.
-final class OptionsOutputs {
-  OptionsOutputs._(List<Tensor<Object>> given)
+/// The outputs of [OptionsModel]: values of each tensor one after the other, in row-major order.
+final class OptionsModelOutputs {
+  OptionsModelOutputs._(List<Tensor<Object>> given)
     : embedding = Tensor(given[0].data as Float32List, given[0].shape);
 
   /// `embedding`: float `[1, 384]`.
@@ -40,19 +40,19 @@ final class OptionsOutputs {
 /// The model `options`, loaded.
 ///
 /// ```dart
-/// final model = await Options.load();
-/// final outputs = await model.run(OptionsInputs(tokens: TensorInput(tokens)));
+/// final model = await OptionsModel.load();
+/// final outputs = await model.run(OptionsModelInputs(tokens: TensorInput(tokens)));
 /// print(outputs.embedding.data);
 /// await model.dispose();
 /// ```
-final class Options {
-  Options._(this._model);
+final class OptionsModel {
+  OptionsModel._(this._model);
 
   /// Loads the model, in an isolate of its own.
   ///
   /// Throws a ModelException where no provider opens it.
-  static Future<Options> load([LoadOptions options = const LoadOptions()]) async =>
-      Options._(await LoadedModel.load(_descriptor, options));
+  static Future<OptionsModel> load([LoadOptions options = const LoadOptions()]) async =>
+      OptionsModel._(await LoadedModel.load(_descriptor, options));
 
   /// The tensors that [run] takes, as the model has them.
   static List<TensorSpec> get inputs => _descriptor.inputs;
@@ -78,13 +78,13 @@ final class Options {
   /// Runs the model. Calls run one after the other.
   ///
   /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
-  Future<OptionsOutputs> run(OptionsInputs inputs, {Cancellation? cancellation}) async =>
-      OptionsOutputs._(await _model.run([inputs.tokens], cancellation));
+  Future<OptionsModelOutputs> run(OptionsModelInputs inputs, {Cancellation? cancellation}) async =>
+      OptionsModelOutputs._(await _model.run([inputs.tokens], cancellation));
 
   /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
   ///
   /// Throws what [run] throws.
-  Future<void> warmUp(OptionsInputs inputs, {int runs = 1}) async {
+  Future<void> warmUp(OptionsModelInputs inputs, {int runs = 1}) async {
     for (var number = 0; number < runs; number++) {
       await run(inputs);
     }
@@ -94,7 +94,7 @@ final class Options {
   /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
   ///
   /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
-  Future<String> profile(OptionsInputs inputs, {int runs = 10}) async =>
+  Future<String> profile(OptionsModelInputs inputs, {int runs = 10}) async =>
       _model.profile([inputs.tokens], runs);
 
   /// Compares what the model computes on this device with what it computed on the build machine.

@@ -6,14 +6,14 @@ import Foundation
 /// The model `listener`.
 ///
 /// ```swift
-/// let model = try await Listener.load()
+/// let model = try await ListenerModel.load()
 /// let audio = try Sound(samples, rate: 44100)
 /// print(try await model.classify(audio))
 /// ```
 ///
 /// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
 /// them; every later call throws ``ModelError/closed(model:)``.
-public final class Listener: Sendable {
+public final class ListenerModel: Sendable {
     /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
     public var info: Info { session.info }
 
@@ -60,10 +60,10 @@ public final class Listener: Sendable {
     public static func load(
         from source: Source = .bundled, options: Options = Options(),
         onProgress: (@Sendable (LoadProgress) -> Void)? = nil
-    ) async throws -> Listener {
+    ) async throws -> ListenerModel {
         try await ModelSession.loaded { cancellation in
             let loading = Loading(cancellation: cancellation, onProgress: onProgress)
-            return Listener(try files.open(from: source, options, loading))
+            return ListenerModel(try files.open(from: source, options, loading))
         }
     }
 
@@ -135,7 +135,7 @@ public final class Listener: Sendable {
     /// for try await result in model.frames(camera, { try await $0.classify($1) }) { show(result) }
     /// ```
     public func frames<Source: AsyncSequence & Sendable, Value: Sendable>(
-        _ frames: Source, _ work: @escaping @Sendable (Listener, Source.Element) async throws -> Value
+        _ frames: Source, _ work: @escaping @Sendable (ListenerModel, Source.Element) async throws -> Value
     ) -> Frames<Source, Value> where Source.Element: Sendable {
         Frames(frames) { try await work(self, $0) }
     }
@@ -152,7 +152,7 @@ public final class Listener: Sendable {
     /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
     /// - Throws: what a load and a run throw.
     public func profile(_ input: Input, runs: Int = 10) throws -> URL {
-        let profiled = Listener(try session.profiling())
+        let profiled = ListenerModel(try session.profiling())
         defer { profiled.close() }
         try profiled.warmUp(input, runs: runs)
         return try profiled.session.endProfiling()
@@ -246,7 +246,7 @@ public final class Listener: Sendable {
     }
 
     static let files = ModelFiles(
-        className: "Listener",
+        className: "ListenerModel",
         name: "listener",
         version: "1.0.0",
         inputs: [
@@ -276,7 +276,7 @@ public final class Listener: Sendable {
     )
 }
 
-extension Listener {
+extension ListenerModel {
     private func answer(_ audio: Sound, _ top: Int, until cancellation: Cancellation?) throws -> [Classification] {
         try self.carried.inTurn { carried in
             var output = Output()

@@ -19,14 +19,14 @@ import UIKit
 /// The model `reader`.
 ///
 /// ```swift
-/// let model = try await Reader.load()
+/// let model = try await ReaderModel.load()
 /// let image = try Picture(pixelBuffer, orientation: .right)
 /// print(try await model.read(image))
 /// ```
 ///
 /// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
 /// them; every later call throws ``ModelError/closed(model:)``.
-public final class Reader: Sendable {
+public final class ReaderModel: Sendable {
     /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
     public var info: Info { session.info }
 
@@ -72,10 +72,10 @@ public final class Reader: Sendable {
     public static func load(
         from source: Source = .bundled, options: Options = Options(),
         onProgress: (@Sendable (LoadProgress) -> Void)? = nil
-    ) async throws -> Reader {
+    ) async throws -> ReaderModel {
         try await ModelSession.loaded { cancellation in
             let loading = Loading(cancellation: cancellation, onProgress: onProgress)
-            return Reader(try files.open(from: source, options, loading))
+            return ReaderModel(try files.open(from: source, options, loading))
         }
     }
 
@@ -137,7 +137,7 @@ public final class Reader: Sendable {
     /// for try await result in model.frames(camera, { try await $0.read($1) }) { show(result) }
     /// ```
     public func frames<Source: AsyncSequence & Sendable, Value: Sendable>(
-        _ frames: Source, _ work: @escaping @Sendable (Reader, Source.Element) async throws -> Value
+        _ frames: Source, _ work: @escaping @Sendable (ReaderModel, Source.Element) async throws -> Value
     ) -> Frames<Source, Value> where Source.Element: Sendable {
         Frames(frames) { try await work(self, $0) }
     }
@@ -154,7 +154,7 @@ public final class Reader: Sendable {
     /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
     /// - Throws: what a load and a run throw.
     public func profile(_ input: Input, runs: Int = 10) throws -> URL {
-        let profiled = Reader(try session.profiling())
+        let profiled = ReaderModel(try session.profiling())
         defer { profiled.close() }
         try profiled.warmUp(input, runs: runs)
         return try profiled.session.endProfiling()
@@ -279,7 +279,7 @@ public final class Reader: Sendable {
     }
 
     static let files = ModelFiles(
-        className: "Reader",
+        className: "ReaderModel",
         name: "reader",
         version: "1.0.0",
         inputs: [
@@ -311,7 +311,7 @@ public final class Reader: Sendable {
     )
 }
 
-extension Reader {
+extension ReaderModel {
     private func answer(_ image: Picture, until cancellation: Cancellation?) throws -> Reading {
         var output = Output()
         let tensors: [any Tensor] = [
@@ -333,7 +333,7 @@ extension Reader {
 }
 
 #if canImport(CoreVideo) && canImport(ImageIO)
-extension Reader {
+extension ReaderModel {
     /// Reads a text.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does.
@@ -359,7 +359,7 @@ extension Reader {
 #endif
 
 #if canImport(CoreGraphics) && canImport(ImageIO)
-extension Reader {
+extension ReaderModel {
     /// Reads a text.
     ///
     /// An image is drawn once, as ``Picture`` does.
@@ -385,7 +385,7 @@ extension Reader {
 #endif
 
 #if canImport(UIKit)
-extension Reader {
+extension ReaderModel {
     /// Reads a text.
     ///
     /// An image is drawn once, and turned as it says.

@@ -17,7 +17,7 @@ import kotlinx.coroutines.flow.map
  * The model `listener`.
  *
  * ```kotlin
- * Listener.load(context).use { model ->
+ * ListenerModel.load(context).use { model ->
  *     val found = model.classify(Sound(samples, rate = 16_000))
  * }
  * ```
@@ -28,7 +28,7 @@ import kotlinx.coroutines.flow.map
  *
  * [run] takes and gives the tensors behind [classify].
  */
-public class Listener private constructor(private val session: ModelSession) : AutoCloseable {
+public class ListenerModel private constructor(private val session: ModelSession) : AutoCloseable {
     private val turn = Any()
     private var carried = Carried()
 
@@ -104,7 +104,7 @@ public class Listener private constructor(private val session: ModelSession) : A
      */
     public fun <Frame, Answer> frames(
         frames: Flow<Frame>,
-        answer: suspend Listener.(Frame) -> Answer,
+        answer: suspend ListenerModel.(Frame) -> Answer,
     ): Flow<Answer> = frames.conflate().map { answer(it) }
 
     /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
@@ -248,7 +248,7 @@ public class Listener private constructor(private val session: ModelSession) : A
 
     public companion object {
         private val FILES = ModelFiles(
-            className = "Listener",
+            className = "ListenerModel",
             name = "listener",
             version = "1.0.0",
             inputs = listOf(
@@ -291,7 +291,7 @@ public class Listener private constructor(private val session: ModelSession) : A
             options: Options = Options(),
             source: Source = Source.bundled,
             onProgress: (Progress) -> Unit = {},
-        ): Listener = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+        ): ListenerModel = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
 
         /** [load] for threads that may wait, and for Java: call it off the main thread. */
         @JvmStatic
@@ -300,7 +300,7 @@ public class Listener private constructor(private val session: ModelSession) : A
             context: Context,
             options: Options = Options(),
             source: Source = Source.bundled,
-        ): Listener = open(context, options, source, Loading())
+        ): ListenerModel = open(context, options, source, Loading())
 
         /**
          * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
@@ -314,11 +314,11 @@ public class Listener private constructor(private val session: ModelSession) : A
         public fun removeOldDownloads(context: Context): Unit =
             Downloads.remove(FILES, context, kept = FILES.digests)
 
-        private fun open(context: Context, options: Options, source: Source, loading: Loading): Listener {
+        private fun open(context: Context, options: Options, source: Source, loading: Loading): ListenerModel {
             // That of the whole app: a model may live longer than the screen that loads it.
             val app = context.applicationContext ?: context
             val files = source.files(app, FILES, options, loading)
-            return Listener(ModelOpener(FILES, app, options, source, files).open())
+            return ListenerModel(ModelOpener(FILES, app, options, source, files).open())
         }
     }
 }

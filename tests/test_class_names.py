@@ -1,0 +1,118 @@
+"""Classes of models: one name in every language, which no platform has already."""
+
+import re
+
+import pytest
+
+from packager.core.class_names import BESIDE, RESERVED, clash, class_name, renamings
+from packager.core.names import pascal_case
+from tests.golden.cases import CONTRACTS, GOLDEN
+from tests.toolchain import dart, flutter_tester, node
+
+pytestmark = pytest.mark.by_content
+
+NAMES_THAT_APPS_HAVE = (
+    "text image list view button color map set date data error result task object string array function promise widget "
+    "container row column icon form card table page scaffold stack tab menu label picker toggle slider link path shape "
+    "circle rectangle group section event node element document window response request state effect any type self "
+    "encoder decoder sequence class package vision speech"
+).split()
+DECLARED = {
+    "android": r"public class (\w+) (?:private )?(?:internal )?constructor",
+    "ios": r"public (?:final class|actor) (\w+)",
+    "react_native": r"export const (\w+): \w+Tensors",
+    "web": r"export declare const (\w+): \w+Tensors",
+    "flutter": r"^final class (\w+) \{",
+}
+"""folder of a golden package -> what declares the class of a model in it"""
+
+
+@pytest.mark.parametrize("model", NAMES_THAT_APPS_HAVE)
+def test_a_name_that_apps_have_from_a_platform_is_left_to_it(model: str) -> None:
+    own = pascal_case(model)
+    assert class_name(model).removeprefix(own) in ("Model", "ModelModel")
+    [line] = renamings([model])
+    assert line.startswith(f"model {model}: class {class_name(model)}, since ")
+
+
+@pytest.mark.parametrize("model", ["classifier", "detector", "segmenter", "mobile-net_v2", "model", "net", "yolo11n"])
+def test_other_names_stay_as_they_are_without_a_word(model: str) -> None:
+    assert class_name(model) == pascal_case(model)
+    assert renamings([model]) == []
+
+
+def test_the_line_says_whose_name_it_is() -> None:
+    assert renamings(["net", "text", "vision", "tuning"]) == [
+        "model text: class TextModel, since Text is a name of Compose, SwiftUI, the browser, React Native and Flutter",
+        "model vision: class VisionModel, since Vision is a name of Apple's frameworks",
+        "model tuning: class TuningModel, since Tuning is a name of the generated code",
+    ]
+
+
+def test_no_type_that_belongs_to_a_class_has_a_name_of_a_platform() -> None:
+    """`View` gives way, and so does `ViewModel`, which Android has."""
+    for model in (*NAMES_THAT_APPS_HAVE, "plain"):
+        assert [each for each in BESIDE if f"{class_name(model)}{each}".lower() in RESERVED] == []
+    assert class_name("view") == "ViewModelModel"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("text", "text-model", "TextModel"),
+        ("net", "net-inputs", "NetInputs"),
+        ("net-outputs", "net", "NetOutputs"),
+        ("net", "Net", "Net"),
+        ("net", "net2", ""),
+    ],
+)
+def test_models_that_would_share_a_type_are_known(one: str, other: str, shared: str) -> None:
+    assert clash(one, other).lower() == shared.lower()
+
+
+@pytest.mark.parametrize("target", DECLARED)
+def test_a_class_has_the_same_name_in_the_packages_of_all_targets(target: str) -> None:
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in sorted((GOLDEN / "contracts" / target).rglob("*"))
+        if path.suffix in (".kt", ".swift", ".ts", ".dart")
+    ]
+    declared = {name for text in texts for name in re.findall(DECLARED[target], text, re.MULTILINE)}
+    models = {class_name(each.model.name) for each in CONTRACTS}
+    assert "ReaderModel" in models
+    assert models <= declared
+
+
+def single_words(names: list[str]) -> set[str]:
+    """Those that a model may well have: `Text`, but not `TextAreaElement`."""
+    return {name for name in names if re.fullmatch("[A-Z][a-z]+", name)}
+
+
+def missing(names: set[str]) -> set[str]:
+    return {name for name in names if class_name(name) == name}
+
+
+@pytest.mark.flutter
+def test_every_short_name_of_flutter_and_of_dart_is_left_to_them() -> None:
+    packages = flutter_tester.flutter_tester().folder / "root/usr/share/dart/packages"
+    folders = [packages / "flutter/lib/src", dart.dart().root / dart.SKY_ENGINE.lstrip("/") / "lib" / "ui"]
+    text = "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.rglob("*.dart")))
+    kinds = r"^(?:abstract |base |final |sealed |interface )*(?:class|enum|mixin|typedef) (\w+)"
+    names = single_words(re.findall(kinds, text, re.MULTILINE))
+    assert {"Text", "Scaffold", "Picture"} <= names
+    assert missing(names) == set()
+
+
+@pytest.mark.react_native
+def test_every_short_name_of_browsers_and_of_react_native_is_left_to_them() -> None:
+    [dom] = node.project("typescript").rglob("lib.dom.d.ts")
+    native = node.project("react_native") / "node_modules" / "react-native" / "index.js"
+    names = re.findall(r"^(?:interface|declare var) (\w+)", dom.read_text(encoding="utf-8"), re.MULTILINE)
+    names += re.findall(r"get (\w+)\(\)", native.read_text(encoding="utf-8"))
+    found = single_words(names)
+    assert {"Image", "Node", "Pressable"} <= found
+    assert missing(found) == set()
+
+
+def test_all_that_the_lists_name_is_a_name() -> None:
+    assert [name for name, (written, _) in RESERVED.items() if not re.fullmatch("[A-Za-z][A-Za-z0-9]*", written)] == []
