@@ -283,7 +283,7 @@ suspend fun useNAME(context: android.content.Context, x: FloatBuffer): FloatBuff
 import java.nio.FloatBuffer
 suspend fun useNAME(context: android.content.Context, picture: Picture): FloatBuffer {
     val model: NAME = NAME.load(context)
-    val found: List<Classification> = model.classify(picture) + model.classifyAsync(picture, top = 2)
+    val found: List<Classification> = model.classify(picture) + model.classifyBlocking(picture, top = 2)
     println(found)
     return NAME.Output().logitsScores
 }

@@ -241,7 +241,7 @@ def test_a_wrong_input_is_refused_before_native_code_sees_it(
     assert refusals[f"{mistake}.message"] == message
 
 
-@pytest.mark.parametrize("use", ["run", "warmUp", "runAsync"])
+@pytest.mark.parametrize("use", ["runBlocking", "warmUpBlocking", "run"])
 def test_a_closed_model_refuses_work(refusals: Mapping[str, str], use: str) -> None:
     assert refusals[f"{use} after close.thrown"] == "java.lang.IllegalStateException"
     assert refusals[f"{use} after close.message"] == "OrientationModel is closed"

@@ -1,5 +1,6 @@
 """Android: the Kotlin view of a contract, before a template prints it."""
 
+import re
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -16,6 +17,7 @@ from tests.golden.cases import (
     BOXES,
     CASES,
     CLASSES,
+    GOLDEN,
     IMAGE,
     IMAGE_CLASSIFIER,
     MASK,
@@ -79,11 +81,11 @@ def test_a_package_has_the_files_that_its_contracts_need() -> None:
     assert files(*CASES["contracts"].plans) == TYPED_FILES | {"Values"}
 
 
-def test_a_package_without_contracts_has_none_of_them_and_its_classes_keep_their_names() -> None:
+def test_a_package_without_contracts_has_none_of_them_and_its_classes_have_the_same_names() -> None:
     made = [plan(name, Signature(inputs=PIXELS, outputs=SCORES)) for name in ("picture", "mask", "net")]
-    assert files(*made) == {"Picture", "Mask"}, "the models' own"
+    assert files(*made) == set()
     named = [each.class_name for each in Android().view(PACKAGE, tuple(made), Report(parities=())).models]
-    assert named == ["Picture", "Mask", "Net"]
+    assert named == ["PictureModel", "MaskModel", "Net"]
     assert IMAGE_CLASSIFIER.plans[0].model.contract is None
 
 
@@ -208,3 +210,26 @@ def test_a_label_with_a_line_break_is_refused() -> None:
                 PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(replace(CLASSES, labels=("a", "b\nc", "d", "e")),))
             )
         )
+
+
+ANSWERS_AT_ONCE = {"frames", "generate", "reset", "allocate"}
+"""functions that neither suspend nor block: they make a Flow, memory, or a first state"""
+FUNCTION = re.compile(r"((?:^ +@\w+\n)*)^ +public (suspend )?fun (?:<[^>]*> )?(\w+)\(", re.MULTILINE)
+
+
+@pytest.mark.parametrize("case", ["contracts", "everything", "delivered"])
+def test_plain_names_suspend_and_those_that_block_say_so_in_name_and_annotation(case: str) -> None:
+    models = [
+        text
+        for path in sorted((GOLDEN / case / "android").rglob("*.kt"))
+        if "public companion object {\n        private val FILES" in (text := path.read_text(encoding="utf-8"))
+    ]
+    assert models
+    for text in models:
+        found = FUNCTION.findall(text)
+        suspending = {name for _, suspends, name in found if suspends}
+        blocking = {name: annotations for annotations, suspends, name in found if not suspends}
+        assert {name for name in blocking if not name.endswith("Blocking")} <= ANSWERS_AT_ONCE
+        assert {name.removesuffix("Blocking") for name in blocking if name.endswith("Blocking")} == suspending
+        assert all("@WorkerThread" in each for name, each in blocking.items() if name.endswith("Blocking"))
+        assert {"load", "run", "warmUp", "profile", "removeDownloads"} <= suspending

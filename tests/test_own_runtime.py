@@ -67,7 +67,7 @@ fun main(arguments: Array<String>) {
     Net.loadBlocking(task.app, task.options).use { model ->
         val input = Net.Input.allocate(batch = task.number("batch"))
         input.x.put(task.floats("x"))
-        task.write("scores", model.run(input).scores)
+        task.write("scores", model.runBlocking(input).scores)
         report("provider", model.provider)
     }
     val maps = File("/proc/self/maps").readLines().map { it.substringAfterLast('/') }

@@ -215,7 +215,7 @@ OWN = """
     UpdateConditions UpdatedRelease UpdatedSource UpdateFailure UpdateOptions UpdatePhase UpdatePlatform Updater
     UpdateRecord UpdateRequest UpdateState UpdateStates UpdateStore URLResourceValues URLSessionConfiguration
     URLSessionDataDelegate URLSessionDataTask URLSessionTask UrlSource UTF8 Value Verify Weights WeightsFile Words
-    Writer YuvConversion
+    WorkerThread Writer YuvConversion
 """
 """names that generated code uses or exports besides the models' own, and those of its files"""
 

@@ -20,7 +20,7 @@ internal class PackagedClass private constructor(private val kind: Class<*>, pri
         "inputs" to (files.get("inputs") as List<*>).map { it?.get("name") },
         "outputs" to (files.get("outputs") as List<*>).map { it?.get("name") },
         "providers" to Class.forName("${kind.name.substringBeforeLast('.')}.Provider").enumConstants.orEmpty().toList(),
-        "tests-itself" to kind.methods.any { it.name == "selfTest" },
+        "tests-itself" to kind.methods.any { it.name == SELF_TEST || it.name == OLD_SELF_TEST },
     )
 
     companion object {
@@ -77,7 +77,8 @@ internal class PackagedModel private constructor(
     }
 
     override fun selfTest(): String {
-        val found = checkNotNull(model.call("selfTest")) { "no result" }
+        val name = if (model.javaClass.methods.any { it.name == SELF_TEST }) SELF_TEST else OLD_SELF_TEST
+        val found = checkNotNull(model.call(name)) { "no result" }
         val tests = (found.get("outputs") as List<*>).map { test ->
             listOf("name", "sample", "maxAbsError", "maxRelError", "scale", "mismatchCount", "tolerance", "absoluteTolerance", "failure")
                 .associateWith { test?.get(it) }
@@ -134,6 +135,11 @@ internal class PackagedModel private constructor(
         }
     }
 }
+
+private const val SELF_TEST = "selfTestBlocking"
+
+/** Its name in older packages, where it blocks. */
+private const val OLD_SELF_TEST = "selfTest"
 
 /** The app that the models run in, if there is one. */
 internal object Host {

@@ -23,7 +23,7 @@ SDK_VARIABLES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")
 @dataclass(frozen=True, kw_only=True)
 class GradleDependency:
     configuration: str
-    """`api` if public signatures use it, else `implementation`"""
+    """`api` if public signatures use it, `compileOnly` if the compiler alone does, else `implementation`"""
     notation: str
     """group:artifact:version, or the path of a jar in the project"""
     is_file: bool = False

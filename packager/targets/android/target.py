@@ -315,6 +315,7 @@ class Android:
             jar = str(aar.RUNTIME_JAR)
             runtime = gradle.GradleDependency(configuration="implementation", notation=jar, is_file=True)
         used = (gradle.GradleDependency(configuration="api", notation=library) for library in view.libraries)
+        seen = gradle.GradleDependency(configuration="compileOnly", notation=downloads.pins()["android"]["annotations"])
         return gradle.gradle_project(
             sources,
             group=self.group,
@@ -322,7 +323,7 @@ class Android:
             version=view.package.version,
             namespace=view.namespace,
             min_sdk=self.min_sdk,
-            dependencies=(runtime, *used),
+            dependencies=(runtime, *used, seen),
             repository=RELEASED if view.own and view.own.ship == "maven" else "",
             has_telemetry=has_telemetry(view),
             providers=self.providers,

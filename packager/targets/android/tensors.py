@@ -57,6 +57,17 @@ STORAGE = {
     ElementType.BOOL: Storage("Byte", "BOOL", "A byte each: 0 is false, 1 is true."),
 }
 STRING_TYPE = "Array<String>"
+IMPORTS = (
+    "android.content.Context",
+    "androidx.annotation.WorkerThread",
+    "java.io.File",
+    "kotlinx.coroutines.Dispatchers",
+    "kotlinx.coroutines.flow.Flow",
+    "kotlinx.coroutines.flow.conflate",
+    "kotlinx.coroutines.flow.map",
+    "kotlinx.coroutines.withContext",
+)
+"""imports of every model's file"""
 
 
 def model_view(
@@ -195,10 +206,7 @@ def _imports(
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
-    flows = {f"kotlinx.coroutines.flow.{name}" for name in ("Flow", "conflate", "map")}
-    return tuple(
-        sorted({f"{onnxruntime}.OrtSession", "android.content.Context", "java.io.File", *buffers, *java_type, *flows})
-    )
+    return tuple(sorted({f"{onnxruntime}.OrtSession", *IMPORTS, *buffers, *java_type}))
 
 
 def _example(inputs: Sequence[InputView]) -> str:

@@ -36,7 +36,7 @@ from packager.targets.android.view import (
 )
 from packager.targets.dimensions import DimensionView
 
-CALLED = ("answer", "carried", "carry", "input", "inputOf", "output", "part", "run", "runAsync", "session", "turn")
+CALLED = ("answer", "carried", "carry", "input", "inputOf", "output", "part", "run", "runBlocking", "session", "turn")
 """names used in the bodies of typed methods, which parameters must not hide"""
 
 FILES: Mapping[type, tuple[str, ...]] = {
@@ -88,7 +88,8 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
 
 def _typed(contract: Contract, view: ModelView) -> TypedView:
     kept = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
-    taken = (*CALLED, contract.verb, *(["output"] if kept else []), *(IN_ROWS if contract.is_batch else ()))
+    verbs = (contract.verb, f"{contract.verb}Blocking")
+    taken = (*CALLED, *verbs, *(["output"] if kept else []), *(IN_ROWS if contract.is_batch else ()))
     passed = _passed(contract, taken)
     texts = {each.code_points.name: name for name, each in passed.items() if isinstance(each, TextInput)}
     parameters = _parameters(contract, view, passed, taken)

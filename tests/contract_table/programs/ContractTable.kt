@@ -23,22 +23,22 @@ fun main(arguments: Array<String>) {
     val by = lines.groupBy { it[1] }
     Classifier.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("classifier")) {
-            val found = model.classify(picture(task, line), CLASSES)
+            val found = model.classifyBlocking(picture(task, line), CLASSES)
             report("${line[0]} words", found.take(3).joinToString("|") { it.label })
             report("${line[0]} numbers", found.sortedBy { it.index }.joinToString(" ") { "${it.score}" })
         }
     }
     Finder.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("finder")) {
-            val found = model.detect(picture(task, line))
-            val numbers = found.flatMap { listOf(it.box.left, it.box.top, it.box.right, it.box.bottom, it.score) }
+            val found = model.detectBlocking(picture(task, line))
+            val numbers = found.flatMap { listOf(it.box.left, it.box.top, it.box.right, it.box.bottom, it.scoreBlocking) }
             report("${line[0]} words", "${found.size}")
             report("${line[0]} numbers", numbers.joinToString(" "))
         }
     }
     ScribeModel.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("scribe")) {
-            val reading = model.read(picture(task, line))
+            val reading = model.readBlocking(picture(task, line))
             report("${line[0]} words", reading.text)
             report("${line[0]} numbers", "${reading.score}")
         }
@@ -47,12 +47,12 @@ fun main(arguments: Array<String>) {
     Meaning.loadBlocking(task.app, task.options).use { model ->
         for (line in texts.getValue("meaning")) {
             report("${line[0]} words", "")
-            report("${line[0]} numbers", model.embed(text(line)).joinToString(" "))
+            report("${line[0]} numbers", model.embedBlocking(text(line)).joinToString(" "))
         }
     }
     Tokens.loadBlocking(task.app, task.options).use { model ->
         for (line in texts.getValue("tokens")) {
-            val ids = model.predict(text(line)).ids
+            val ids = model.predictBlocking(text(line)).ids
             report("${line[0]} words", "")
             report("${line[0]} numbers", List(ids.capacity(), ids::get).joinToString(" "))
         }
@@ -60,7 +60,7 @@ fun main(arguments: Array<String>) {
     ListenerModel.loadBlocking(task.app, task.options).use { model ->
         val heard = FloatArray(task.number("samples")).also { task.floats("voice").get(it) }
         val scores = heard.asList().chunked(task.number("window")) { window ->
-            model.classify(Sound(window.toFloatArray(), task.number("rate"))).single().score
+            model.classifyBlocking(Sound(window.toFloatArray(), task.number("rate"))).single().score
         }
         report("voice words", "")
         report("voice numbers", scores.joinToString(" "))

@@ -47,9 +47,9 @@ private suspend fun cancelled(task: Task) = runBlocking {
         val many = OrientationModel.Input.allocate(dynamicDimension0 = MANY)
         val isMet = untilMet { wait ->
             ends.clear()
-            val running = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.runAsync(many) }
+            val running = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.run(many) }
             delay(wait)
-            val dropped = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.runAsync(many) }
+            val dropped = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.run(many) }
             dropped.cancelAndJoin()
             val isRunning = running.isActive
             running.cancelAndJoin()
@@ -57,23 +57,23 @@ private suspend fun cancelled(task: Task) = runBlocking {
         }
         report("cancelled", isMet)
         val one = OrientationModel.Input.allocate(dynamicDimension0 = 1)
-        report("later", model.runAsync(one).fetchName0.get(0) == model.run(one).fetchName0.get(0))
+        report("later", model.run(one).fetchName0.get(0) == model.runBlocking(one).fetchName0.get(0))
     }
 }
 
 /** Calls beyond the queue fail at once, and give no place away that others have. */
 private suspend fun full(model: OrientationModel) = runBlocking {
     val input = OrientationModel.Input.allocate(dynamicDimension0 = 8)
-    val calls = List(5) { async(start = CoroutineStart.UNDISPATCHED) { runCatching { model.runAsync(input) } } }
+    val calls = List(5) { async(start = CoroutineStart.UNDISPATCHED) { runCatching { model.run(input) } } }
     val results = calls.map { it.await() }
     report("full", results.joinToString(",") { it.exceptionOrNull()?.javaClass?.simpleName ?: "ran" })
     report("full.message", results.last().exceptionOrNull()?.message)
     report("full.type", results.last().exceptionOrNull() is ModelBusyException)
-    report("after full", runCatching { model.runAsync(input) }.isSuccess)
-    val waiting = List(2) { launch { model.runAsync(input) } } + launch { model.runAsync(input) }
+    report("after full", runCatching { model.run(input) }.isSuccess)
+    val waiting = List(2) { launch { model.run(input) } } + launch { model.run(input) }
     yield()
     waiting.last().cancelAndJoin()
-    report("a cancelled call gives its place back", runCatching { model.runAsync(input) }.isSuccess)
+    report("a cancelled call gives its place back", runCatching { model.run(input) }.isSuccess)
 }
 
 /** Twenty frames, of which all but the first come while that is answered. */
@@ -89,7 +89,7 @@ private suspend fun frames(model: OrientationModel) {
     val answers = model.frames(source) { frame ->
         begun.complete(Unit)
         given.await()
-        runAsync(OrientationModel.Input.allocate(dynamicDimension0 = 4))
+        run(OrientationModel.Input.allocate(dynamicDimension0 = 4))
         frame
     }.toList()
     report("frames", answers.joinToString(","))

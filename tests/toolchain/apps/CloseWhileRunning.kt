@@ -33,7 +33,7 @@ private fun closedWhileRunning(task: Task): Pair<Int, String> {
             try {
                 while (true) {
                     started.countDown()
-                    model.run(input)
+                    model.runBlocking(input)
                     finished.incrementAndGet()
                 }
             } catch (failure: IllegalStateException) {

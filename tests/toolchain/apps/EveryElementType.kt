@@ -24,7 +24,7 @@ fun main(arguments: Array<String>) {
         input.scalar.put(task.floats("scalar"))
         input.rows.put(task.floats("rows"))
 
-        val output = model.run(input)
+        val output = model.runBlocking(input)
 
         task.write("f32_t", output.f32T)
         task.write("f64_t", raw(48) { it.asDoubleBuffer().put(output.f64T) })
@@ -44,7 +44,7 @@ fun main(arguments: Array<String>) {
         report("columns.shape", output.columnsShape.joinToString(","))
 
         val empty = EveryType.Input.allocate(count = 0, rowsDim1 = 3)
-        report("columns.shape of no rows", model.run(empty, output).columnsShape.joinToString(","))
+        report("columns.shape of no rows", model.runBlocking(empty, output).columnsShape.joinToString(","))
         report("columns of no rows", output.columns.capacity())
     }
 }

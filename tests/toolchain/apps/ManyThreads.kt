@@ -30,7 +30,7 @@ fun main(arguments: Array<String>) {
                 while (done < task.number("runs") || (most.get() < 2 && done < 1000)) {
                     done += 1
                     most.accumulateAndGet(running.incrementAndGet(), ::maxOf)
-                    model.run(input, output)
+                    model.runBlocking(input, output)
                     running.decrementAndGet()
                     val values = List(output.fetchName0.capacity(), output.fetchName0::get)
                     if (first == null) first = values else if (values != first) changed.incrementAndGet()

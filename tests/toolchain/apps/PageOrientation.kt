@@ -13,7 +13,7 @@ fun main(arguments: Array<String>) {
         val input = OrientationModel.Input.allocate(dynamicDimension0 = task.number("batch"))
         input.x.put(task.floats("x"))
 
-        val output = timed("run") { model.run(input) }
+        val output = timed("run") { model.runBlocking(input) }
 
         task.write("fetch_name_0", output.fetchName0)
         report("shape", output.fetchName0Shape.joinToString(","))

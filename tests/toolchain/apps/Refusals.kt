@@ -43,16 +43,16 @@ fun main(arguments: Array<String>) {
     Minilm.loadBlocking(task.app, Options(providers = listOf(Provider.CPU))).use { model ->
         val wrong = Minilm.Input.allocate(sequence = 4)
         wrong.inputIds.put(0, 1_000_000)
-        reportFailure("value the model refuses") { model.run(wrong) }
-        report("values after a refusal", model.run(Minilm.Input.allocate(sequence = 4)).lastHiddenState.capacity())
+        reportFailure("value the model refuses") { model.runBlocking(wrong) }
+        report("values after a refusal", model.runBlocking(Minilm.Input.allocate(sequence = 4)).lastHiddenState.capacity())
     }
 
     val model = OrientationModel.loadBlocking(task.app, Options(providers = listOf(Provider.CPU)))
     val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
     model.close()
-    reportFailure("run after close") { model.run(input) }
-    reportFailure("warmUp after close") { model.warmUp(input) }
-    reportFailure("runAsync after close") { startNow { model.runAsync(input) } }
+    reportFailure("runBlocking after close") { model.runBlocking(input) }
+    reportFailure("warmUpBlocking after close") { model.warmUpBlocking(input) }
+    reportFailure("run after close") { startNow { model.run(input) } }
     reportFailure("second close") { model.close() }
 }
 

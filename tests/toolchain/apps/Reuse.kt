@@ -19,20 +19,20 @@ fun main(arguments: Array<String>) {
         val output = SileroVad.Output()
         val memory = output.output
 
-        model.warmUp(input, runs = 2)
-        report("first", model.run(input, output).output.get(0))
+        model.warmUpBlocking(input, runs = 2)
+        report("first", model.runBlocking(input, output).output.get(0))
         val before = directBuffers()
-        repeat(50) { model.run(input, output) }
+        repeat(50) { model.runBlocking(input, output) }
         report("buffers made by 50 runs into one output", directBuffers() - before)
         report("same buffer", output.output === memory)
-        val kept = List(5) { model.run(input) }
+        val kept = List(5) { model.runBlocking(input) }
         report("buffers made by 5 runs into new outputs", directBuffers() - before)
         report("again", kept.last().output.get(0))
 
         val asynchronous = List(3) { SileroVad.Output() }
         val done = CountDownLatch(3)
         for (each in asynchronous) {
-            suspend { model.runAsync(input, each) }
+            suspend { model.run(input, each) }
                 .startCoroutine(Continuation(EmptyCoroutineContext) { done.countDown() })
         }
         done.await()

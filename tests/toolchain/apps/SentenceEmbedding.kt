@@ -13,7 +13,7 @@ fun main(arguments: Array<String>) {
         input.attentionMask.put(task.longs("attention_mask"))
         input.tokenTypeIds.put(task.longs("token_type_ids"))
 
-        val output = timed("run") { model.run(input) }
+        val output = timed("run") { model.runBlocking(input) }
 
         task.write("last_hidden_state", output.lastHiddenState)
         report("shape", output.lastHiddenStateShape.joinToString(","))

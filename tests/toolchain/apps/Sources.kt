@@ -27,8 +27,8 @@ fun main(arguments: Array<String>) {
         "cancel" -> cancel(task)
         "together" -> together(task)
         "reopen" -> reopen(task)
-        "remove" -> OrientationModel.removeDownloads(task.app)
-        "remove old" -> OrientationModel.removeOldDownloads(task.app)
+        "remove" -> OrientationModel.removeDownloadsBlocking(task.app)
+        "remove old" -> OrientationModel.removeOldDownloadsBlocking(task.app)
         "addresses" -> for (address in listOf("http://a.example/", "https://a.example/models", "models/")) {
             reportFailure(address) { Source.url(address) }
         }
@@ -74,7 +74,7 @@ private fun load(task: Task) = reportFailure("load") {
         reportModel(model.provider, model.fallbacks, model.info)
         report("asset", model.info.asset)
         report("answer", model.answer())
-        val test = model.selfTest()
+        val test = model.selfTestBlocking()
         report("self-test", "${test.passed} ${test.outputs.size}")
     }
 }
@@ -83,14 +83,14 @@ private fun page() = OrientationModel.Input.allocate(dynamicDimension0 = 1).also
     for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
 }
 
-private fun OrientationModel.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
+private fun OrientationModel.answer() = runBlocking(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
 
 /** Has a model opened again, by a run and for a profile, after its downloads were removed. */
 private fun reopen(task: Task) = OrientationModel.loadBlocking(task.app, task.options, source(task)).use { model ->
-    OrientationModel.removeDownloads(task.app)
+    OrientationModel.removeDownloadsBlocking(task.app)
     (task.app.callbacks.single() as ComponentCallbacks2).onLowMemory()
     report("answer", model.answer())
-    report("profile", model.profile(page(), runs = 1).length() > 0)
+    report("profile", model.profileBlocking(page(), runs = 1).length() > 0)
 }
 
 /** Ends a load when its first bytes have come. */

@@ -73,7 +73,7 @@ private fun page() = OrientationModel.Input.allocate(dynamicDimension0 = 1).also
     for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
 }
 
-private fun OrientationModel.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
+private fun OrientationModel.answer() = runBlocking(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
 
 private fun usual(task: Task) =
     OrientationModel.loadBlocking(task.app, Options(listOf(Provider.CPU))).use { report("usual", it.answer()) }
@@ -83,7 +83,7 @@ private fun SileroVad.speech(): Float {
     val input = SileroVad.Input.allocate()
     for (index in 0 until input.input.capacity()) input.input.put(index, (index % 40 - 20) / 20f)
     input.sr.put(0, 16_000)
-    return run(input).output.get(0)
+    return runBlocking(input).output.get(0)
 }
 
 private fun provider(task: Task) {
@@ -93,7 +93,7 @@ private fun provider(task: Task) {
     SileroVad.loadBlocking(task.app, options).use { model ->
         report("loaded", events.since())
         report("asset", model.info.asset)
-        reportFailure("selfTest") { model.selfTest() }
+        reportFailure("selfTest") { model.selfTestBlocking() }
         report("selfTest.events", events.since())
         repeat(4) { number ->
             report("answer.$number", model.speech())
@@ -180,7 +180,7 @@ private fun input(task: Task) {
         val wrong = Minilm.Input.allocate(sequence = 4)
         wrong.inputIds.put(0, 1_000_000)
         events.since()
-        repeat(4) { reportFailure("wrong") { model.run(wrong) } }
+        repeat(4) { reportFailure("wrong") { model.runBlocking(wrong) } }
         report("events", events.since())
         report("provider", model.provider)
     }
@@ -262,7 +262,7 @@ private fun memory(task: Task) = runBlocking {
     val isKept = untilMet { wait ->
         model.answer() // opens the session, if there is none
         events.since()
-        val running = async(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.runAsync(many) }
+        val running = async(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.run(many) }
         delay(wait)
         system.onLowMemory()
         val heard = events.since()
@@ -301,7 +301,7 @@ private fun lost(task: Task) {
         events.since()
         reportFailure("gone") { model.answer() }
         report("gone.events", events.since())
-        reportFailure("profile") { model.profile(page()) }
+        reportFailure("profile") { model.profileBlocking(page()) }
         events.since()
         own.bring()
         report("back", model.answer())

@@ -17,7 +17,7 @@ fun main(arguments: Array<String>) {
         for (window in windows) {
             input.input.clear()
             input.input.put(window)
-            timed("run") { model.run(input, output) }
+            timed("run") { model.runBlocking(input, output) }
             speech.put(output.output)
             input.state.clear()
             input.state.put(output.stateN)

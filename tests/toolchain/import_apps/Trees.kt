@@ -9,9 +9,9 @@ import device.report
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     val found = mapOf(
-        "boosted" to Boosted.loadBlocking(task.app, task.options).use { it.selfTest() },
-        "sets" to Sets.loadBlocking(task.app, task.options).use { it.selfTest() },
-        "grown" to Grown.loadBlocking(task.app, task.options).use { it.selfTest() },
+        "boosted" to Boosted.loadBlocking(task.app, task.options).use { it.selfTestBlocking() },
+        "sets" to Sets.loadBlocking(task.app, task.options).use { it.selfTestBlocking() },
+        "grown" to Grown.loadBlocking(task.app, task.options).use { it.selfTestBlocking() },
     )
     found.forEach { (name, test) -> report(name, "${test.passed} ${test.outputs.size}") }
 }

@@ -6,7 +6,7 @@ import device.report
 /** Has the model whose inputs are made on the phone test itself. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    val found = Generated.loadBlocking(task.app, task.options).use { it.selfTest() }
+    val found = Generated.loadBlocking(task.app, task.options).use { it.selfTestBlocking() }
     report("passed", found.passed)
     report("text", found)
     report("count", found.outputs.size)

@@ -15,11 +15,11 @@ import device.reportFailure
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     when (val name = arguments.first { it.startsWith("model=") }.removePrefix("model=")) {
-        "orientation" -> OrientationModel.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
-        "silero-vad" -> SileroVad.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
-        "minilm" -> Minilm.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
-        "every-type" -> EveryType.loadBlocking(task.app, task.options).let { test(it::selfTest, it::close) }
-        "in 16 bits" -> OrientationModel.loadBlocking(task.app, sixteenBits).let { test(it::selfTest, it::close) }
+        "orientation" -> OrientationModel.loadBlocking(task.app, task.options).let { test(it::selfTestBlocking, it::close) }
+        "silero-vad" -> SileroVad.loadBlocking(task.app, task.options).let { test(it::selfTestBlocking, it::close) }
+        "minilm" -> Minilm.loadBlocking(task.app, task.options).let { test(it::selfTestBlocking, it::close) }
+        "every-type" -> EveryType.loadBlocking(task.app, task.options).let { test(it::selfTestBlocking, it::close) }
+        "in 16 bits" -> OrientationModel.loadBlocking(task.app, sixteenBits).let { test(it::selfTestBlocking, it::close) }
         else -> error("no model is called $name")
     }
 }

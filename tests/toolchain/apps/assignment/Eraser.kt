@@ -23,7 +23,7 @@ fun main(arguments: Array<String>) {
             reportModel(it.provider, it.fallbacks, it.info, it.assignment)
             val input = PlainModelModel.Input.allocate()
             repeat(input.x.capacity()) { index -> input.x.put(index, 1f) }
-            report("y", "%.5f".format(it.run(input).y[0]))
+            report("y", "%.5f".format(it.runBlocking(input).y[0]))
             report("erf", "0.84270")
         }
     }

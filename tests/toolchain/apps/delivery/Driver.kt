@@ -59,7 +59,7 @@ private class Driver(val address: String, folder: File, apk: File) {
             "state" -> return states(updater.states.value)
             "load" -> return load()
             "run" -> return mapOf("sum" to loaded!!.sum())
-            "test" -> return loaded!!.selfTest().let { mapOf("passed" to it.passed, "outputs" to it.outputs.size) }
+            "test" -> return loaded!!.selfTestBlocking().let { mapOf("passed" to it.passed, "outputs" to it.outputs.size) }
             "freeze" -> runBlocking { updater.freeze() }
             "unfreeze" -> runBlocking { updater.unfreeze() }
             "pin" -> runBlocking { updater.pin(words[0], words[1]) }
@@ -95,7 +95,7 @@ private class Driver(val address: String, folder: File, apk: File) {
     private fun Scorer.sum(): Double {
         val input = Scorer.Input.allocate()
         for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
-        val scores = run(input).y
+        val scores = runBlocking(input).y
         return (0 until scores.capacity()).sumOf { scores.get(it).toDouble() }.let { (it * 1000).roundToLong() / 1000.0 }
     }
 

@@ -47,7 +47,7 @@ private fun tell(name: String, app: InstalledApp, keys: ModelKeys?, source: Sour
         Scorer.loadBlocking(app, options, source).use { model ->
             val input = Scorer.Input.allocate()
             for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
-            val answer = model.run(input).y
+            val answer = model.runBlocking(input).y
             report(name, "opened ${List(answer.capacity()) { answer.get(it) }.sum()}")
         }
     } catch (failure: Exception) {

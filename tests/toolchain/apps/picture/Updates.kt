@@ -14,10 +14,10 @@ fun main(arguments: Array<String>) {
     val pixels = File(values.getValue("files"), "pixels").readBytes()
     val (width, height) = listOf("width", "height").map { values.getValue(it).toInt() }
     val models = Models(app, values.getValue("address"))
-    models.load().use { model ->
+    models.loadBlocking().use { model ->
         val picture = Bitmap(Bitmap.Config.ARGB_8888, width, height, 4 * width, true, true, pixels)
-        report("label", model.classify(picture, Orientation.UP).first().label)
+        report("label", model.classifyBlocking(picture, Orientation.UP).first().label)
         report("version", model.info.version)
-        report("newer", "${models.update()}")
+        report("newer", "${models.updateBlocking()}")
     }
 }

@@ -23,7 +23,7 @@ fun main(arguments: Array<String>) {
         Chain.loadBlocking(app, options).use { model ->
             report("$name.file", model.info.asset.substringAfterLast('/').removeSuffix(".tflite"))
             report("$name.provider", model.provider)
-            val tests = model.selfTest()
+            val tests = model.selfTestBlocking()
             report("$name.passed", tests.passed)
             report("$name.tolerance", tests.outputs.first().tolerance)
             report("$name.error", tests.outputs.maxOf { it.maxRelError })

@@ -42,12 +42,12 @@ import kotlinx.coroutines.runBlocking
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     classes(task)
-    Detector.loadBlocking(task.app, task.options).use { report("detections", it.detect(grey(4, 2))) }
+    Detector.loadBlocking(task.app, task.options).use { report("detections", it.detectBlocking(grey(4, 2))) }
     masks(task)
-    Finder.loadBlocking(task.app, task.options).use { report("embedding", it.embed(pixel(51, 102, 204)).joinToString(" ")) }
+    Finder.loadBlocking(task.app, task.options).use { report("embedding", it.embedBlocking(pixel(51, 102, 204)).joinToString(" ")) }
     ReaderModel.loadBlocking(task.app, task.options).use {
-        report("reading", it.read(grey(6, 1)))
-        report("reading of nothing", it.read(Picture(bytes(9), 1, 1, PixelFormat.GREY)))
+        report("reading", it.readBlocking(grey(6, 1)))
+        report("reading of nothing", it.readBlocking(Picture(bytes(9), 1, 1, PixelFormat.GREY)))
     }
     severals(task)
     states(task)
@@ -62,15 +62,15 @@ fun main(arguments: Array<String>) {
 
 private fun classes(task: Task) {
     val model = Classifier.loadBlocking(task.app, task.options)
-    report("classes", model.classify(pixel(51, 102, 204)))
-    report("classes that tie", model.classify(pixel(204, 102, 51), 2).map { it.index })
-    report("classes of a bitmap", model.classify(bitmap(51, 102, 204), top = 1))
+    report("classes", model.classifyBlocking(pixel(51, 102, 204)))
+    report("classes that tie", model.classifyBlocking(pixel(204, 102, 51), 2).map { it.index })
+    report("classes of a bitmap", model.classifyBlocking(bitmap(51, 102, 204), top = 1))
     val done = CountDownLatch(2)
-    later({ model.classifyAsync(pixel(51, 102, 204), 1) }) {
+    later({ model.classify(pixel(51, 102, 204), 1) }) {
         report("classes later", it)
         done.countDown()
     }
-    later({ model.classifyAsync(bitmap(51, 102, 204), top = 1) }) {
+    later({ model.classify(bitmap(51, 102, 204), top = 1) }) {
         report("classes of a bitmap later", it)
         done.countDown()
     }
@@ -78,21 +78,21 @@ private fun classes(task: Task) {
     val wrong = List(4) { number ->
         var differs = 0
         val picture = pixel(60 * number, 102, 0)
-        val first = model.classify(picture)
-        val worker = thread { repeat(50) { if (model.classify(picture) != first) differs++ } }
+        val first = model.classifyBlocking(picture)
+        val worker = thread { repeat(50) { if (model.classifyBlocking(picture) != first) differs++ } }
         worker to { differs to first.map { it.score } }
     }.map { (worker, result) -> worker.join().let { result() } }
     report("classes from threads", wrong)
-    val overloads = model.javaClass.methods.filter { it.name == "classify" }
+    val overloads = model.javaClass.methods.filter { it.name == "classifyBlocking" }
     report("overloads", overloads.map { each -> each.parameterTypes.joinToString(",") { it.simpleName } }.sorted())
-    reportFailure("no classes") { model.classify(pixel(1, 2, 3), 0) }
+    reportFailure("no classes") { model.classifyBlocking(pixel(1, 2, 3), 0) }
     model.close()
-    reportFailure("classify after close") { model.classify(pixel(1, 2, 3)) }
-    Wide.loadBlocking(task.app, task.options).use { report("classes of many", it.classify(pixel(255, 0, 0))) }
+    reportFailure("classify after close") { model.classifyBlocking(pixel(1, 2, 3)) }
+    Wide.loadBlocking(task.app, task.options).use { report("classes of many", it.classifyBlocking(pixel(255, 0, 0))) }
 }
 
 private fun masks(task: Task) = Segmenter.loadBlocking(task.app, task.options).use { model ->
-    val mask = model.segment(grey(3, 2))
+    val mask = model.segmentBlocking(grey(3, 2))
     report("mask", "${mask.width} x ${mask.height} ${mask.classes.toList()} ${mask.labels}")
     report("mask at 1, 1", "${mask.classAt(1, 1)} ${mask.scoreAt(1, 1)}")
     reportFailure("mask at 3, 0") { mask.classAt(3, 0) }
@@ -102,19 +102,19 @@ private fun masks(task: Task) = Segmenter.loadBlocking(task.app, task.options).u
 private fun severals(task: Task) = Several.loadBlocking(task.app, task.options).use { model ->
     val lengths = ByteBuffer.allocateDirect(48).order(ByteOrder.nativeOrder()).asLongBuffer()
     for (at in 0 until 6) lengths.put(at, at + 1L)
-    val prediction = model.predict(pixel(51, 102, 204), lengths, batch = 3)
+    val prediction = model.predictBlocking(pixel(51, 102, 204), lengths, batch = 3)
     val doubled = List(6, prediction.doubled::get)
     report("several", "${prediction.logits.map { it.label }} $doubled ${prediction.doubledShape.toList()}")
-    reportFailure("a size that does not fit") { model.predict(pixel(1, 2, 3), lengths) }
+    reportFailure("a size that does not fit") { model.predictBlocking(pixel(1, 2, 3), lengths) }
 }
 
 private fun states(task: Task) = ListenerModel.loadBlocking(task.app, task.options).use { model ->
-    fun heard() = model.classify(Sound(floatArrayOf(0.25f, 0.75f), 24_000)).sortedBy { it.index }.map { it.score }
+    fun heard() = model.classifyBlocking(Sound(floatArrayOf(0.25f, 0.75f), 24_000)).sortedBy { it.index }.map { it.score }
     report("heard first", heard())
     report("heard second", heard())
     report("heard third", heard())
-    reportFailure("no classes of a state") { model.classify(Sound(floatArrayOf(0f), 8_000), 0) }
-    reportFailure("a sound that the model refuses") { model.classify(Sound(FloatArray(7), 8_000)) }
+    reportFailure("no classes of a state") { model.classifyBlocking(Sound(floatArrayOf(0f), 8_000), 0) }
+    reportFailure("a sound that the model refuses") { model.classifyBlocking(Sound(FloatArray(7), 8_000)) }
     model.reset()
     report("heard after reset", heard())
     model.reset()
@@ -123,7 +123,7 @@ private fun states(task: Task) = ListenerModel.loadBlocking(task.app, task.optio
 }
 
 private fun sounds(task: Task) = Recorder.loadBlocking(task.app, task.options).use { model ->
-    fun Sound.heard() = model.predict(this).let { found ->
+    fun Sound.heard() = model.predictBlocking(this).let { found ->
         val samples = List(found.heard.capacity(), found.heard::get)
         "$samples ${found.heardShape.toList()} ${found.rate.get(0)} ${found.count.get(0)}"
     }
@@ -134,7 +134,7 @@ private fun sounds(task: Task) = Recorder.loadBlocking(task.app, task.options).u
     report("shorts in direct memory", Sound(moved, 8_000).heard())
     report("shorts of foreign order", Sound(ByteBuffer.allocateDirect(4).put(3, 1).asShortBuffer(), 8_000).heard())
     ListenerModel.loadBlocking(task.app, task.options).use { other ->
-        val heard = other.classify(Sound(shortArrayOf(16384, 8192), 48_000))
+        val heard = other.classifyBlocking(Sound(shortArrayOf(16384, 8192), 48_000))
         report("shorts as floats", heard.first { it.index == 0 }.score)
     }
     reportFailure("no samples") { Sound(FloatArray(0), 8_000) }
@@ -144,7 +144,7 @@ private fun sounds(task: Task) = Recorder.loadBlocking(task.app, task.options).u
 }
 
 private fun texts(task: Task) = Speller.loadBlocking(task.app, task.options).use { model ->
-    fun points(text: String) = model.predict(text).spelled.let { found -> List(found.capacity(), found::get) }
+    fun points(text: String) = model.predictBlocking(text).spelled.let { found -> List(found.capacity(), found::get) }
     report("code points", points("a\u0000\u00e9\uD83D\uDE00"))
     report("lone surrogates", points("\uDE00\uD83D"))
     report("no text", points(""))
@@ -154,7 +154,7 @@ private fun texts(task: Task) = Speller.loadBlocking(task.app, task.options).use
 
 /** Texts as the test writes them: the number of units of each, and these. */
 private fun tokens(task: Task) = Tokens.loadBlocking(task.app, task.options).use { model ->
-    report("tokens", written(task, "texts").map { text -> model.predict(text).ids.let { List(it.capacity(), it::get) } })
+    report("tokens", written(task, "texts").map { text -> model.predictBlocking(text).ids.let { List(it.capacity(), it::get) } })
 }
 
 private fun written(task: Task, name: String): List<String> {
@@ -166,23 +166,23 @@ private fun written(task: Task, name: String): List<String> {
 
 private fun entities(task: Task) = Tagger.loadBlocking(task.app, task.options).use { model ->
     val text = "\uD83D\uDE00\uD83D\uDE001\u00e9 e\u0301\uD83D\uDC682\uD83D\uDE00x3\u05d04!"
-    report("entities", model.entities(text))
+    report("entities", model.entitiesBlocking(text))
     Noter.loadBlocking(task.app, task.options).use { other ->
-        val found = other.predict("7ab", text)
-        report("entities of the second text", "${found.tags == model.entities(text)} ${found.copied.capacity()}")
+        val found = other.predictBlocking("7ab", text)
+        report("entities of the second text", "${found.tags == model.entitiesBlocking(text)} ${found.copied.capacity()}")
     }
-    report("entities of nothing", model.entities(""))
-    val alone = model.entities("\uDE00\uD83D1\uDE00z2\uD83D")
+    report("entities of nothing", model.entitiesBlocking(""))
+    val alone = model.entitiesBlocking("\uDE00\uD83D1\uDE00z2\uD83D")
     report("entities of lone surrogates", "${alone.map { it.start }} ${alone[0].text == "1\uDE00"}")
 }
 
 private fun ranks(task: Task) = Ranker.loadBlocking(task.app, task.options).use { model ->
     val documents = listOf("b", "a", "banana", "", "\uD83D\uDE00ananas", "aa", "a")
-    report("score", model.score("a", "banana"))
-    report("ranked", model.rank("a", documents))
-    report("ranked of none", model.rank("a", emptyList()))
+    report("score", model.scoreBlocking("a", "banana"))
+    report("ranked", model.rankBlocking("a", documents))
+    report("ranked of none", model.rankBlocking("a", emptyList()))
     runBlocking {
-        report("ranked later", model.rankAsync("a", documents))
+        report("ranked later", model.rank("a", documents))
         lateinit var job: Job
         var last = 0
         val many = object : AbstractList<String>() {
@@ -192,7 +192,7 @@ private fun ranks(task: Task) = Ranker.loadBlocking(task.app, task.options).use 
                 if (index == 2) job.cancel()
             }
         }
-        job = async(start = CoroutineStart.LAZY) { model.rankAsync("a", many) }
+        job = async(start = CoroutineStart.LAZY) { model.rank("a", many) }
         job.join()
         report("ranked until cancelled", "${job.isCancelled} $last")
     }
@@ -229,33 +229,33 @@ private fun <T> later(work: suspend () -> T, then: (T) -> Unit) =
 private fun lists(task: Task) {
     val texts = written(task, "listed")
     Embedder.loadBlocking(task.app, task.options).use { model ->
-        report("embedded list", model.embed(texts).map { it.toList() })
-        report("embedded alone", texts.map { model.embed(it).toList() })
-        report("embedded none", model.embed(emptyList()))
-        report("embedded later", runBlocking { model.embedAsync(texts) }.map { it.toList() })
+        report("embedded list", model.embedBlocking(texts).map { it.toList() })
+        report("embedded alone", texts.map { model.embedBlocking(it).toList() })
+        report("embedded none", model.embedBlocking(emptyList()))
+        report("embedded later", runBlocking { model.embed(texts) }.map { it.toList() })
     }
     Topics.loadBlocking(task.app, task.options).use { model ->
-        report("classified list", model.classify(texts, 3).map { each -> each.sortedBy { it.index }.map { it.score } })
-        report("classified alone", texts.map { text -> model.classify(text, 3).sortedBy { it.index }.map { it.score } })
-        report("labels of a list", model.classify(texts).map { each -> each.map { it.label } })
-        reportFailure("no classes of a list") { model.classify(texts, 0) }
+        report("classified list", model.classifyBlocking(texts, 3).map { each -> each.sortedBy { it.index }.map { it.score } })
+        report("classified alone", texts.map { text -> model.classifyBlocking(text, 3).sortedBy { it.index }.map { it.score } })
+        report("labels of a list", model.classifyBlocking(texts).map { each -> each.map { it.label } })
+        reportFailure("no classes of a list") { model.classifyBlocking(texts, 0) }
     }
     Judge.loadBlocking(task.app, task.options).use { model ->
-        report("scored list", model.score(listOf("the fox"), texts).map { listOf(it) })
-        report("scored alone", texts.map { listOf(model.score("the fox", it)) })
-        val ranked = model.rank("the fox", texts + texts + texts)
+        report("scored list", model.scoreBlocking(listOf("the fox"), texts).map { listOf(it) })
+        report("scored alone", texts.map { listOf(model.scoreBlocking("the fox", it)) })
+        val ranked = model.rankBlocking("the fox", texts + texts + texts)
         report("ranked list", ranked.map { listOf(it.index.toFloat(), it.score) })
-        report("ranked list later", runBlocking { model.rankAsync("the fox", texts + texts + texts) } == ranked)
-        report("scored none", model.score(emptyList(), emptyList()))
-        reportFailure("lists that do not fit") { model.score(texts, texts.take(2)) }
+        report("ranked list later", runBlocking { model.rank("the fox", texts + texts + texts) } == ranked)
+        report("scored none", model.scoreBlocking(emptyList(), emptyList()))
+        reportFailure("lists that do not fit") { model.scoreBlocking(texts, texts.take(2)) }
     }
     RowsModel.loadBlocking(task.app, task.options).use { model ->
-        val found = model.predict(texts)
+        val found = model.predictBlocking(texts)
         report("rows of a list", found.map { each -> List(each.ids.capacity(), each.ids::get) })
         report("shapes of a list", found.map { it.idsShape.toList() })
         report("vectors of a list", found.map { it.result.toList() })
-        report("rows alone", texts.map { text -> model.predict(text).ids.let { List(it.capacity(), it::get) } })
+        report("rows alone", texts.map { text -> model.predictBlocking(text).ids.let { List(it.capacity(), it::get) } })
         model.close()
-        reportFailure("a list after close") { model.predict(texts) }
+        reportFailure("a list after close") { model.predictBlocking(texts) }
     }
 }

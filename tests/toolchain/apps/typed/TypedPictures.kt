@@ -48,7 +48,7 @@ private fun layouts(model: Probe, bytes: ByteBuffer) {
             val picture = Picture(memory, WIDTH, HEIGHT, format, rowBytes, region = region)
             model.see("seen $format $gap $isDirect $name", picture)
             for (at in 0 until memory.capacity()) memory.put(at, 0)
-            val seen = model.predict(picture).seen
+            val seen = model.predictBlocking(picture).seen
             report("follows $format $gap $isDirect $name", (0 until seen.capacity()).all { seen.get(it) == 0.toByte() })
         }
     }
@@ -63,7 +63,7 @@ private fun copy(bytes: ByteBuffer, isDirect: Boolean): ByteBuffer {
 private fun orientations(model: Probe) {
     for (orientation in Orientation.entries) {
         val picture = Picture(ByteBuffer.allocateDirect(4), 1, 1, orientation = orientation)
-        report("orientation $orientation", "${model.predict(picture).turned.get(0)} ${orientation.exif}")
+        report("orientation $orientation", "${model.predictBlocking(picture).turned.get(0)} ${orientation.exif}")
     }
     report("exif", (-1..9).joinToString(" ") { Orientation.ofExif(it).name })
     report("rotations", listOf(0, 90, 180, 270, 360, -90, 450).joinToString(" ") { Orientation.ofRotation(it).name })
@@ -94,7 +94,7 @@ private fun bitmaps(model: Probe, bytes: ByteBuffer) {
     model.see("bitmap HARDWARE", Picture.of(bitmap(Bitmap.Config.HARDWARE)))
     model.see("bitmap RGB_565", Picture.of(bitmap(Bitmap.Config.RGB_565, rowBytes = 2 * WIDTH + 2, hasAlpha = false)))
     report("copies", "${Bitmap.copies.size} ${Bitmap.recycled == Bitmap.copies}")
-    val turned = model.predict(bitmap(Bitmap.Config.ARGB_8888), Orientation.LEFT)
+    val turned = model.predictBlocking(bitmap(Bitmap.Config.ARGB_8888), Orientation.LEFT)
     report("bitmap turned", turned.turned.get(0))
 
     val room = ByteBuffer.allocateDirect(4 * WIDTH * HEIGHT + 3)
@@ -192,7 +192,7 @@ private fun refusals() {
 }
 
 private fun Probe.see(name: String, picture: Picture) {
-    val found = predict(picture)
+    val found = predictBlocking(picture)
     report(name, List(found.seen.capacity()) { found.seen.get(it).toInt() and 0xFF }.joinToString(" "))
     report("tint of $name", List(found.tint.capacity()) { found.tint.get(it).toInt() and 0xFF }.joinToString(" "))
     report("conversion of $name", List(3, found.converted::get).joinToString(" "))

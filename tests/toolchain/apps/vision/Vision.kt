@@ -17,15 +17,15 @@ fun main(arguments: Array<String>) {
     val pixels = File(values.getValue("files"), "pixels").readBytes()
     val (width, height) = listOf("width", "height").map { values.getValue(it).toInt() }
     Classifier.loadBlocking(app).use { model ->
-        val found = model.classify(Bitmap(Bitmap.Config.ARGB_8888, width, height, 4 * width, true, true, pixels))
+        val found = model.classifyBlocking(Bitmap(Bitmap.Config.ARGB_8888, width, height, 4 * width, true, true, pixels))
         report("labels", found.joinToString("|") { it.label })
         report("indices", found.joinToString(" ") { "${it.index}" })
         report("scores", found.joinToString(" ") { "${it.score}" })
         val turned = ByteBuffer.allocateDirect(pixels.size)
         for (pixel in 0 until width * height) turned.put(pixels, pixels.size - 4 * (pixel + 1), 4)
-        val again = model.classify(Picture(turned, width, height, orientation = Orientation.DOWN))
+        val again = model.classifyBlocking(Picture(turned, width, height, orientation = Orientation.DOWN))
         report("turned", again.zip(found).maxOf { (one, other) -> kotlin.math.abs(one.score - other.score) })
-        val half = model.classify(Picture(turned, width, height, region = Region(0, 0, width / 2, height)), top = 1)
+        val half = model.classifyBlocking(Picture(turned, width, height, region = Region(0, 0, width / 2, height)), top = 1)
         report("half", half.single().score != found.first().score)
     }
 }

@@ -17,7 +17,7 @@ class LiveActivity :
     Activity(),
     SurfaceHolder.Callback {
     /** Loaded by the camera's thread, for the first frame. */
-    private val model = lazy { Models(applicationContext).load() }
+    private val model = lazy { Models(applicationContext).loadBlocking() }
     private var camera: Camera? = null
 
     override fun onCreate(savedInstanceState: Bundle?) {
@@ -63,7 +63,7 @@ class LiveActivity :
     private fun look(frame: Image, rotationDegrees: Int) {
         try {
             val picture = Picture.of(frame, Orientation.ofRotation(rotationDegrees))
-            say(inWords(model.value.classify(picture)))
+            say(inWords(model.value.classifyBlocking(picture)))
         } catch (failure: ModelException) {
             say(getString(R.string.not_run, failure.message))
         }

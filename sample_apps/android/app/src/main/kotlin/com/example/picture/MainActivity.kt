@@ -20,7 +20,7 @@ class MainActivity : Activity() {
     private val models by lazy { Models(applicationContext) }
 
     /** Loaded by [worker], for the first picture. */
-    private val model = lazy { models.load() }
+    private val model = lazy { models.loadBlocking() }
 
     /** Whether [worker] has looked for a newer model. */
     private var isAsked = false
@@ -74,7 +74,7 @@ class MainActivity : Activity() {
             val photo = Photo.read(contentResolver, uri)
             val upright = photo.upright()
             runOnUiThread { findViewById<ImageView>(R.id.picture).setImageBitmap(upright) }
-            say(inWords(model.value.classify(photo.bitmap, photo.orientation)))
+            say(inWords(model.value.classifyBlocking(photo.bitmap, photo.orientation)))
             update()
         } catch (failure: IOException) {
             say(getString(R.string.not_read, failure.message))
@@ -90,7 +90,7 @@ class MainActivity : Activity() {
         if (isAsked) return
         isAsked = true
         thread {
-            val version = models.update() ?: return@thread
+            val version = models.updateBlocking() ?: return@thread
             runOnUiThread { findViewById<TextView>(R.id.labels).append("\n" + getString(R.string.newer, version)) }
         }
     }

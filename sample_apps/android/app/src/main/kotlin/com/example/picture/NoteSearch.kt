@@ -44,7 +44,7 @@ class NoteSearch private constructor(
     }
 
     private suspend fun nearest(query: String): List<Found> {
-        val vector = model.embedAsync(query)
+        val vector = model.embed(query)
         return withContext(Dispatchers.Default) {
             Similarity.nearest(vector, vectors, COUNT).map { Found(notes[it.index], it.score) }
         }
@@ -62,7 +62,7 @@ class NoteSearch private constructor(
          */
         suspend fun of(model: Embedder, notes: List<Note>, file: VectorFile): NoteSearch {
             val kept = withContext(Dispatchers.IO) { file.read(model.info.sha256) }
-            val vectors = notes.map(Note::words).associateWith { kept[it] ?: model.embedAsync(it) }
+            val vectors = notes.map(Note::words).associateWith { kept[it] ?: model.embed(it) }
             if (vectors.keys != kept.keys) withContext(Dispatchers.IO) { file.write(model.info.sha256, vectors) }
             return NoteSearch(model, notes, notes.map { vectors.getValue(it.words) })
         }

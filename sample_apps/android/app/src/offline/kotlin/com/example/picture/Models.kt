@@ -5,8 +5,8 @@ import com.example.vision.Classifier
 
 /** The model of the app's own package. */
 class Models(private val context: Context) {
-    fun load(): Classifier = Classifier.loadBlocking(context)
+    fun loadBlocking(): Classifier = Classifier.loadBlocking(context)
 
     /** Without a channel, there is no newer version. */
-    fun update(): String? = null
+    fun updateBlocking(): String? = null
 }

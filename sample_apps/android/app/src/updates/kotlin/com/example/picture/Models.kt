@@ -10,10 +10,10 @@ import kotlinx.coroutines.runBlocking
 class Models(private val context: Context, address: String = "https://models.example.com/vision/") {
     private val updater = ModelUpdater(context, address)
 
-    fun load(): Classifier = Classifier.loadBlocking(context, source = updater.source)
+    fun loadBlocking(): Classifier = Classifier.loadBlocking(context, source = updater.source)
 
-    /** Waits for the channel. Returns the version that the next [load] opens; null if none is new. */
-    fun update(): String? {
+    /** Waits for the channel. Returns the version that the next [loadBlocking] opens; null if none is new. */
+    fun updateBlocking(): String? {
         val state = runBlocking { updater.update() }.getValue("classifier")
         return state.version.takeIf { state.phase == UpdatePhase.READY }
     }

@@ -6,12 +6,15 @@ package com.example.contracts
 import ai.onnxruntime.OnnxJavaType
 import ai.onnxruntime.OrtSession
 import android.content.Context
+import androidx.annotation.WorkerThread
 import java.io.File
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.withContext
 
 /**
  * The model `listener`.
@@ -22,14 +25,18 @@ import kotlinx.coroutines.flow.map
  * }
  * ```
  *
- * One instance serves any number of threads: [run] may be called from several at once, each call with an [Output]
- * of its own, and with an [Input] that nobody writes to meanwhile. [close] waits for the calls that are running;
- * every later call throws IllegalStateException.
+ * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
+ *
+ * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
+ * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
+ * calls that are running; every later call throws IllegalStateException.
  *
  * [run] takes and gives the tensors behind [classify].
  */
 public class ListenerModel private constructor(private val session: ModelSession) : AutoCloseable {
     private val turn = Any()
+
+    @Volatile
     private var carried = Carried()
 
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
@@ -47,59 +54,69 @@ public class ListenerModel private constructor(private val session: ModelSession
     /**
      * Which classes the model sees, best first, [top] of them at most.
      *
-     * State passes from one call to the next, until [reset]: calls from several threads run one after the other.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @JvmOverloads
-    public fun classify(audio: Sound, top: Int = 3): List<Classification> =
-        synchronized(turn) { answer(carry(run(inputOf(audio))), top) }
-
-    /**
-     * [classify] on the model's own thread, one call after the other. When its coroutine is cancelled, a call
-     * that waits for its turn is dropped, and a run that is under way ends at its next operator.
+     * State passes from one call to the next, until [reset]. Calls run on the model's own thread, one after the other. When
+     * its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at its next
+     * operator.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
-    public suspend fun classifyAsync(audio: Sound, top: Int = 3): List<Classification> =
-        session.calls.run { classify(audio, top) }
-
-    /** Resets the state: the next call is a first one. Waits for a call that is running. */
-    public fun reset(): Unit = synchronized(turn) { carried = Carried() }
+    public suspend fun classify(audio: Sound, top: Int = 3): List<Classification> =
+        session.calls.run { classifyBlocking(audio, top) }
 
     /**
-     * Runs the model on [input], writes the result to [output] and returns it.
-     *
-     * Pass the [Output] of an earlier call to use its memory again.
+     * [classify] on the thread that calls, for threads that may wait, and for Java: calls from several threads run
+     * one after the other.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
      */
+    @WorkerThread
     @JvmOverloads
-    public fun run(input: Input, output: Output = Output()): Output = output.also { session.run(ofTensors(input, it)) }
+    public fun classifyBlocking(audio: Sound, top: Int = 3): List<Classification> =
+        synchronized(turn) {
+            val carried = carried // another one after a reset, which does not wait
+            answer(carry(runBlocking(inputOf(audio, carried)), carried), top)
+        }
+
+    /** Resets the state: the next call to begin is a first one. Does not wait for a call that is running. */
+    public fun reset() {
+        carried = Carried()
+    }
 
     /**
-     * [run] on the model's own thread, one call after the other.
+     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
+     * the other.
      *
-     * When its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at
-     * its next operator. Then [input] and [output] are free again, and [output] holds nothing of use.
+     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
+     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
+     * again, and [output] holds nothing of use.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
-    public suspend fun runAsync(input: Input, output: Output = Output()): Output =
-        session.calls.run { run(input, output) }
+    public suspend fun run(input: Input, output: Output = Output()): Output =
+        session.calls.run { runBlocking(input, output) }
+
+    /**
+     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    @WorkerThread
+    @JvmOverloads
+    public fun runBlocking(input: Input, output: Output = Output()): Output =
+        output.also { session.run(ofTensors(input, it)) }
 
     /**
      * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
      * takes the place of the one before, which nobody sees.
      *
      * ```kotlin
-     * model.frames(camera) { classifyAsync(it) }.collect { show(it) }
+     * model.frames(camera) { classify(it) }.collect { show(it) }
      * ```
      */
     public fun <Frame, Answer> frames(
@@ -107,26 +124,44 @@ public class ListenerModel private constructor(private val session: ModelSession
         answer: suspend ListenerModel.(Frame) -> Answer,
     ): Flow<Answer> = frames.conflate().map { answer(it) }
 
-    /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
+    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
+    public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
+        session.calls.run { warmUpBlocking(input, runs) }
+
+    /** [warmUp] for threads that may wait, and for Java. */
+    @WorkerThread
     @JvmOverloads
-    public fun warmUp(input: Input, runs: Int = 1) {
+    public fun warmUpBlocking(input: Input, runs: Int = 1) {
         val output = Output()
-        repeat(runs) { run(input, output) }
+        repeat(runs) { runBlocking(input, output) }
     }
 
     /**
      * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
      * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
      *
-     * Opens the model once more, and takes as much memory: call it off the main thread, while you develop.
+     * Opens the model once more, and takes as much memory: for use while you develop.
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
+
+    /**
+     * [profile] for threads that may wait, and for Java.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
      */
+    @WorkerThread
     @JvmOverloads
-    public fun profile(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
+    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
 
-    /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
+    /**
+     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
+     * way. A second call does nothing.
+     */
     override fun close(): Unit = session.close()
 
     private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
@@ -136,7 +171,7 @@ public class ListenerModel private constructor(private val session: ModelSession
         mayBeRepeated = mayBeRepeated,
     )
 
-    private fun inputOf(audio: Sound): Input = Input(
+    private fun inputOf(audio: Sound, carried: Carried): Input = Input(
         audioSamples = audio.floats(),
         audioRate = audio.rateTensor,
         state = carried.state,
@@ -147,7 +182,7 @@ public class ListenerModel private constructor(private val session: ModelSession
     private fun answer(output: Output, top: Int): List<Classification> =
         classifications(output.logitsScores, Words.logits, top, 0.0f)
 
-    private fun carry(output: Output): Output {
+    private fun carry(output: Output, carried: Carried): Output {
         carried.state = output.stateN
         return output
     }
@@ -293,7 +328,8 @@ public class ListenerModel private constructor(private val session: ModelSession
             onProgress: (Progress) -> Unit = {},
         ): ListenerModel = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
 
-        /** [load] for threads that may wait, and for Java: call it off the main thread. */
+        /** [load] for threads that may wait, and for Java. */
+        @WorkerThread
         @JvmStatic
         @JvmOverloads
         public fun loadBlocking(
@@ -306,12 +342,22 @@ public class ListenerModel private constructor(private val session: ModelSession
          * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
          * say, may download its weights once more.
          */
+        public suspend fun removeDownloads(context: Context): Unit =
+            withContext(Dispatchers.IO) { removeDownloadsBlocking(context) }
+
+        /** [removeDownloads] for threads that may wait, and for Java. */
+        @WorkerThread
         @JvmStatic
-        public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
+        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
 
         /** [removeDownloads], but for the files of this version. */
+        public suspend fun removeOldDownloads(context: Context): Unit =
+            withContext(Dispatchers.IO) { removeOldDownloadsBlocking(context) }
+
+        /** [removeOldDownloads] for threads that may wait, and for Java. */
+        @WorkerThread
         @JvmStatic
-        public fun removeOldDownloads(context: Context): Unit =
+        public fun removeOldDownloadsBlocking(context: Context): Unit =
             Downloads.remove(FILES, context, kept = FILES.digests)
 
         private fun open(context: Context, options: Options, source: Source, loading: Loading): ListenerModel {

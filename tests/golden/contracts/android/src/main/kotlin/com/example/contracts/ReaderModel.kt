@@ -7,13 +7,16 @@ import ai.onnxruntime.OnnxJavaType
 import ai.onnxruntime.OrtSession
 import android.content.Context
 import android.graphics.Bitmap
+import androidx.annotation.WorkerThread
 import java.io.File
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.withContext
 
 /**
  * The model `reader`.
@@ -24,9 +27,11 @@ import kotlinx.coroutines.flow.map
  * }
  * ```
  *
- * One instance serves any number of threads: [run] may be called from several at once, each call with an [Output]
- * of its own, and with an [Input] that nobody writes to meanwhile. [close] waits for the calls that are running;
- * every later call throws IllegalStateException.
+ * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
+ *
+ * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
+ * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
+ * calls that are running; every later call throws IllegalStateException.
  *
  * [run] takes and gives the tensors behind [read].
  */
@@ -46,36 +51,28 @@ public class ReaderModel private constructor(private val session: ModelSession) 
     /**
      * What the model reads.
      *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public fun read(image: Picture): Reading =
-        answer(run(inputOf(image)))
-
-    /**
-     * [read] on the model's own thread, one call after the other. When its coroutine is cancelled, a call
-     * that waits for its turn is dropped, and a run that is under way ends at its next operator.
+     * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
+     * turn is dropped, and a run that is under way ends at its next operator.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
-    public suspend fun readAsync(image: Picture): Reading =
-        session.calls.run { read(image) }
+    public suspend fun read(image: Picture): Reading =
+        session.calls.run { readBlocking(image) }
 
     /**
-     * [read] of a bitmap: [Picture.of] says more.
+     * [read] on the thread that calls, beside other calls, for threads that may wait, and for Java.
      *
-     * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
      */
-    @JvmOverloads
-    public fun read(bitmap: Bitmap, orientation: Orientation = Orientation.UP): Reading =
-        read(Picture.of(bitmap, orientation))
+    @WorkerThread
+    public fun readBlocking(image: Picture): Reading =
+        answer(runBlocking(inputOf(image)))
 
     /**
-     * [read] of a bitmap on the model's own thread, where its pixels are copied too: it must not be
+     * [read] of a bitmap: [Picture.of] says more. Its pixels are copied on the model's own thread: it must not be
      * recycled or drawn to meanwhile.
      *
      * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
@@ -83,39 +80,53 @@ public class ReaderModel private constructor(private val session: ModelSession) 
      * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
-    public suspend fun readAsync(bitmap: Bitmap, orientation: Orientation = Orientation.UP): Reading =
-        session.calls.run { read(bitmap, orientation) }
+    public suspend fun read(bitmap: Bitmap, orientation: Orientation = Orientation.UP): Reading =
+        session.calls.run { readBlocking(bitmap, orientation) }
 
     /**
-     * Runs the model on [input], writes the result to [output] and returns it.
+     * [read] of a bitmap, on the thread that calls.
      *
-     * Pass the [Output] of an earlier call to use its memory again.
-     *
+     * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
      */
+    @WorkerThread
     @JvmOverloads
-    public fun run(input: Input, output: Output = Output()): Output = output.also { session.run(ofTensors(input, it)) }
+    public fun readBlocking(bitmap: Bitmap, orientation: Orientation = Orientation.UP): Reading =
+        readBlocking(Picture.of(bitmap, orientation))
 
     /**
-     * [run] on the model's own thread, one call after the other.
+     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
+     * the other.
      *
-     * When its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at
-     * its next operator. Then [input] and [output] are free again, and [output] holds nothing of use.
+     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
+     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
+     * again, and [output] holds nothing of use.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
-    public suspend fun runAsync(input: Input, output: Output = Output()): Output =
-        session.calls.run { run(input, output) }
+    public suspend fun run(input: Input, output: Output = Output()): Output =
+        session.calls.run { runBlocking(input, output) }
+
+    /**
+     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    @WorkerThread
+    @JvmOverloads
+    public fun runBlocking(input: Input, output: Output = Output()): Output =
+        output.also { session.run(ofTensors(input, it)) }
 
     /**
      * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
      * takes the place of the one before, which nobody sees.
      *
      * ```kotlin
-     * model.frames(camera) { readAsync(it) }.collect { show(it) }
+     * model.frames(camera) { read(it) }.collect { show(it) }
      * ```
      */
     public fun <Frame, Answer> frames(
@@ -123,26 +134,44 @@ public class ReaderModel private constructor(private val session: ModelSession) 
         answer: suspend ReaderModel.(Frame) -> Answer,
     ): Flow<Answer> = frames.conflate().map { answer(it) }
 
-    /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
+    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
+    public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
+        session.calls.run { warmUpBlocking(input, runs) }
+
+    /** [warmUp] for threads that may wait, and for Java. */
+    @WorkerThread
     @JvmOverloads
-    public fun warmUp(input: Input, runs: Int = 1) {
+    public fun warmUpBlocking(input: Input, runs: Int = 1) {
         val output = Output()
-        repeat(runs) { run(input, output) }
+        repeat(runs) { runBlocking(input, output) }
     }
 
     /**
      * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
      * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
      *
-     * Opens the model once more, and takes as much memory: call it off the main thread, while you develop.
+     * Opens the model once more, and takes as much memory: for use while you develop.
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
+
+    /**
+     * [profile] for threads that may wait, and for Java.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
      */
+    @WorkerThread
     @JvmOverloads
-    public fun profile(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
+    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
 
-    /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
+    /**
+     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
+     * way. A second call does nothing.
+     */
     override fun close(): Unit = session.close()
 
     private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
@@ -338,7 +367,8 @@ public class ReaderModel private constructor(private val session: ModelSession) 
             onProgress: (Progress) -> Unit = {},
         ): ReaderModel = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
 
-        /** [load] for threads that may wait, and for Java: call it off the main thread. */
+        /** [load] for threads that may wait, and for Java. */
+        @WorkerThread
         @JvmStatic
         @JvmOverloads
         public fun loadBlocking(
@@ -351,12 +381,22 @@ public class ReaderModel private constructor(private val session: ModelSession) 
          * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
          * say, may download its weights once more.
          */
+        public suspend fun removeDownloads(context: Context): Unit =
+            withContext(Dispatchers.IO) { removeDownloadsBlocking(context) }
+
+        /** [removeDownloads] for threads that may wait, and for Java. */
+        @WorkerThread
         @JvmStatic
-        public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
+        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
 
         /** [removeDownloads], but for the files of this version. */
+        public suspend fun removeOldDownloads(context: Context): Unit =
+            withContext(Dispatchers.IO) { removeOldDownloadsBlocking(context) }
+
+        /** [removeOldDownloads] for threads that may wait, and for Java. */
+        @WorkerThread
         @JvmStatic
-        public fun removeOldDownloads(context: Context): Unit =
+        public fun removeOldDownloadsBlocking(context: Context): Unit =
             Downloads.remove(FILES, context, kept = FILES.digests)
 
         private fun open(context: Context, options: Options, source: Source, loading: Loading): ReaderModel {
