@@ -16,7 +16,7 @@ from packager.core.class_names import RESERVED
 from packager.core.contract import TensorOutput
 from packager.core.errors import GateError, ModelError, SettingError
 from packager.core.findings import Report
-from packager.core.values import ElementType, Plan, Signature
+from packager.core.values import ElementType, Package, Plan, Signature
 from packager.differences import Level, compare
 from packager.differences.reading import read
 from packager.files.installed import templates_folder
@@ -26,6 +26,7 @@ from packager.release.contents import model_name
 from packager.render import dart_string, write_sources
 from packager.targets import included
 from packager.targets.flutter import Flutter, naming
+from packager.targets.flutter.license import license_text
 from packager.targets.flutter.model import refuse
 from packager.workflows.requested import requested_targets
 from tests.golden.cases import CASES, CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
@@ -289,3 +290,37 @@ def test_a_release_whose_pub_package_has_another_name_than_its_project_is_whole(
     (dist / "flutter" / "other_name" / "pubspec.yaml").write_text("name: another\n", encoding="utf-8")
     with pytest.raises(GateError, match="pubspec"):
         verify_release(dist)
+
+
+@pytest.mark.parametrize(
+    ("terms", "developers", "first", "last"),
+    [
+        (
+            "MIT",
+            ("Ada Lovelace", "Acme"),
+            "MIT License\n\nCopyright (c) Ada Lovelace, Acme\n\nPermission",
+            "SOFTWARE.\n",
+        ),
+        ("BSD-3-Clause", (), "Copyright (c) the authors of reader\n\nRedistribution and use", "SUCH DAMAGE.\n"),
+        ("Apache-2.0", (), "\n                                 Apache License\n", "under the License.\n"),
+        ("LicenseRef-Acme", (), "SPDX-License-Identifier: LicenseRef-Acme\n", "has the text.\n"),
+        ("", (), "Use it as you like.\n\nNot you.\n", "Not you.\n"),
+    ],
+)
+def test_the_licence_of_a_package_is_a_text(
+    terms: str, developers: tuple[str, ...], first: str, last: str, tmp_path: Path
+) -> None:
+    models = {"LICENSE-a.txt": tmp_path / "a", "LICENSE-b.txt": tmp_path / "b", "LICENSE-c.txt": tmp_path / "c"}
+    for file, text in zip(
+        models.values(), ("Use it as you like.\n", "Not you.\n", "Use it as you like.\n"), strict=True
+    ):
+        file.write_text(text, encoding="utf-8")
+    package = Package(name="reader", version="1.0.0", license=terms, developers=developers)
+    text = license_text(package, models)
+    assert text.startswith(first)
+    assert text.endswith(last)
+    assert "HOLDERS}" not in text
+
+
+def test_a_package_without_any_licence_says_so() -> None:
+    assert license_text(Package(name="reader", version="1.0.0", license=""), {}).endswith("all rights reserved.\n")

@@ -181,6 +181,7 @@ PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_type
 NESTED = (
     flutter.AssetView,
     flutter.FileView,
+    flutter.UsageView,
     flutter.GoldenView,
     flutter.LabelsView,
     flutter.ParameterView,
@@ -343,7 +344,7 @@ def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_
 ) -> None:
     used = set().union(*map(variables, models))
     texts = "".join((templates_folder() / template).read_text(encoding="utf-8") for template in shared)
-    listed = {name for name in names(printed) if re.search(rf"\bmodel\.{name}\b", texts)}
+    listed = {name for name in names(printed) if re.search(rf"\bmodel(s\[0\])?\.{name}\b", texts)}
     assert used | listed == names(printed)
     assert used
 

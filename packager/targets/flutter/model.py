@@ -1,5 +1,6 @@
 """Views of models for Dart: types, shapes, names, files."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from packager.core.errors import ModelError
@@ -22,6 +23,7 @@ from packager.targets.flutter.view import (
     TensorView,
     TunedView,
     TypedView,
+    UsageView,
     WeightsView,
 )
 from packager.targets.golden import samples_in_words
@@ -34,7 +36,11 @@ MODULES = ("assignment", "cancellation", "descriptor", "model", "options", "self
 """files of the runtime that every model imports"""
 OPEN = "null"
 ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound": "Sound(samples, rate: 16000)"}
-"""parameters in example code"""
+"""arguments in example code"""
+TAKEN = {"Picture": "Uint8List pixels, int width, int height", "Sound": "Float32List samples"}
+"""parameters of example code for them"""
+TYPED_DATA = re.compile(r"(Int|Uint|Float)\d+List")
+"""types of dart:typed_data"""
 
 
 def refuse(plan: Plan) -> None:
@@ -100,6 +106,7 @@ def model_view(
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
         modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
         example=tuple(_example(class_name, method, input_views, output_views)),
+        usage=_usage(method, input_views),
     )
 
 
@@ -180,6 +187,18 @@ def _example(
         yield f"await {call}.forEach(print);" if method.generation else f"print(await {call});"
     else:
         fed = ", ".join(f"{each.identifier}: TensorInput({each.identifier})" for each in inputs)
-        yield f"final outputs = await model.run({class_name}Inputs({fed}));"
+        made = "" if fed else "const "
+        yield f"final outputs = await model.run({made}{class_name}Inputs({fed}));"
         yield f"print(outputs.{outputs[0].identifier}.data);"
     yield "await model.dispose();"
+
+
+def _usage(method: TypedView | None, inputs: Sequence[TensorView]) -> UsageView:
+    if method:
+        taken = [TAKEN.get(each.type, f"{each.type} {each.name}") for each in method.parameters]
+    else:
+        taken = [f"{each.data} {each.identifier}" for each in inputs]
+    return UsageView(
+        imports=("dart:typed_data",) if any(TYPED_DATA.search(each) for each in taken) else (),
+        opening=f"Future<void> {method.verb if method else 'run'}Once({', '.join(taken)}) async {{",
+    )

@@ -23,6 +23,7 @@ from packager.targets.delivery import delivery_view
 from packager.targets.flutter import apple, naming, pages, texts
 from packager.targets.flutter.assets import declared, too_large
 from packager.targets.flutter.assets import platforms as platforms_of
+from packager.targets.flutter.license import license_text
 from packager.targets.flutter.model import model_view, refuse, setup_view
 from packager.targets.flutter.view import AndroidView, DeclaredAssetView, FlutterView, ModelView, NamesView, SettingView
 from packager.targets.included_runtime import LIBRARY
@@ -151,7 +152,15 @@ class Flutter:
         """All files of the pub package."""
         return Sources(
             texts=dict(
-                sorted({**texts.texts(view.names), **view.own_texts, **view.web.texts, **_signed_list(view)}.items())
+                sorted(
+                    {
+                        **texts.texts(view.names),
+                        PurePosixPath("LICENSE"): license_text(view.package, view.licenses),
+                        **view.own_texts,
+                        **view.web.texts,
+                        **_signed_list(view),
+                    }.items()
+                )
             ),
             files={
                 PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / LICENSE,
@@ -233,7 +242,6 @@ def _names(
         pub_name=pub_name,
         version=package.version,
         description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
-        license=package.license,
         home_page=package.url,
         repository=package.scm,
         android=_android(built[ANDROID]) if ANDROID in built else None,

@@ -214,6 +214,16 @@ class PageView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UsageView:
+    """A function that an app may copy."""
+
+    imports: tuple[str, ...]
+    """libraries of Dart's own that it needs"""
+    opening: str
+    """up to its body: `Future<void> readOnce(String text) async {`"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelView:
     """The file of one model."""
 
@@ -255,6 +265,8 @@ class ModelView:
     """files of the runtime that its file imports"""
     example: tuple[str, ...]
     """lines of Dart that load the model and run it"""
+    usage: UsageView
+    """a function with these lines"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,7 +321,6 @@ class NamesView:
     pub_name: str
     version: str
     description: str
-    license: str
     home_page: str
     repository: str
     """address of its sources"""

@@ -34,7 +34,7 @@ final class DiceOutputs {
 ///
 /// ```dart
 /// final model = await Dice.load();
-/// final outputs = await model.run(DiceInputs());
+/// final outputs = await model.run(const DiceInputs());
 /// print(outputs.eyes.data);
 /// await model.dispose();
 /// ```
