@@ -92,7 +92,7 @@ def calibrate(method: str, model: Path, out: Path, samples: Path) -> None:
         weights_sha256=loaded.sha256,
         data_folder=loaded.data_folder,
         tensors=quantizer.measures(draft_of(graph, loaded.data_folder)),
-        samples=read_samples(loaded, quantizer.calibration, Console(quiet=True)),
+        samples=read_samples(loaded, quantizer.calibration, store(), Console(quiet=True)),
         method=calibration.Method(name=method),
     )
     calibration.calibrate(request, store(), lambda done, total: None)

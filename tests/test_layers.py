@@ -37,6 +37,7 @@ PLUGIN_FAMILIES = {
     "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (
         "attachment",
+        "preparation",
         "results",
         "kind",
         "labels",

@@ -17,11 +17,12 @@ from packager.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from packager.core.console import Console
     from packager.quantization.measurement.metrics import Score
     from packager.quantization.measurement.report import QuantizationReport
+    from packager.quantizers import Calibration
     from packager.workflows.quantize import Result
 
 
@@ -37,12 +38,20 @@ if TYPE_CHECKING:
 @click.option(
     "--calibration",
     metavar="SAMPLES",
-    help="Calibration samples: an .npz, a folder of .npz, .npy, images or .wav, or "
-    "module:function. auto and static-qdq need them; all quantizers are measured on them, or on random inputs.",
+    help="Calibration samples: an .npz, a folder of .npz, .npy, images, .wav or .txt, or "
+    "module:function. auto and static-qdq need them; all quantizers are measured on them, or on random inputs. "
+    "Images, recordings and texts are converted by the contract in a mobpack.toml beside the model; without one set "
+    "calibration.image.mean, .std, .scale, .colour and .resize, or calibration.audio.sample-rate and .scale.",
 )
 @click.option("--max-drop", type=float, help="For auto: largest allowed drop of the metric from float.")
 @click.option("--metric", metavar="NAME", help="Quality metric: sqnr (default), cosine, top1, or module:function.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key of the quantizer. Repeatable.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of the quantizer, as in calibration.image.mean=[0.485,0.456,0.406]. Repeatable.",
+)
 @click.option(
     "--output", "-o", type=MODEL, help="The .onnx file to write; default: MODEL-QUANTIZER.onnx in the current folder."
 )
@@ -81,7 +90,6 @@ def quantize(
     from packager.core import names
     from packager.core.console import Console
     from packager.files.store.pruning import prune_at_times
-    from packager.quantizers import Calibration
     from packager.workflows import trust
     from packager.workflows.quantize import Request, run
     from packager.workflows.shared_store import opened_store
@@ -91,7 +99,8 @@ def quantize(
     table = {"calibration": calibration if "calibration" in known else None, "max-drop": max_drop}
     table |= {"metric": metric if "metric" in known else None}
     given = {key: value for key, value in table.items() if value is not None}
-    recipe = config.recipe({"quantizer": quantizer, **given}, settings)
+    of_samples = [] if "calibration" in known else [each for each in settings if each.startswith("calibration.")]
+    recipe = config.recipe({"quantizer": quantizer, **given}, [each for each in settings if each not in of_samples])
     if no_code:
         trust.refuse_functions(recipe, f"quantizer '{quantizer}'")
         trust.refuse_texts({"--calibration": calibration, "--metric": metric})
@@ -106,7 +115,7 @@ def quantize(
         recipe=recipe,
         output=output or Path(f"{model.stem}-{quantizer}.onnx"),
         metric=metric or str(getattr(recipe, "metric", "sqnr")),
-        samples=Calibration(samples=calibration) if calibration else None,
+        samples=_samples(calibration, of_samples) if calibration else None,
         wants_report=report,
         wants_integers=integer_io,
         is_forced=force,
@@ -121,6 +130,16 @@ def quantize(
         print_json({**json_of(result.report), "files": [str(file) for file in result.files]})
     else:
         _show(result, console)
+
+
+def _samples(samples: str, settings: "Sequence[str]") -> "Calibration":
+    """Samples to measure on, for a quantizer that has no key for them; `settings` are those of their conversion."""
+    from packager import config
+    from packager.quantizers import StaticQdq
+
+    recipe = config.recipe({"quantizer": StaticQdq.NAME, "calibration": samples}, settings)
+    assert isinstance(recipe, StaticQdq)
+    return recipe.calibration
 
 
 def _show(result: "Result", console: "Console") -> None:

@@ -16,12 +16,13 @@ class ImageSettings:
 
     size: tuple[int, int] | None = None
     """height and width where the model leaves them open; each picture's own if absent"""
-    mean: tuple[float, ...] = (0.0,)
-    """one for all channels or one each, in the model's channel order"""
-    std: tuple[float, ...] = (1.0,)
-    """as `mean`"""
-    scale: float = 1 / 255
-    """factor for a pixel, 0 to 255, before anything else"""
+    mean: tuple[float, ...] | None = None
+    """one for all channels or one each, in the model's channel order; default: 0"""
+    std: tuple[float, ...] | None = None
+    """as `mean`; default: 1"""
+    scale: float | None = None
+    """factor for a pixel, 0 to 255, before anything else; default: 1/255. Without `mean`, `std` and `scale` the
+    conversion is a guess, which mobpack prints, and refuses where the model's answers contradict it"""
     layout: Literal["auto", "nchw", "nhwc"] = "auto"
     """`auto` finds the channels: the dimension that is 1, 3 or 4"""
     colour: Literal["rgb", "bgr", "grey", "auto"] = "auto"
@@ -29,17 +30,29 @@ class ImageSettings:
     resize: Literal["stretch", "crop"] = "stretch"
     """`crop` keeps the aspect ratio and crops two sides"""
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether the numbers that a pixel becomes were chosen by the user."""
+        return (self.mean, self.std, self.scale) != (None, None, None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class AudioSettings:
-    """Conversion of a recording to numbers from -1 to 1; several channels are averaged."""
+    """Conversion of a recording to numbers from -1 to 1, times `scale`; several channels are averaged."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     sample_rate: int | None = None
     """in Hz; that of the first file if absent. Nothing is resampled"""
+    scale: float | None = None
+    """factor for samples from -1 to 1: 32768 for models that expect 16-bit values; default: 1"""
     take: Literal["start", "windows"] = "start"
     """part of a recording that is longer than the input: its start, or consecutive windows, the last one padded"""
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the range of the numbers was chosen by the user."""
+        return self.scale is not None
 
 
 @dataclass(frozen=True, kw_only=True)

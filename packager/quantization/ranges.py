@@ -10,9 +10,11 @@ from packager.core.errors import ConfigError
 from packager.core.values import Model, Range
 from packager.files.store import Store
 from packager.quantization import calibration
+from packager.quantization.meaning import refuse_meaningless
 from packager.quantization.scales import NO_SCALES, Earlier
 from packager.quantizers import Calibration
 from packager.rewriting.draft import Draft, draft_of
+from packager.samples.assumed import assumed
 from packager.samples.reading import READER
 
 
@@ -57,10 +59,14 @@ def ranges_for(
     return found
 
 
-def read_samples(model: Model, settings: Calibration, console: Console) -> calibration.Samples:
-    """The samples of `settings`, each checked once. Raises ConfigError for the first that cannot be used."""
+def read_samples(
+    model: Model, settings: Calibration, store: Store, console: Console, *, metric: str = ""
+) -> calibration.Samples:
+    """The samples of `settings`, each checked once. Raises ConfigError for the first that cannot be used, and for
+    samples that cannot mean to the model what nothing but a guess takes them for; `metric` will compare them."""
     how = samples_of.Settings(image=settings.image, audio=settings.audio, limit=settings.limit)
-    with console.step(f"read samples from {settings.samples}"):
+    shown = settings.samples if settings.is_function else Path(settings.samples).name
+    with console.step(f"read samples from {shown}"):
         inspection = samples_of.inspect(settings.samples, model, how)
     if inspection.errors:
         first, *rest = inspection.errors
@@ -68,6 +74,10 @@ def read_samples(model: Model, settings: Calibration, console: Console) -> calib
         raise ConfigError(f"calibration samples of model '{model.name}': {first.text}{more}", hint=first.hint)
     for problem in inspection.problems:
         console.warn(f"calibration samples of model '{model.name}': {problem.text}")
+    if assumption := assumed(samples_of.source_of(settings.samples, model, how)):
+        console.warn(f"calibration samples of model '{model.name}': {assumption.sentence}")
+        is_classifier = metric == "top1"
+        refuse_meaningless(model, assumption, inspection.fingerprint, store, console, is_classifier=is_classifier)
     return calibration.Samples(
         reader=READER,
         description=samples_of.describe(settings.samples, model, how),

@@ -66,13 +66,13 @@ def _built(
     if isinstance(recipe, Auto):
         from packager.quantization.auto import search
 
-        basis = replace(_basis(model, recipe.calibration, outputs, store, console), earlier=earlier)
+        basis = replace(_basis(model, recipe, outputs, store, console), earlier=earlier)
         quantizer, found = search(basis, recipe, store, console)
         made = _calibrated(basis, name, quantizer, store, console)
         explained = replace(made, quantizer=recipe.NAME, left=_explained(made.left, found.reasons))
         return BuiltVariant(variant=explained, graph=basis.graph, samples=basis.samples, found=found)
     if isinstance(recipe, StaticQdq):
-        basis = replace(_basis(model, recipe.calibration, outputs, store, console), earlier=earlier)
+        basis = replace(_basis(model, recipe, outputs, store, console), earlier=earlier)
         made = _calibrated(basis, name, recipe, store, console)
         return BuiltVariant(variant=made, graph=basis.graph, samples=basis.samples)
     graph = raised(model, store).graph if recipe.NAME == "dynamic" else model.graph
@@ -122,9 +122,7 @@ def evaluate_ahead(
 
 
 def _searched(model: Model, name: str, recipe: StaticQdq | Auto, store: Store, console: Console) -> "Basis":
-    return replace(
-        _basis(model, recipe.calibration, None, store, console), earlier=earlier_scales(recipe, model.name, name)
-    )
+    return replace(_basis(model, recipe, None, store, console), earlier=earlier_scales(recipe, model.name, name))
 
 
 def _say_kept(variant: Variant, console: Console) -> None:
@@ -140,12 +138,13 @@ def _say_kept(variant: Variant, console: Console) -> None:
         console.say(f"    and {len(found.own) - OWN_SHOWN:,} more tensors: the manifest or report lists them")
 
 
-def _basis(model: Model, settings: Calibration, outputs: Path | None, store: Store, console: Console) -> "Basis":
+def _basis(model: Model, recipe: StaticQdq | Auto, outputs: Path | None, store: Store, console: Console) -> "Basis":
     """The graph and the samples of the calibration."""
     from packager.quantization.ranges import Basis, read_samples
 
     refuse_quantized(model)
-    samples = read_samples(model, settings, console)
+    metric = recipe.metric if isinstance(recipe, Auto) else ""
+    samples = read_samples(model, recipe.calibration, store, console, metric=metric)
     with console.step(f"prepare {model.name}"):
         newer = raised(model, store)
         graph = prepared(newer, store)

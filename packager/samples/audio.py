@@ -91,15 +91,15 @@ def _pieces(recording: Wav, sound: Sound, settings: AudioSettings, label: str) -
     end = recording.frame_count if settings.take == "windows" else 1
     for first in range(0, end, length):
         name = label if end <= length else f"{label} at {first / recording.rate_hz:.2f} s"
-        yield Unread(label=name, read=partial(_read, recording, sound, first, length))
+        yield Unread(label=name, read=partial(_read, recording, sound, settings, first, length))
 
 
-def _read(recording: Wav, sound: Sound, first: int, length: int) -> Arrays:
+def _read(recording: Wav, sound: Sound, settings: AudioSettings, first: int, length: int) -> Arrays:
     import numpy
 
     numbers = numpy.zeros(length, DTYPES[sound.spec.element])
     count = min(length, recording.frame_count - first)
-    numbers[:count] = recording.mono(first, count)
+    numbers[:count] = recording.mono(first, count) * numpy.float32(1 if settings.scale is None else settings.scale)
     shape = [1] * len(sound.spec.shape)
     shape[sound.axis] = length
     return {sound.spec.name: numbers.reshape(shape)}

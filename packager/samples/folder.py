@@ -10,7 +10,7 @@ from typing import Literal
 from packager.core import user_files
 from packager.core.errors import ConfigError
 
-Kind = Literal["arrays", "images", "sounds"]
+Kind = Literal["arrays", "images", "sounds", "texts"]
 
 KINDS: dict[str, Kind] = {
     ".npz": "arrays",
@@ -23,8 +23,12 @@ KINDS: dict[str, Kind] = {
     ".wav": "sounds",
 }
 """file suffix in lower case -> kind of samples"""
+TEXTS = ".txt"
+"""suffix of files with texts; beside other samples such a file is a note or a list of labels"""
 
-HINT = "give .npz files (numpy.savez), images (.png .jpg .webp .bmp) or .wav files"
+HINT = (
+    "give .npz files (numpy.savez), images (.png .jpg .webp .bmp), .wav files, or .txt files with a text in each line"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,8 @@ def find(root: Path) -> Files:
     found = _below(root) if root.is_dir() else [root]
     usable = [path for path in found if path.suffix.lower() in KINDS]
     counts = Counter(KINDS[path.suffix.lower()] for path in usable)
+    if not usable and (texts := tuple(path for path in found if path.suffix.lower() == TEXTS)):
+        return Files(kind="texts", root=root, paths=texts)
     if not usable:
         raise ConfigError(f"no samples in {root}: it {_endings(found)}", hint=HINT)
     if len(counts) > 1:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Taken = TypeVar("Taken")
 
+MEAN, STD, SCALE = (0.0,), (1.0,), 1 / 255
+"""conversion where nothing says how"""
 CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
 MODES: dict[int, Literal["L", "RGB", "RGBA"]] = {1: "L", 3: "RGB", 4: "RGBA"}
 """channels -> Pillow's mode"""
@@ -72,7 +74,7 @@ def wanted(spec: TensorSpec, settings: ImageSettings) -> Picture:
         )
     is_channels_last = _is_channels_last(spec, settings)
     channels = _channels(spec, spec.shape[3 if is_channels_last else 1], settings)
-    for name, numbers in (("mean", settings.mean), ("std", settings.std)):
+    for name, numbers in (("mean", settings.mean or MEAN), ("std", settings.std or STD)):
         if len(numbers) not in (1, channels) or (name == "std" and 0 in numbers):
             raise ConfigError(
                 f"images: {name} {numbers} does not fit {channels} channels", hint="use one number, or one per channel"
@@ -210,6 +212,6 @@ def _numbers(pixels: "numpy.ndarray", picture: Picture) -> "numpy.ndarray":
     if picture.spec.element is ElementType.UINT8:
         return pixels
     settings = picture.settings
-    scaled = pixels.astype(numpy.float32) * numpy.float32(settings.scale)
-    mean, std = (numpy.array(numbers, numpy.float32) for numbers in (settings.mean, settings.std))
+    scaled = pixels.astype(numpy.float32) * numpy.float32(SCALE if settings.scale is None else settings.scale)
+    mean, std = (numpy.array(each, numpy.float32) for each in (settings.mean or MEAN, settings.std or STD))
     return ((scaled - mean) / std).astype(DTYPES[picture.spec.element])

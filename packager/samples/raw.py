@@ -1,4 +1,4 @@
-"""Samples as apps pass them: files for models whose contract takes pictures or sounds."""
+"""Samples as apps pass them: files for models whose contract takes pictures, sounds or texts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from packager.core.contract import AudioInput, ImageInput
 from packager.core.errors import ConfigError
+from packager.core.user_files import opened
 from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples import wav
 from packager.samples.fit import DTYPES
 from packager.samples.folder import Files
 from packager.samples.images import decoded, require_pillow
 from packager.samples.sample import MAX_BYTES, Arrays, Unread, broken
+from packager.samples.texts import code_points, taken_texts
 
 if TYPE_CHECKING:
     import numpy
@@ -29,14 +31,16 @@ ALPHA = ("A", "a")
 class RawInput:
     """The single input that raw files are for."""
 
-    kind: Literal["images", "sounds"]
+    kind: Literal["images", "sounds", "texts"]
     tensors: tuple[str, ...]
-    """tensor names: pixels, channels, orientation, chroma, conversion; or samples, rate"""
+    """tensor names: pixels, channels, orientation, chroma, conversion; or samples, rate; or code points of each text"""
 
 
 def raw_input(model: Model) -> RawInput | None:
-    """The raw input of a model whose contract has one picture or one sound and no other input, else None."""
+    """The raw input of a model whose contract has one picture, one sound, or texts, and no other input, else None."""
     parameters = model.contract.parameters if model.contract else ()
+    if texts := taken_texts(model):
+        return RawInput(kind="texts", tensors=tuple(each.code_points.name for each in texts))
     if len(parameters) != 1:
         return None
     (only,) = parameters
@@ -61,6 +65,9 @@ def unread(files: Files, wanted: RawInput, inputs: tuple[TensorSpec, ...]) -> It
         require_pillow()
     for path in files.paths:
         label = files.label(path)
+        if wanted.kind == "texts":
+            yield from _lines(path, label, wanted, states)
+            continue
         try:
             if wanted.kind == "sounds":
                 _refuse_long(path)
@@ -71,12 +78,39 @@ def unread(files: Files, wanted: RawInput, inputs: tuple[TensorSpec, ...]) -> It
 
 
 def _read(path: Path, wanted: RawInput, inputs: tuple[TensorSpec, ...], states: list[TensorSpec]) -> Arrays:
+    given = picture(path) if wanted.kind == "images" else sound(path, _element(inputs, wanted.tensors[0]))
+    return {**dict(zip(wanted.tensors, given, strict=True)), **_zeros(states)}
+
+
+def _zeros(states: list[TensorSpec]) -> Arrays:
     import numpy
 
-    given = picture(path) if wanted.kind == "images" else sound(path, _element(inputs, wanted.tensors[0]))
     shapes = {spec.name: [size if isinstance(size, int) else 0 for size in spec.shape] for spec in states}
-    zeros = {spec.name: numpy.zeros(shapes[spec.name], DTYPES[spec.element]) for spec in states}
-    return {**dict(zip(wanted.tensors, given, strict=True)), **zeros}
+    return {spec.name: numpy.zeros(shapes[spec.name], DTYPES[spec.element]) for spec in states}
+
+
+def _lines(path: Path, label: str, wanted: RawInput, states: list[TensorSpec]) -> Iterator[Unread]:
+    """One sample for every line that is not empty; tabs separate the texts of a model that takes several."""
+    try:
+        with opened(path, limit_bytes=MAX_BYTES) as file:
+            lines = file.read().decode().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        problem = ConfigError(f"{path}: not readable as UTF-8 text ({error})", hint="save it as UTF-8")
+        yield broken(label, problem)
+        return
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield Unread(label=f"{label}:{number}", read=partial(_texts, line, wanted, states, f"{path}:{number}"))
+
+
+def _texts(line: str, wanted: RawInput, states: list[TensorSpec], where: str) -> Arrays:
+    texts = line.split("\t") if len(wanted.tensors) > 1 else [line]
+    if len(texts) != len(wanted.tensors):
+        raise ConfigError(
+            f"{where}: {len(texts)} texts for a model that takes {len(wanted.tensors)}",
+            hint="write the texts of a sample in one line, with tabs between them",
+        )
+    return {**{name: code_points([text]) for name, text in zip(wanted.tensors, texts, strict=True)}, **_zeros(states)}
 
 
 def _element(inputs: tuple[TensorSpec, ...], name: str) -> ElementType:

@@ -59,6 +59,12 @@ def _unread(source: Source) -> Generator[Unread, None, None]:
         yield from arrays.unread(files, source.inputs)
     elif source.raw:
         yield from raw.unread(files, source.raw, source.inputs)
+    elif files.kind == "texts":
+        raise ConfigError(
+            f"{files.root} holds texts, and nothing says how they become the inputs of model '{source.model}'",
+            hint=f'describe the input: [model.{source.model}.inputs.INPUT] with kind = "text" and its tokenizer, in '
+            "mobpack.toml beside the model; or save the model's inputs with numpy.savez",
+        )
     elif files.kind == "images":
         yield from images.unread(files, source.inputs, settings.image)
     else:

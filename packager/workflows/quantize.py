@@ -35,11 +35,12 @@ from packager.quantization.ranges import read_samples
 from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
 from packager.quantization.worth import samples_for, subjects
-from packager.quantizers import Auto, Calibration, Recipe
+from packager.quantizers import Auto, Calibration, Recipe, StaticQdq
 from packager.rewriting.draft import draft_of
 from packager.rewriting.ports import make_integer
 from packager.runners import RUNNERS, Runnable
 from packager.samples import Samples
+from packager.workflows.project_samples import by_contract
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +75,8 @@ class Result:
 def run(request: Request, store: Store, console: Console) -> Result:
     """Quantizes, measures and writes the model. On failure, writes nothing and raises a MobpackError."""
     refuse_output(request)
-    made, measured = made_and_measured(request, store, console)
+    with store.scratch() as scratch:
+        made, measured = made_and_measured(_by_contract(request, scratch, store, console), store, console)
     sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
     timed = measured.latencies[0] if measured.latencies else None
     for warning in gate(sizes, timed, is_forced=request.is_forced):
@@ -88,6 +90,18 @@ def run(request: Request, store: Store, console: Console) -> Result:
     if page:
         write_report(page, report)
     return Result(files=(*files, *scales), page=page, report=report)
+
+
+def _by_contract(request: Request, scratch: Path, store: Store, console: Console) -> Request:
+    """`request` with samples that its project's contract has converted to inputs of the model."""
+    given: Calibration | None = getattr(request.recipe, "calibration", None) or request.samples
+    if given is None:
+        return request
+    converted = by_contract(request.model, given, scratch, store, console)
+    recipe = request.recipe
+    if isinstance(recipe, Auto | StaticQdq):
+        recipe = replace(recipe, calibration=converted)
+    return replace(request, recipe=recipe, samples=converted)
 
 
 def made_and_measured(request: Request, store: Store, console: Console) -> "tuple[BuiltVariant, Measured]":
@@ -136,7 +150,9 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
     """Measures latency, the metric and the error of every layer; `outputs` are those that calibration recorded, if
     any."""
     original, quantized = subjects(made)
-    given = made.samples or (read_samples(request.model, request.samples, console) if request.samples else None)
+    given = made.samples
+    if given is None and request.samples:
+        given = read_samples(request.model, request.samples, store, console, metric=request.metric)
     warn_of_overflows(made, given, store, console)
     with store.scratch() as scratch:
         used, words = samples_for(request.model, given, scratch)
