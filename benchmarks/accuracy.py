@@ -33,7 +33,6 @@ TITLES = (
     "size",
     "of float",
     "latency",
-    "emulated ARM64",
     "SQNR of layers",
 )
 
@@ -137,14 +136,13 @@ def float_row(task: str, report: Mapping[str, Any]) -> str:
         "",
         milliseconds(report, "float-ms"),
         "",
-        "",
     ]
     return f"| {' | '.join(cells)} |"
 
 
 def row(recipe: Recipe, report: Mapping[str, Any]) -> str:
     if "error" in report:
-        return f"| | {recipe.name} | refused: {report['error']['message']} |||||||"
+        return f"| | {recipe.name} | refused: {report['error']['message']} ||||||"
     layers = sorted(each["output-sqnr-db"] for each in report["layers"] if isinstance(each["output-sqnr-db"], float))
     cells = [
         "",
@@ -154,7 +152,6 @@ def row(recipe: Recipe, report: Mapping[str, Any]) -> str:
         megabytes(report["quantized"]["size-bytes"]),
         f"{report['size-ratio']:.2f}",
         milliseconds(report, "quantized-ms"),
-        emulated(report),
         f"{layers[0]:.0f}, {layers[len(layers) // 2]:.0f} dB" if layers else "",
     ]
     return f"| {' | '.join(cells)} |"
@@ -173,13 +170,8 @@ def chosen(report: Mapping[str, Any]) -> str:
 
 
 def milliseconds(report: Mapping[str, Any], key: str) -> str:
-    own = next(each for each in report["latencies"] if not each["is-emulated"])
+    (own,) = report["latencies"]
     return f"{own[key]:.3g} ms"
-
-
-def emulated(report: Mapping[str, Any]) -> str:
-    found = [each for each in report["latencies"] if each["is-emulated"]]
-    return ", ".join("skipped" if each["skipped"] else f"{each['ratio']:.2f} x" for each in found)
 
 
 def megabytes(count: int) -> str:

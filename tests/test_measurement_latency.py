@@ -1,32 +1,23 @@
 """Latency: two graphs that take turns, and the decision which is worth shipping."""
 
 import platform
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
 import pytest
 
 from packager.core.errors import ConfigError, GateError, ModelError
-from packager.core.values import Precision
-from packager.environments.arm64 import Arm64
 from packager.quantization.measurement import (
     Latency,
     Samples,
     Sizes,
     as_measured,
-    emulated_latency,
     gate,
-    hosts,
     latency,
 )
-from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.measurement.timing import has_enough, timed
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
-from tests.toolchain.environments import have
 
 pytestmark = pytest.mark.by_content
 
@@ -84,52 +75,6 @@ def test_what_cannot_be_timed_is_refused(tmp_path: Path) -> None:
         latency(fine, fine, none, tmp_path)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotInstalled(Arm64):
-    def missing(self) -> str:
-        return "not installed: run `mobpack doctor --install arm64`"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThisPython(Arm64):
-    """An environment that runs this Python."""
-
-    def missing(self) -> str:
-        return ""
-
-    def command(self) -> tuple[str, ...]:
-        return (sys.executable, "-P")
-
-    def variables(self) -> Mapping[str, str]:
-        return {}
-
-
-def test_a_processor_that_is_not_installed_is_skipped_with_the_reason(tmp_path: Path) -> None:
-    fine = subject(classifier(), tmp_path)
-    found = emulated_latency(fine, fine, samples(), tmp_path, environment=NotInstalled())
-    assert found.skipped == "not installed: run `mobpack doctor --install arm64`"
-    assert not (tmp_path / "sample.npz").exists()
-
-
-@pytest.mark.programs
-def test_the_emulated_processor_runs_the_graph_as_it_ships(tmp_path: Path) -> None:
-    fine, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
-    seen = emulated_latency(fine, found, samples(), tmp_path, environment=ThisPython(), runs=3)
-    assert seen.is_emulated is not hosts.is_arm64()
-    assert (tmp_path / "timed-quantized.onnx").read_bytes() == found.graph
-    assert seen.run_count == 3
-
-
-@pytest.mark.environments
-def test_an_arm64_processor_times_both_graphs(tmp_path: Path) -> None:
-    have("arm64")
-    fine, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
-    seen = emulated_latency(fine, found, samples(), tmp_path, runs=3)
-    assert seen.float_ms > 0
-    assert seen.quantized_ms > 0
-    assert "arm64" in seen.machine or hosts.is_arm64()
-
-
 def test_graphs_are_measured_with_unsigned_activations_on_x86_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,13 +125,3 @@ def test_one_that_is_neither_smaller_nor_faster_is_refused_unless_it_is_forced(
 def test_a_gate_that_saw_no_latency_says_why() -> None:
     with pytest.raises(GateError, match="latency was not measured: no qemu"):
         gate(SAME, Latency(machine="x", skipped="no qemu"))
-
-
-def test_16_bit_floats_are_not_timed_under_emulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Arm64, "missing", lambda self: "")
-    monkeypatch.setattr(hosts, "is_arm64", lambda: False)
-    model = onnx_model("(float16[2] x) => (float16[2] y) { y = Relu (x) }")
-    halves = MeasuredGraph(graph=model.SerializeToString(), data_folder=tmp_path)
-    nothing = Samples(reader="", description={}, count=1)
-    found = emulated_latency(halves, halves, nothing, tmp_path, precision=Precision.FLOAT16)
-    assert "qemu computes 16-bit floats" in found.skipped

@@ -15,7 +15,6 @@ from packager.core.errors import ModelError
 from packager.core.values import baseline
 from packager.files.store import Store
 from packager.workflows import quantize
-from tests.caches import empty_cache
 from tests.disks import tiny_disk
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
@@ -89,6 +88,7 @@ def test_it_prints_sizes_the_metric_latency_and_the_files(answered: tuple[Path, 
     assert re.search(r"size +\S+ kB +\S+ kB +0\.\d\d x", answer.out)
     assert re.search(r"sqnr +\d\d\.\d dB", answer.out)
     assert re.search(r"latency, \w+, 1 thread +\S+ ms +\S+ ms +\S+ x", answer.out)
+    assert answer.out.count("latency") == 1  # no emulated processor, whose times would read as a phone's
     assert answer.out.split()[-2:] == ["net-static-qdq.onnx", "net-static-qdq.html"]
     assert "calibrate net (minmax)" in answer.err
     page = (folder / "net-static-qdq.html").read_text(encoding="utf-8")
@@ -168,10 +168,9 @@ def test_what_cannot_be_is_refused_with_what_to_do(
 
 
 def test_a_variant_that_is_neither_smaller_nor_faster_is_refused_unless_forced(
-    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mobpack: Mobpack, tmp_path: Path
 ) -> None:
-    """Dynamic quantization applies to its one small matrix alone. No emulated processor times it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / ".bare", without=("arm64",))))
+    """Dynamic quantization applies to its one small matrix alone."""
     net(tmp_path)
     refused = mobpack("quantize", "net.onnx", "-q", "dynamic", "--no-report")
     assert refused.code == 6
@@ -286,3 +285,88 @@ def test_a_full_disk_leaves_nothing(
     assert answer.code == 4
     assert "cannot write" in answer.err
     assert "No space left" in answer.err
+
+
+def drowned(folder: Path) -> None:
+    """A model whose output is lost if a scale has to serve all of its first weight: one column is 100,000 times larger
+    than the others, and the output ignores it."""
+    large, kept = numpy.ones(64, numpy.float32), numpy.ones(64, numpy.float32)
+    large[0], kept[0] = 1e5, 0
+    first = numpy.asarray(weight(16, 64), numpy.float32) * large
+    text = "(float[1, 16] x) => (float[1, 8] y) { h = MatMul (x, first) k = Mul (h, kept) y = MatMul (k, last) }"
+    weights = {"first": first, "kept": kept, "last": weight(64, 8, seed=1)}
+    saved(folder / "net.onnx", onnx_model(text, weights=weights))
+    numpy.savez(folder / "x.npz", x=weight(12, 16, seed=2))
+
+
+LOST = ("-q", "static-qdq", "--calibration", "x.npz", "--set", "per-channel=false", "--force")
+
+
+def test_a_variant_that_lost_its_outputs_is_warned_of_and_refused_where_warnings_or_a_budget_count(
+    mobpack: Mobpack, tmp_path: Path
+) -> None:
+    drowned(tmp_path)
+    answer = mobpack("quantize", "net.onnx", *LOST)
+    assert answer.code == 0
+    found = re.search(r"warning: sqnr is (\S+) dB on the samples \(12 given\)(.*): below 10 dB the outputs", answer.err)
+    assert found
+    assert -1 < float(found[1]) < 1  # nothing is left of the output: the noise is the signal
+    (tmp_path / "net-static-qdq.onnx").unlink()
+    assert mobpack("quantize", "net.onnx", *LOST, "--strict").code == 3
+    refused = mobpack("quantize", "net.onnx", *LOST[:-1], "--max-drop", "0.1")
+    assert refused.code == 6
+    assert "sqnr drops by" in refused.err
+    assert "the budget is 0.1" in refused.err
+    assert not (tmp_path / "net-static-qdq.onnx").exists()
+    needed = mobpack("quantize", "net.onnx", *LOST, "--max-drop", "0.1", "--no-report")
+    assert (needed.code, "--max-drop needs the measurement" in needed.err) == (2, True)
+
+
+def noise(folder: Path, found: Path, x: numpy.ndarray) -> float:
+    """Power of the error of the model in `found` relative to that of the output, on the samples `x`."""
+    sessions = [onnxruntime.InferenceSession(path) for path in (folder / "net.onnx", found)]
+    before, after = (numpy.stack([each.run(None, {"x": row[None]})[0] for row in x]) for each in sessions)
+    return float(((before - after) ** 2).sum() / (before**2).sum())
+
+
+def test_every_fourth_sample_judges_what_a_search_has_found_on_the_others(mobpack: Mobpack, tmp_path: Path) -> None:
+    net(tmp_path)
+    x = numpy.load(calibration(tmp_path, 24))["x"]
+    options = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.05", "--json", "--force")
+    answer = mobpack("quantize", "net.onnx", *options)
+    assert answer.code == 0, answer.err
+    document = json.loads(answer.out)
+    held_out = document["search"]["held-out"]
+    assert (document["score"]["samples"], document["calibration"]["count"], held_out["count"]) == (18, 18, 6)
+    found = tmp_path / "net-auto.onnx"
+    others = numpy.arange(24) % 4 != 3
+    assert held_out["drop"] == pytest.approx(noise(tmp_path, found, x[~others]), rel=0.3)
+    assert document["score"]["drop"] == pytest.approx(noise(tmp_path, found, x[others]), rel=0.3)
+
+
+def test_a_search_that_exceeds_its_budget_on_samples_it_has_not_seen_is_refused(
+    mobpack: Mobpack, tmp_path: Path
+) -> None:
+    """Those are a hundred times as large: every range is too narrow for them."""
+    net(tmp_path)
+    x = numpy.load(calibration(tmp_path, 24))["x"]
+    x[3::4] *= 100
+    numpy.savez(tmp_path / "samples.npz", x=x)
+    options = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.01")
+    refused = mobpack("quantize", "net.onnx", *options)
+    assert refused.code == 6
+    assert re.search(
+        r"the drop is 0\.00\d+ on the samples of the search, and 0\.9\d+ on 6 others: the budget is 0.01", refused.err
+    )
+    assert not (tmp_path / "net-auto.onnx").exists()
+    assert mobpack("quantize", "net.onnx", *options, "--force").code == 0
+
+
+def test_too_few_samples_to_hold_some_out_are_said_to_be(mobpack: Mobpack, tmp_path: Path) -> None:
+    net(tmp_path)
+    calibration(tmp_path, 15)
+    answer = mobpack(
+        "quantize", "net.onnx", "-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.05", "--force"
+    )
+    assert answer.code == 0
+    assert "15 samples are too few to hold some out" in answer.err

@@ -1,5 +1,6 @@
 """`mobpack quantize`: quantizes one ONNX file and measures the result."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.quantization.measurement.metrics import Score
     from packager.quantization.measurement.report import QuantizationReport
+    from packager.quantization.search import HeldOut
     from packager.quantizers import Calibration
     from packager.workflows.quantize import Result
 
@@ -43,7 +45,11 @@ if TYPE_CHECKING:
     "Images, recordings and texts are converted by the contract in a mobpack.toml beside the model; without one set "
     "calibration.image.mean, .std, .scale, .colour and .resize, or calibration.audio.sample-rate and .scale.",
 )
-@click.option("--max-drop", type=float, help="For auto: largest allowed drop of the metric from float.")
+@click.option(
+    "--max-drop",
+    type=float,
+    help="Budget: largest drop of the metric from float. auto searches within it; others are refused beyond it.",
+)
 @click.option("--metric", metavar="NAME", help="Quality metric: sqnr (default), cosine, top1, or module:function.")
 @click.option(
     "--set",
@@ -60,7 +66,10 @@ if TYPE_CHECKING:
 )
 @click.option("--scales", type=MODEL, help="Also write the scales to this file, for scales-from of the next version.")
 @click.option("--integer-io", is_flag=True, help="Make quantized inputs and outputs integers instead of floats.")
-@click.option("--force", is_flag=True, help="Write the model even if it is neither smaller nor faster.")
+@click.option(
+    "--force", is_flag=True, help="Write the model even if it is neither smaller nor faster, or beyond its budget."
+)
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @shape_option
 @cache_option
 @no_code_option
@@ -77,6 +86,7 @@ def quantize(
     scales: Path | None,
     integer_io: bool,
     force: bool,
+    strict: bool,
     shapes: tuple[str, ...],
     cache_url: str | None,
     no_code: bool,
@@ -96,9 +106,8 @@ def quantize(
 
     console = Console(quiet=as_json)
     known = config.keys_of(quantizer)
-    table = {"calibration": calibration if "calibration" in known else None, "max-drop": max_drop}
-    table |= {"metric": metric if "metric" in known else None}
-    given = {key: value for key, value in table.items() if value is not None}
+    table = {"calibration": calibration, "max-drop": max_drop, "metric": metric}
+    given = {key: value for key, value in table.items() if value is not None and key in known}
     of_samples = [] if "calibration" in known else [each for each in settings if each.startswith("calibration.")]
     recipe = config.recipe({"quantizer": quantizer, **given}, [each for each in settings if each not in of_samples])
     if no_code:
@@ -116,9 +125,11 @@ def quantize(
         output=output or Path(f"{model.stem}-{quantizer}.onnx"),
         metric=metric or str(getattr(recipe, "metric", "sqnr")),
         samples=_samples(calibration, of_samples) if calibration else None,
+        max_drop=None if "max-drop" in known else max_drop,
         wants_report=report,
         wants_integers=integer_io,
         is_forced=force,
+        is_strict=strict,
         scales=scales,
     )
     with opened_store(cache_table(cache_url), console) as store, store.in_use():
@@ -160,13 +171,21 @@ def _rows(report: "QuantizationReport") -> "Iterator[list[str]]":
     yield ["size", size(before.size_bytes), size(after.size_bytes), f"{report.size_ratio:.2f} x"]
     if report.score:
         yield [report.score.metric, *_score(report.score)]
+    if report.search and report.search.held_out and report.score:
+        yield from _held_out(report.search.held_out, report.score)
     for each in report.latencies:
         if each.skipped:
             yield [f"latency, {each.machine}", f"skipped: {each.skipped}", "", ""]
         else:
             times = [f"{each.float_ms:.3g} ms", f"{each.quantized_ms:.3g} ms"]
-            relative = ["", ""]
-            yield [f"latency, {each.machine}", *(relative if each.is_emulated else times), f"{each.ratio:.2f} x"]
+            yield [f"latency, {each.machine}", *times, f"{each.ratio:.2f} x"]
+
+
+def _held_out(found: "HeldOut", score: "Score") -> "Iterator[list[str]]":
+    """A row for the samples that a search has not seen."""
+    if found.count:
+        cells = _score(replace(score, value=found.value))
+        yield [f"{score.metric}, {found.count} samples held out", *cells]
 
 
 def _score(score: "Score") -> list[str]:

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from packager.core.console import Console
+from packager.core.errors import ModelError
 from packager.core.values import Model, Range
 from packager.files.atomic import link_or_copy
 from packager.files.store import Step, Store, key_of
@@ -16,16 +17,17 @@ from packager.graph.weights.writing import WeightFile
 from packager.quantization.ahead import Known, prospect
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.hosts import as_measured
-from packager.quantization.measurement.metrics import SQNR, Score
+from packager.quantization.measurement.metrics import SQNR, TOP1, Score, has_own_data
 from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.raising import own
 from packager.quantization.ranges import Basis, ranges_for
-from packager.quantization.search import Assignment, Search, SearchResult
+from packager.quantization.search import Assignment, HeldOut, Search, SearchResult
 from packager.quantizers import Auto, StaticQdq
 from packager.rewriting.draft import draft_of
 from packager.rewriting.layers import fit_layers, names_of
 from packager.rewriting.scales import Scales
 from packager.samples import Samples
+from packager.samples.parts import LEAST, first
 
 SCORE = Step(
     name="score",
@@ -36,6 +38,8 @@ SCORE = Step(
         "packager.samples.reading",
     ),
 )
+TIGHTENED = (0.5, 0.25)
+"""Shares of the budget for further searches, if the result loses more on samples that were held out."""
 LOOK_S = 0.5
 """Time after which a worker that evaluates ahead looks again how far the search is."""
 
@@ -47,8 +51,18 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
     budget, ConfigError for a metric that fails.
     """
     with console.step(f"search {basis.model.name}") as announce, _tried(basis, recipe, store, console) as tried:
-        found = replace(tried.search(tried.drop, tried.sensitivity), announce=announce).run()
-    return tried.trial.quantizer(found.assignment), found
+        chosen = tried.held_out_result(replace(tried.search(tried.drop, tried.sensitivity), announce=announce))
+    return tried.trial.quantizer(chosen.assignment), chosen
+
+
+def why_none_held_out(basis: Basis, recipe: Auto) -> str:
+    """Why the result of a search is judged on what it was searched with."""
+    if has_own_data(recipe.metric):
+        return f"metric {recipe.metric} has data of its own, on which the budget holds; no other data judged the result"
+    return (
+        f"{basis.samples.count} samples are too few to hold some out: the budget holds on those that were searched "
+        f"with; give at least {LEAST}"
+    )
 
 
 def score_whole(basis: Basis, recipe: Auto, method: str, store: Store, console: Console) -> None:
@@ -109,12 +123,39 @@ class _Tried:
     judge: Evaluator
     sensitivity_evaluator: Evaluator
     few: Samples
+    held_out: Evaluator | None = None
+    """on samples that the search does not see"""
 
     def drop(self, assignment: Assignment) -> float:
         return self.trial.score(assignment, self.judge, self.trial.basis.samples).drop
 
     def sensitivity(self, assignment: Assignment) -> float:
         return self.trial.score(assignment, self.sensitivity_evaluator, self.few).drop
+
+    def held_out_result(self, searched: Search) -> SearchResult:
+        """The result of the first search that keeps the budget on samples it has not seen: the next has a smaller
+        budget. The last one if none does."""
+        found = self._judged(searched.run())
+        for share in TIGHTENED:
+            if found.held_out is None or found.held_out.drop <= searched.budget:
+                break
+            tighter = replace(searched, budget=share * searched.budget, evaluations=[], sensitivity_count=0)
+            try:
+                found = min(found, self._judged(tighter.run()), key=_held_out_drop)
+            except ModelError:  # not even floats keep the smaller budget
+                break
+        return replace(found, budget=searched.budget)
+
+    def _judged(self, found: SearchResult) -> SearchResult:
+        basis, metric = self.trial.basis, self.trial.recipe.metric
+        if self.held_out is None or basis.held_out is None:
+            why = why_none_held_out(basis, self.trial.recipe)
+            return replace(found, held_out=HeldOut(count=0, why_none=why))
+        score = self.trial.score(found.assignment, self.held_out, basis.held_out)
+        count = basis.held_out.count
+        resolution = 1 / count if metric == TOP1 else 0.0
+        held_out = HeldOut(count=count, drop=score.drop, value=score.value, resolution=resolution)
+        return replace(found, held_out=held_out)
 
     def search(self, drop: Callable[[Assignment], float], sensitivity: Callable[[Assignment], float]) -> Search:
         recipe = self.trial.recipe
@@ -148,11 +189,15 @@ class _Tried:
 def _tried(basis: Basis, recipe: Auto, store: Store, console: Console) -> Iterator[_Tried]:
     with store.scratch() as scratch, ExitStack() as stack:
         trial = _trial(basis, recipe, store, console, scratch)
-        few = _first(recipe.sensitivity_samples, basis.samples)
+        few = first(recipe.sensitivity_samples, basis.samples)
         judge = stack.enter_context(_evaluator(basis, recipe.metric, basis.samples, scratch / "metric"))
         sensitivity_evaluator = stack.enter_context(_evaluator(basis, SQNR, few, scratch / "noise"))
         trial.measure()
-        yield _Tried(trial=trial, judge=judge, sensitivity_evaluator=sensitivity_evaluator, few=few)
+        tried = _Tried(trial=trial, judge=judge, sensitivity_evaluator=sensitivity_evaluator, few=few)
+        if basis.held_out:
+            held_out = stack.enter_context(_evaluator(basis, recipe.metric, basis.held_out, scratch / "held-out"))
+            tried = replace(tried, held_out=held_out)
+        yield tried
 
 
 def _trial(basis: Basis, recipe: Auto, store: Store, console: Console, scratch: Path) -> "_Trial":
@@ -165,11 +210,6 @@ def _evaluator(basis: Basis, metric: str, samples: Samples, folder: Path) -> Eva
     folder.mkdir()
     original = MeasuredGraph(graph=own(basis.model, basis.graph), data_folder=basis.model.data_folder)
     return Evaluator(original, metric, folder, samples=samples)
-
-
-def _first(count: int, samples: Samples) -> Samples:
-    count = min(count, samples.count)
-    return replace(samples, count=count, description={**samples.description, "limit": count})
 
 
 def _linked(model: Model, folder: Path) -> Path:
@@ -195,8 +235,8 @@ class _Trial:
     """names of the layers that can be quantized"""
     ranges: dict[str, Mapping[str, Range]] = field(default_factory=dict)
     """by method"""
-    asked: dict[tuple[str, int, Assignment], list[object]] = field(default_factory=dict)
-    """by metric, number of samples and assignment: the inputs of scores, for which a graph was made"""
+    asked: dict[tuple[str, str, int, Assignment], list[object]] = field(default_factory=dict)
+    """by metric, samples, their number and assignment: the inputs of scores, for which a graph was made"""
 
     def quantizer(self, assignment: Assignment) -> StaticQdq:
         """The quantizer that makes the graph of `assignment`."""
@@ -229,7 +269,7 @@ class _Trial:
 
     def inputs(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> list[object]:
         """All that a score depends on; the graph is made once to know it."""
-        name = evaluator.metric, samples.count, assignment
+        name = evaluator.metric, samples.fingerprint, samples.count, assignment
         if name not in self.asked:
             graph, weights = self._graph(assignment)
             weights.unlink(missing_ok=True)
@@ -270,6 +310,10 @@ class _Trial:
             values = quantizer.measures(basis.draft())
             self.ranges[method] = ranges_for(basis, values, settings, self.store, self.console)
         return self.ranges[method]
+
+
+def _held_out_drop(found: SearchResult) -> float:
+    return found.held_out.drop if found.held_out else 0.0
 
 
 def _read(folder: Path) -> Score:

@@ -26,6 +26,10 @@ class Basis:
     graph: bytes
     """prepared, in float"""
     samples: calibration.Samples
+    """for the ranges, and for a search"""
+    held_out: calibration.Samples | None = None
+    """samples that judge the result of a search; None for too few, for a metric with data of its own, or without a
+    search"""
     outputs: Path | None = None
     """folder in which to record the outputs of `graph` for the samples, if they have to run"""
     earlier: Earlier = NO_SCALES

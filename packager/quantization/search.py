@@ -44,6 +44,21 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """Loss on samples that a search has not seen."""
+
+    count: int
+    """of the samples; 0 if none were held out"""
+    drop: float = 0.0
+    value: float = 0.0
+    """of the metric"""
+    resolution: float = 0.0
+    """change of the metric by a single sample, for one that counts"""
+    why_none: str = ""
+    """why none were held out, in words"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchResult:
     """The result of a search."""
 
@@ -60,6 +75,8 @@ class SearchResult:
     """layer -> why its activations, or all of it, stay in float"""
     evaluation_count: int
     """including those for sensitivity"""
+    held_out: HeldOut | None = None
+    """loss on samples that the search has not seen"""
 
 
 @dataclass

@@ -140,7 +140,9 @@ def _say_kept(variant: Variant, console: Console) -> None:
 
 def _basis(model: Model, recipe: StaticQdq | Auto, outputs: Path | None, store: Store, console: Console) -> "Basis":
     """The graph and the samples of the calibration."""
+    from packager.quantization.measurement.metrics import has_own_data
     from packager.quantization.ranges import Basis, read_samples
+    from packager.samples.parts import divided
 
     refuse_quantized(model)
     metric = recipe.metric if isinstance(recipe, Auto) else ""
@@ -149,7 +151,9 @@ def _basis(model: Model, recipe: StaticQdq | Auto, outputs: Path | None, store: 
         newer = raised(model, store)
         graph = prepared(newer, store)
     # a variant is compared with the user's own graph
-    return Basis(model=model, graph=graph, samples=samples, outputs=outputs if newer is model else None)
+    basis = Basis(model=model, graph=graph, samples=samples, outputs=outputs if newer is model else None)
+    parts = divided(samples) if metric and not has_own_data(metric) else None
+    return replace(basis, samples=parts[0], held_out=parts[1]) if parts else basis
 
 
 def _calibrated(basis: "Basis", name: str, quantizer: StaticQdq, store: Store, console: Console) -> Variant:

@@ -52,6 +52,28 @@ def require_gain(made: BuiltVariant, store: Store, console: Console) -> None:
         console.say(f"  {which}: {sentence}")
 
 
+def require_budget(made: BuiltVariant, console: Console, *, is_forced: bool = False) -> None:
+    """Raises GateError for the result of a search that loses more than its budget on samples that were held out, unless
+    `is_forced`; warns if a single sample may be the reason, and says why none were held out."""
+    held_out = made.found.held_out if made.found else None
+    if made.found is None or held_out is None:
+        return
+    which = f"model '{made.variant.model.name}', variant '{made.variant.name}'"
+    if not held_out.count:
+        console.say(f"  {which}: {held_out.why_none}")
+        return
+    if held_out.drop <= made.found.budget:
+        return
+    told = (
+        f"{which}: the drop is {made.found.drop:.3g} on the samples of the search, and {held_out.drop:.3g} on "
+        f"{held_out.count} others: the budget is {made.found.budget:g}"
+    )
+    if is_forced or held_out.drop <= made.found.budget + held_out.resolution:
+        console.warn(f"{told}; give more samples")
+        return
+    raise GateError(told, hint="give more samples, or allow more with max-drop")
+
+
 def latency_of(made: BuiltVariant, store: Store, console: Console) -> Latency:
     """Latency of a variant with weights of its own and of its model, on this machine; measured once."""
     variant = made.variant

@@ -298,7 +298,7 @@ def _latency(measured: MeasuredLatency) -> LatencyEntry:
         model=measured.model,
         variant=measured.variant,
         machine=found.machine,
-        is_emulated=found.is_emulated,
+        is_emulated=False,
         original_ms=rounded(found.float_ms),
         original_spread_ms=(rounded(found.float_spread_ms[0]), rounded(found.float_spread_ms[1])),
         variant_ms=rounded(found.quantized_ms),

@@ -24,7 +24,7 @@ KINDS: dict[str, Kind] = {
 }
 """file suffix in lower case -> kind of samples"""
 TEXTS = ".txt"
-"""suffix of files with texts; beside other samples such a file is a note or a list of labels"""
+"""suffix of files with texts; beside other files such a file is a note or a list of labels"""
 
 HINT = (
     "give .npz files (numpy.savez), images (.png .jpg .webp .bmp), .wav files, or .txt files with a text in each line"
@@ -53,8 +53,8 @@ def find(root: Path) -> Files:
     found = _below(root) if root.is_dir() else [root]
     usable = [path for path in found if path.suffix.lower() in KINDS]
     counts = Counter(KINDS[path.suffix.lower()] for path in usable)
-    if not usable and (texts := tuple(path for path in found if path.suffix.lower() == TEXTS)):
-        return Files(kind="texts", root=root, paths=texts)
+    if found and all(path.suffix.lower() == TEXTS for path in found):
+        return Files(kind="texts", root=root, paths=tuple(found))
     if not usable:
         raise ConfigError(f"no samples in {root}: it {_endings(found)}", hint=HINT)
     if len(counts) > 1:

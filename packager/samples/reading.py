@@ -46,7 +46,8 @@ def read(source: Source) -> Iterator[Sample]:
     refuse_unfeedable(source.inputs)
     with closing(_unread(source)) as found:
         for number, each in enumerate(islice(found, source.skip, source.settings.limit), source.skip):
-            yield _sample(each, number, source)
+            if source.has(number):
+                yield _sample(each, number, source)
 
 
 def _unread(source: Source) -> Generator[Unread, None, None]:

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from packager.core.errors import ConfigError
 from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
 from packager.core.user_functions import is_function
 from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples.raw import RawInput, raw_input
+
+Part = Literal["all", "searched", "held-out"]
+HELD_OUT_EACH = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +27,14 @@ class Source:
     settings: Settings
     skip: int = 0
     """number of samples that were already read"""
+    part: Part = "all"
+    """`held-out` is every fourth sample, spread over whatever order they have; `searched` are the others"""
     raw: RawInput | None = None
-    """input for pictures or recordings that are passed raw"""
+    """input for pictures, recordings or texts that are passed raw"""
+
+    def has(self, number: int) -> bool:
+        """Whether sample `number` belongs to the part."""
+        return self.part == "all" or (self.part == "held-out") == (number % HELD_OUT_EACH == HELD_OUT_EACH - 1)
 
     def path(self) -> Path | None:
         """The file or folder, or None for a function. Raises ConfigError if it does not exist."""
@@ -68,6 +77,7 @@ def to_json(source: Source) -> dict[str, Any]:
         "audio": asdict(source.settings.audio),
         "limit": source.settings.limit,
         "skip": source.skip,
+        "part": source.part,
         "raw": asdict(source.raw) if source.raw else None,
     }
 
@@ -84,6 +94,7 @@ def from_json(document: Mapping[str, Any]) -> Source:
             limit=document["limit"],
         ),
         skip=document["skip"],
+        part=document["part"],
         raw=RawInput(**{key: _as_tuple(value) for key, value in document["raw"].items()}) if document["raw"] else None,
     )
 

@@ -20,7 +20,7 @@ from packager.plan import Chips
 from packager.providers import CPU
 from packager.quantization.overflow import warn_of_overflows
 from packager.quantization.variants import BuiltVariant, build_variant
-from packager.quantization.worth import require_gain
+from packager.quantization.worth import require_budget, require_gain
 from packager.runtimes import shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.targets.target import DefaultProviders, Target, variants_of
@@ -259,6 +259,7 @@ def make_variant(model: Model, name: str, config: Config, store: Store, console:
         is_named = f"'{model.name}'" in error.message
         which = "" if is_named else f"model '{model.name}', variant '{name}': "
         raise ModelError(f"{which}{error.message}", hint=error.hint) from error
+    require_budget(made, console)
     if config.check.gain != "skip":
         require_gain(made, store, console)
     warn_of_overflows(made, None, store, console)

@@ -1,14 +1,13 @@
 """The steps of `mobpack quantize`, top to bottom: quantize one ONNX file, measure the result, write both."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager import models
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.core.values import Model, Precision, Variant
+from packager.core.values import Model, Variant
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
@@ -16,8 +15,9 @@ from packager.graph.weights.places import LARGEST_BYTES
 from packager.graph.weights.whole import write_beside, write_whole
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.gate import Sizes, gate
-from packager.quantization.measurement.latency import Latency, emulated_latency, latency
+from packager.quantization.measurement.latency import Latency, latency
 from packager.quantization.measurement.layers import LayerError, layer_errors
+from packager.quantization.measurement.loss import doubt, refuse_over_budget
 from packager.quantization.measurement.metrics import Score
 from packager.quantization.measurement.page import write_report
 from packager.quantization.measurement.report import (
@@ -34,12 +34,13 @@ from packager.quantization.raising import own
 from packager.quantization.ranges import read_samples
 from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
-from packager.quantization.worth import samples_for, subjects
+from packager.quantization.worth import require_budget, samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe, StaticQdq
 from packager.rewriting.draft import draft_of
 from packager.rewriting.ports import make_integer
 from packager.runners import RUNNERS, Runnable
 from packager.samples import Samples
+from packager.workflows.gates import Rules, refuse_warnings
 from packager.workflows.project_samples import by_contract
 
 
@@ -54,10 +55,14 @@ class Request:
     metric: str
     samples: Calibration | None = None
     """samples to measure on, for a quantizer without calibration; random inputs when absent"""
+    max_drop: float | None = None
+    """largest drop of the metric that is written"""
     wants_report: bool = True
     wants_integers: bool = False
     """whether quantized inputs and outputs become integers"""
     is_forced: bool = False
+    is_strict: bool = False
+    """whether warnings are errors"""
     scales: Path | None = None
     """file for the scales, for the version after this one"""
 
@@ -78,9 +83,10 @@ def run(request: Request, store: Store, console: Console) -> Result:
     with store.scratch() as scratch:
         made, measured = made_and_measured(_by_contract(request, scratch, store, console), store, console)
     sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
-    timed = measured.latencies[0] if measured.latencies else None
-    for warning in gate(sizes, timed, is_forced=request.is_forced):
+    for warning in gate(sizes, measured.latency, is_forced=request.is_forced):
         console.warn(warning)
+    judge_loss(request, made, measured, console)
+    refuse_warnings(Rules(strict=request.is_strict), console)
     shipped = _with_integers(made.variant, console) if request.wants_integers else made.variant
     with console.step(f"write {request.output.name}"):
         files = write(shipped, request.output, store)
@@ -90,6 +96,20 @@ def run(request: Request, store: Store, console: Console) -> Result:
     if page:
         write_report(page, report)
     return Result(files=(*files, *scales), page=page, report=report)
+
+
+def judge_loss(request: Request, made: BuiltVariant, measured: "Measured", console: Console) -> None:
+    """Warns of a variant whose outputs are no longer the float model's. Raises GateError for one beyond its budget,
+    unless it is forced."""
+    require_budget(made, console, is_forced=request.is_forced)
+    score = measured.score
+    if score is None:
+        return
+    samples = f"the samples ({measured.samples})" if score.samples else "data of its own"
+    if sentence := doubt(score, samples):
+        console.warn(sentence)
+    if request.max_drop is not None and not request.is_forced:
+        refuse_over_budget(score, request.max_drop, samples)
 
 
 def _by_contract(request: Request, scratch: Path, store: Store, console: Console) -> Request:
@@ -128,6 +148,8 @@ def refuse_output(request: Request) -> None:
         raise ConfigError(f"{output}: the output must be an .onnx file", hint=f"name it {output.stem}.onnx")
     if output.resolve() in (model.path.resolve(), *model.data_files):
         raise ConfigError(f"{output} is the input model", hint="choose another --output")
+    if request.max_drop is not None and not request.wants_report:
+        raise ConfigError("--max-drop needs the measurement", hint="omit --no-report")
     if output.is_dir():
         raise ConfigError(f"{output} is a folder", hint="give a file name")
     folder = next(parent for parent in output.absolute().parents if parent.exists())
@@ -139,7 +161,7 @@ def refuse_output(request: Request) -> None:
 class Measured:
     """Measurements of a variant compared with the float model."""
 
-    latencies: tuple[Latency, ...] = ()
+    latency: Latency | None = None
     score: Score | None = None
     layers: tuple[LayerError, ...] = ()
     samples: str = ""
@@ -157,21 +179,13 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
     with store.scratch() as scratch:
         used, words = samples_for(request.model, given, scratch)
         with console.step("measure latency"):
-            precision = made.variant.traits.precision
-            latencies = tuple(_latencies(original, quantized, precision, used, scratch))
+            timed = latency(original, quantized, used, scratch)
         with console.step(f"measure {request.metric}"):
             users = replace(original, graph=own(request.model, made.graph))
             score = _score(users, quantized, used, request.metric, outputs, scratch)
         with console.progress("compare layers") as advance:
             layers = layer_errors(original, quantized, used, scratch, advance)
-    return Measured(latencies=latencies, score=score, layers=layers, samples=words)
-
-
-def _latencies(
-    original: MeasuredGraph, quantized: MeasuredGraph, precision: Precision, used: Samples, scratch: Path
-) -> Iterator[Latency]:
-    yield latency(original, quantized, used, scratch)
-    yield emulated_latency(original, quantized, used, scratch, precision=precision)
+    return Measured(latency=timed, score=score, layers=layers, samples=words)
 
 
 def _score(
@@ -258,8 +272,8 @@ def describe(
         settings={key: _in_words(value) for key, value in settings_of(recipe).items() if key != "calibration"},
         calibration=_used(calibration, made) if calibration and made.samples else None,
         score=measured.score,
-        max_drop=recipe.max_drop if isinstance(recipe, Auto) and recipe.metric == request.metric else None,
-        latencies=measured.latencies,
+        max_drop=recipe.max_drop if isinstance(recipe, Auto) else request.max_drop,
+        latencies=(measured.latency,) if measured.latency else (),
         layers=measured.layers,
         left=made.variant.left,
         scales=made.variant.kept_scales,
@@ -288,6 +302,7 @@ def _search(found: SearchResult) -> Search:
         ),
         count=found.evaluation_count,
         bound=found.bound,
+        held_out=found.held_out,
         choices=tuple(
             LayerChoice(layer=name, scheme=_scheme(name, found), reason=found.reasons.get(name, ""))
             for name, _ in sensitivities

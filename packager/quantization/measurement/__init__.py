@@ -3,7 +3,7 @@
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.gate import Sizes, gate
 from packager.quantization.measurement.hosts import as_measured
-from packager.quantization.measurement.latency import Latency, emulated_latency, latency
+from packager.quantization.measurement.latency import Latency, latency
 from packager.quantization.measurement.layers import LayerError, layer_errors
 from packager.quantization.measurement.metrics import Score
 from packager.quantization.measurement.page import write_report
@@ -35,7 +35,6 @@ __all__ = [
     "Sizes",
     "as_json",
     "as_measured",
-    "emulated_latency",
     "gate",
     "latency",
     "layer_errors",

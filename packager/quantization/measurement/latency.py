@@ -1,4 +1,4 @@
-"""Measures latency, float beside quantized: on this machine, and on an emulated ARM64 processor."""
+"""Measures latency on this machine, float beside quantized."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,6 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
-from packager.core.values import Precision
-from packager.environments.arm64 import Arm64
 from packager.processes import commands
 from packager.quantization.measurement import hosts, running
 from packager.quantization.measurement.subject import MeasuredGraph
@@ -21,9 +19,7 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).with_name("timing.py")
 RUNS, SECONDS = 30, 1.0
 """Each graph runs until it reaches either."""
-SOFT_HALVES = "qemu computes 16-bit floats one by one in software, so the ratio would mislead"
-"""Measured for the orientation model: 2.9 times the latency of float32, where a phone takes less."""
-LEAST_RUNS, LEAST_EMULATED_RUNS = 5, 3
+LEAST_RUNS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +35,6 @@ class Latency:
     quantized_spread_ms: tuple[float, float] = (0.0, 0.0)
     run_count: int = 0
     """of each graph"""
-    is_emulated: bool = False
-    """whether only the ratio of the times is meaningful"""
     skipped: str = ""
     """why nothing was measured, in words; empty if it was"""
 
@@ -68,35 +62,7 @@ def latency(
     )
     limits = {"runs": runs, "seconds": seconds, "least_runs": LEAST_RUNS}
     times = _times(original, ours, _sample(samples, folder), folder, limits)
-    return _summary(times, machine=hosts.in_words(), is_emulated=False)
-
-
-def emulated_latency(
-    original: MeasuredGraph,
-    quantized: MeasuredGraph,
-    samples: Samples,
-    folder: Path,
-    *,
-    precision: Precision = Precision.FLOAT32,
-    environment: Arm64 | None = None,
-    runs: int = RUNS,
-    seconds: float = SECONDS,
-) -> Latency:
-    """Latency on the processor of the environment arm64, if it is installed. `precision` is that of `quantized`.
-
-    Under qemu a NEON instruction costs many of this machine's, by a factor that depends on its kind: the ratio of the
-    times is a hint, the times themselves are meaningless. On an arm64 machine both are real.
-    """
-    processor = environment or Arm64()
-    is_emulated = not hosts.is_arm64()
-    machine = f"arm64 emulated by qemu ({processor.cpu}), 1 thread" if is_emulated else hosts.in_words()
-    if reason := processor.missing():
-        return Latency(machine=machine, is_emulated=is_emulated, skipped=reason)
-    if is_emulated and precision is Precision.FLOAT16:
-        return Latency(machine=machine, is_emulated=is_emulated, skipped=SOFT_HALVES)
-    limits = {"runs": runs, "seconds": seconds, "least_runs": LEAST_EMULATED_RUNS}
-    times = _times(original, quantized, _sample(samples, folder), folder, limits, processor)
-    return _summary(times, machine=machine, is_emulated=is_emulated)
+    return _summary(times, machine=hosts.in_words())
 
 
 def _sample(samples: Samples, folder: Path) -> Path:
@@ -120,7 +86,6 @@ def _times(
     sample: Path,
     folder: Path,
     limits: Mapping[str, float],
-    environment: Arm64 | None = None,
 ) -> list[list[float]]:
     """Milliseconds of every run of both graphs, which alternate in one process."""
     graphs = [
@@ -134,9 +99,6 @@ def _times(
         crash="ONNX Runtime crashed during the latency measurement",
         hint="check that the float model runs on the first sample; if it does, it is a bug in ONNX Runtime: "
         "exclude nodes, or choose another quantizer",
-        environment=environment.variables() if environment else None,
-        command=environment.command() if environment else (),
-        owner=environment.NAME if environment else "",
     )
     if "error" in answer:
         raise ModelError(
@@ -147,7 +109,7 @@ def _times(
     return times
 
 
-def _summary(times: Sequence[Sequence[float]], *, machine: str, is_emulated: bool) -> Latency:
+def _summary(times: Sequence[Sequence[float]], *, machine: str) -> Latency:
     original, quantized = times
     return Latency(
         machine=machine,
@@ -156,7 +118,6 @@ def _summary(times: Sequence[Sequence[float]], *, machine: str, is_emulated: boo
         quantized_ms=median(quantized),
         quantized_spread_ms=_quartiles(quantized),
         run_count=len(original),
-        is_emulated=is_emulated,
     )
 
 

@@ -105,12 +105,8 @@ def _tiles(report: QuantizationReport) -> Iterator[TileView]:
         )
     for each in report.latencies:
         if not each.skipped:
-            kind = (
-                "relative, emulated"
-                if each.is_emulated
-                else f"{milliseconds(each.float_ms)} becomes {milliseconds(each.quantized_ms)}"
-            )
-            yield TileView(label=f"Latency, {each.machine}", value=f"{each.ratio:.0%}", note=kind)
+            note = f"{milliseconds(each.float_ms)} becomes {milliseconds(each.quantized_ms)}"
+            yield TileView(label=f"Latency, {each.machine}", value=f"{each.ratio:.0%}", note=note)
 
 
 def _score(metric: str, value: float) -> str:
@@ -165,8 +161,7 @@ def _latency(each: Latency) -> LatencyView:
         original=times(each.float_ms, each.float_spread_ms),
         quantized=times(each.quantized_ms, each.quantized_spread_ms),
         ratio=f"{each.ratio:.2f}",
-        note=f"{each.run_count} runs each"
-        + ("; relative, emulated: the times themselves are meaningless" if each.is_emulated else ""),
+        note=f"{each.run_count} runs each",
     )
 
 
@@ -196,9 +191,18 @@ def _left(report: QuantizationReport) -> Iterator[LeftView]:
         yield LeftView(operator=operator, count=len(names), reason=reason, names=", ".join(names))
 
 
+def _held_out(search: Search) -> str:
+    found = search.held_out
+    if found is None:
+        return ""
+    if not found.count:
+        return f"; {found.why_none}"
+    return f"; on {plural(found.count, 'sample')} that the search did not see, the drop is {found.drop:.3g}"
+
+
 def _search(search: Search) -> SearchView:
     return SearchView(
-        summary=f"{search.count} of at most {search.bound} evaluations were made.",
+        summary=f"{search.count} of at most {search.bound} evaluations were made{_held_out(search)}.",
         choices=tuple(ChoiceView(layer=each.layer, scheme=each.scheme, reason=each.reason) for each in search.choices),
         evaluations=tuple(
             EvaluationView(

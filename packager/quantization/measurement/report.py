@@ -8,6 +8,7 @@ from packager.core.values import FloatLayer, KeptScales
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.quantization.measurement.metrics import Score
+from packager.quantization.search import HeldOut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,8 @@ class Search:
     bound: int
     """maximum number of evaluations of the search"""
     choices: tuple[LayerChoice, ...]
+    held_out: HeldOut | None = None
+    """loss on samples that the search has not seen"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +114,7 @@ def as_json(report: QuantizationReport) -> dict[str, object]:
     document: dict[str, object] = plain(report, COMPUTED)
     measured = [
         # A skipped one has no times.
-        {"machine": each.machine, "is-emulated": each.is_emulated, "skipped": each.skipped} if each.skipped else shown
+        {"machine": each.machine, "skipped": each.skipped} if each.skipped else shown
         for each, shown in zip(report.latencies, plain(report.latencies, COMPUTED), strict=True)
     ]
     return {**document, "latencies": measured}
