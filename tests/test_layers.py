@@ -38,6 +38,7 @@ PLUGIN_FAMILIES = {
     "contract": (
         "attachment",
         "preparation",
+        "telling",
         "results",
         "kind",
         "labels",

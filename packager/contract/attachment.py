@@ -276,7 +276,7 @@ def _joined(model: Model, parts: Parts) -> Model:
     kept = sink(proto.graph.node, added, frozenset(value.name for value in proto.graph.output))
     proto.graph.node.extend(kept)
     made = models.rebuilt(model, proto)
-    contract = _contract(made.signature, parts, outputs)
+    contract = replace(_contract(made.signature, parts, outputs), own=model.signature)
     passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
     # inputs that the contract prepares do not count
     own = replace(made.traits, has_dynamic_shapes=not all(spec.is_static for spec in passed))

@@ -7,7 +7,7 @@ A model with `[model.NAME.inputs]` or `[model.NAME.outputs]` has a Contract. The
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from packager.core.signature import TensorSpec
+from packager.core.signature import Signature, TensorSpec
 
 CONVERSIONS = ("none", "bt601-full", "bt601-video", "bt709-full", "bt709-video")
 """conversions of a picture's pixels to red, green and blue, in the order in which graphs and packages number them"""
@@ -246,6 +246,8 @@ class Contract:
     """shapes of random inputs, in turn, by the name of a tensor whose own shape is open"""
     values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """values that random inputs are drawn from, by the name of an integer tensor that does not take every number"""
+    own: Signature | None = None
+    """inputs and outputs of the model itself, which lie inside the graph"""
 
     @property
     def verb(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
+from packager.contract.telling import to_json
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.values import Model, Range
@@ -209,7 +210,7 @@ def _trial(basis: Basis, recipe: Auto, store: Store, console: Console, scratch: 
 def _evaluator(basis: Basis, metric: str, samples: Samples, folder: Path) -> Evaluator:
     folder.mkdir()
     original = MeasuredGraph(graph=own(basis.model, basis.graph), data_folder=basis.model.data_folder)
-    return Evaluator(original, metric, folder, samples=samples)
+    return Evaluator(original, metric, folder, samples=samples, contract=basis.model.contract)
 
 
 def _linked(model: Model, folder: Path) -> Path:
@@ -277,6 +278,7 @@ class _Trial:
         return self.asked[name]
 
     def _inputs(self, graph: bytes, evaluator: Evaluator, samples: Samples) -> list[object]:
+        contract = self.basis.model.contract
         return [
             key_of(graph.hex()),
             self.basis.model.sha256,
@@ -286,6 +288,7 @@ class _Trial:
             samples.count,
             version("onnxruntime"),
             *([self.basis.earlier.sha256] if self.basis.earlier.sha256 else []),
+            *([to_json(contract)] if contract and has_own_data(evaluator.metric) else []),
         ]
 
     def measure(self) -> None:

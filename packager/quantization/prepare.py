@@ -7,9 +7,10 @@ from packager.core.errors import ModelError
 from packager.core.values import Model
 from packager.files.store import Step, Store, key_of
 from packager.processes import commands
+from packager.quantization.borders import own_values, with_outputs, without_outputs
 from packager.session.refusals import explain, hint_for
 
-PREPARE = Step(name="prepare", caller=__name__, computed_by=(__name__,))
+PREPARE = Step(name="prepare", caller=__name__, computed_by=(__name__, "packager.quantization.borders"))
 ENTRIES = {"session.disable_prepacking": "1"}
 FOLDING = ["ConstantFolding"]
 LARGEST_GROWTH = 1.25
@@ -36,7 +37,8 @@ def prepared(model: Model, store: Store) -> bytes:
 
 def _saved(model: Model, scratch: Path, disabled: list[str]) -> bytes:
     graph, output = scratch / "graph.onnx", scratch / "prepared.onnx"
-    graph.write_bytes(model.graph)
+    kept = own_values(model)
+    graph.write_bytes(with_outputs(model.graph, kept))
     answer = commands.run_job(
         [Path(__file__).parents[1] / "compile" / "session.py"],
         {
@@ -55,4 +57,4 @@ def _saved(model: Model, scratch: Path, disabled: list[str]) -> bytes:
     if "error" in answer:
         error = str(answer["error"])
         raise ModelError(f"{model.path}: ONNX Runtime cannot prepare it: {explain(error)}", hint=hint_for(error))
-    return output.read_bytes()
+    return without_outputs(output.read_bytes(), kept)

@@ -13,8 +13,8 @@ from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples import wav
 from packager.samples.fit import DTYPES
 from packager.samples.folder import Files
-from packager.samples.images import decoded, require_pillow
-from packager.samples.sample import MAX_BYTES, Arrays, Unread, broken
+from packager.samples.images import MODES, decoded, require_pillow
+from packager.samples.sample import MAX_BYTES, Arrays, Unread, broken, in_words
 from packager.samples.texts import code_points, taken_texts
 
 if TYPE_CHECKING:
@@ -127,7 +127,21 @@ def picture(path: Path) -> "tuple[numpy.ndarray, ...]":
     import numpy
 
     image, orientation = decoded(path, lambda image: (_loaded(image), image.getexif().get(ORIENTATION, 1)))
-    pixels = numpy.asarray(image)
+    return pixels_of(numpy.asarray(image), orientation)
+
+
+def pixels_of(pixels: "numpy.ndarray", orientation: object = 1) -> "tuple[numpy.ndarray, ...]":
+    """Like `picture`, for pixels in memory: uint8 [height, width] or [height, width, channels], grey, RGB or RGBA.
+
+    Raises ConfigError for other arrays.
+    """
+    import numpy
+
+    if pixels.dtype != numpy.uint8 or pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in MODES):
+        raise ConfigError(
+            f"{pixels.dtype} {in_words(pixels.shape)} is no picture",
+            hint="pass uint8 [height, width, channels] with 1, 3 or 4 channels, or a path",
+        )
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     places = (0, 0, 0) if pixels.shape[2] == 1 else (0, 1, 2)
     number = orientation if isinstance(orientation, int) and 1 <= orientation <= 8 else 1

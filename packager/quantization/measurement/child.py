@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packager.contract.telling import from_json
 from packager.core.errors import ConfigError, MobpackError
 from packager.core.user_functions import found
 from packager.graph.weights.streaming import in_order
@@ -20,11 +21,12 @@ from packager.graph.weights.sums import Sums
 from packager.processes.channel import Channel
 from packager.quantization.measurement import function
 from packager.quantization.measurement.metrics import ORIGINALS, Metric, built_in, has_own_data
+from packager.quantization.measurement.predicting import Predict
 from packager.quantization.measurement.reference import RecordedReference, reference
 from packager.quantization.measurement.running import opened, run
 
-Measure = Callable[[Any], dict[str, Any]]
-"""Session -> the answer with its score."""
+Measure = Callable[[bytes, str], dict[str, Any]]
+"""Graph and folder of its data -> the answer with its score."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,8 @@ class ScoringJob:
     """folder for the float model's outputs for the samples; some may exist already"""
     threads: int
     """samples that run at the same time"""
+    contract: dict[str, Any] | None = None
+    """of the graphs, as JSON"""
 
 
 def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
@@ -52,9 +56,9 @@ def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
     if has_own_data(job.metric):
         code_folder = Path(job.code_folder)
         users = found(job.metric, code_folder, f"metric {job.metric}", function.HINT)
-        return lambda session: {"score": function.measured(users, job.metric, session, code_folder)}, _original(
-            job, users
-        )
+        return lambda graph, data_folder: {
+            "score": function.measured(users, job.metric, _predict(job, graph, data_folder), code_folder)
+        }, _original(job, users)
     samples = {"reader": job.reader, "description": job.description, "count": job.count}
     known = reference(
         Path(job.reference),
@@ -66,16 +70,21 @@ def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
     if not known.count:
         raise ConfigError(f"no samples to measure '{job.metric}' on", hint="give at least one: 32 to 128 are usual")
     metric = built_in(job.metric, known.outputs, known.original(0))
-    return lambda session: score(session, metric, known, job.threads), ORIGINALS[job.metric]
+    return lambda graph, folder: score(opened(graph, folder), metric, known, job.threads), ORIGINALS[job.metric]
 
 
-def _original(job: ScoringJob, users: Callable[[function.Predict], Any]) -> float:
+def _predict(job: ScoringJob, graph: bytes, data_folder: str) -> Predict:
+    contract = from_json(job.contract) if job.contract else None
+    return Predict(opened(graph, data_folder), graph, lambda other: opened(other, data_folder), contract)
+
+
+def _original(job: ScoringJob, users: Callable[[Predict], Any]) -> float:
     """The float model's score by a user's metric; an earlier process may have stored it."""
     kept = Path(job.folder) / "original.json"
     if kept.is_file():
         return float(json.loads(kept.read_text(encoding="utf-8")))
-    session = opened(Path(job.original).read_bytes(), job.data_folder)
-    value = function.measured(users, job.metric, session, Path(job.code_folder))
+    predict = _predict(job, Path(job.original).read_bytes(), job.data_folder)
+    value = function.measured(users, job.metric, predict, Path(job.code_folder))
     if abs(value) == float("inf"):
         raise ConfigError(
             f"metric {job.metric} gives no finite number for the float model", hint="check it on the float model first"
@@ -108,8 +117,7 @@ def serve(measure: Measure, channel: Channel) -> None:
     for line in channel.requests:
         request = json.loads(line)
         try:
-            session = opened(Path(request["graph"]).read_bytes(), request["data_folder"])
-            channel.say(measure(session))
+            channel.say(measure(Path(request["graph"]).read_bytes(), request["data_folder"]))
         except MobpackError as error:
             channel.say_failure(error)
 

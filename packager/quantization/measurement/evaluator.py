@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from packager.contract.telling import to_json
+from packager.core.contract import Contract
 from packager.core.errors import ConfigError, ModelError
 from packager.processes.channel import CrashError, Program, raise_failure
 from packager.quantization.measurement.child import ScoringJob
@@ -37,6 +39,7 @@ class Evaluator:
         threads: int = THREADS,
         progress: Callable[[int, int], None] = _silent,
         outputs: Path | None = None,
+        contract: Contract | None = None,
     ) -> None:
         """`folder` is scratch space, `outputs` a folder with the float model's outputs that calibration recorded; more
         are written to it. `progress` gets the number of the float model's samples done and the total. Raises
@@ -62,6 +65,7 @@ class Evaluator:
             folder=str(folder),
             reference=str(outputs or folder / "reference"),
             threads=threads,
+            contract=to_json(contract) if contract else None,
         )
 
     def __enter__(self) -> "Evaluator":

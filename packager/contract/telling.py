@@ -1,0 +1,69 @@
+"""A contract as a JSON value, for other processes."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from packager.core import contract as typed
+from packager.core.contract import Contract
+from packager.core.signature import ElementType, Signature, TensorSpec
+
+KINDS: Mapping[str, type[Any]] = {
+    each.__name__: each
+    for each in (
+        typed.ImageInput,
+        typed.AudioInput,
+        typed.TextInput,
+        typed.StateInput,
+        typed.TensorInput,
+        typed.ClassesOutput,
+        typed.BoxesOutput,
+        typed.MaskOutput,
+        typed.EmbeddingOutput,
+        typed.TextOutput,
+        typed.SpansOutput,
+        typed.PairsOutput,
+        typed.GeneratedOutput,
+        typed.TensorOutput,
+    )
+}
+
+
+def to_json(contract: Contract) -> dict[str, Any]:
+    """JSON-compatible value without what random inputs are drawn from; `from_json` makes an equal contract of it."""
+    own = contract.own
+    return {
+        "inputs": [{"kind": type(each).__name__, **asdict(each)} for each in contract.inputs],
+        "outputs": [{"kind": type(each).__name__, **asdict(each)} for each in contract.outputs],
+        "own": {"inputs": _specs(own.inputs), "outputs": _specs(own.outputs)} if own else None,
+    }
+
+
+def from_json(document: Mapping[str, Any]) -> Contract:
+    own = document["own"]
+    return Contract(
+        inputs=tuple(map(_typed, document["inputs"])),
+        outputs=tuple(map(_typed, document["outputs"])),
+        own=Signature(inputs=tuple(map(_spec, own["inputs"])), outputs=tuple(map(_spec, own["outputs"])))
+        if own
+        else None,
+    )
+
+
+def _specs(specs: tuple[TensorSpec, ...]) -> list[dict[str, Any]]:
+    return [asdict(each) for each in specs]
+
+
+def _typed(document: Mapping[str, Any]) -> Any:
+    values = {key: _value(value) for key, value in document.items() if key != "kind"}
+    return KINDS[document["kind"]](**values)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _spec(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _spec(document: Mapping[str, Any]) -> TensorSpec:
+    return TensorSpec(**{**document, "element": ElementType(document["element"]), "shape": tuple(document["shape"])})
