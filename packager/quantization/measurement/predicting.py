@@ -44,8 +44,9 @@ class Predict:
         return self._run(self._core, inputs)
 
     def app(self, inputs: Mapping[str, Any]) -> dict[str, Answer]:
-        """What an app gets for what it passes, by name: a picture's path or uint8 [height, width, channels], the path
-        of a .wav file or (samples, rate in Hz), a text, an array for a tensor. Results are those of `mobpack predict`.
+        """Results of an app for the values that it passes, by name: a picture's path or uint8 [height, width,
+        channels], the path of a .wav file or (samples, rate in Hz), a text, an array for a tensor. They are those of
+        `mobpack predict`.
 
         Raises ConfigError for a model without a contract, or inputs that do not fit it.
         """
