@@ -11,6 +11,7 @@ from packager.processes import commands
 from packager.processes.channel import CrashError, Program
 from packager.runners.runner import Loading, Outcome, Pace, Times
 
+LENGTH_HINT = "give inputs of an ordinary length with [parity] samples: its outputs may grow with the values of inputs"
 SAMPLES_HINT = "give real inputs with [parity] samples; if those crash too, the model must change"
 
 
@@ -53,6 +54,8 @@ class ProcessSession:
     def run(self, sample: Path, folder: Path) -> Outcome:
         request = {"sample": str(sample.absolute()), "folder": str(folder.absolute())}
         answer = self._answer(lambda: self._program.ask(request), "running the model")
+        if answer.get("over_s"):
+            raise ToolError(f"the model ran for more than {answer['over_s']:g} s on one sample", hint=LENGTH_HINT)
         return Outcome(outputs=None if answer["error"] else folder, error=answer["error"])
 
     def time(self, sample: Path, pace: Pace) -> Times:

@@ -34,6 +34,8 @@ class Runnable:
     threads: int | None = None
     """number of threads of a measurement of time, for which the runtime keeps its own settings for speed; None where
     results count, and sums are added in the same order everywhere"""
+    limit_s: float | None = None
+    """longest time of one run"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,4 +188,5 @@ def job(
         "entries": {**entries, **model.settings},
         "optimize": model.is_optimized,
         "threads": model.threads or 0,
+        "limit_s": model.limit_s,
     }

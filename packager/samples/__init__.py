@@ -2,19 +2,23 @@
 
 from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
 from packager.samples.complaint import marked
+from packager.samples.flow import flow_of
 from packager.samples.given import files as sample_files
 from packager.samples.given import given, refuse_no_samples, typical
+from packager.samples.growth import Growth, growth_of
 from packager.samples.inspection import Inspection, inspect
 from packager.samples.reading import describe
 from packager.samples.sample import Problem, Samples, SampleSet, write_arrays
-from packager.samples.search import Found, find
+from packager.samples.search import Found, Lost, find
 from packager.samples.source import Source, source_of
 
 __all__ = [
     "AudioSettings",
     "Found",
+    "Growth",
     "ImageSettings",
     "Inspection",
+    "Lost",
     "Problem",
     "SampleSet",
     "Samples",
@@ -22,7 +26,9 @@ __all__ = [
     "Source",
     "describe",
     "find",
+    "flow_of",
     "given",
+    "growth_of",
     "inspect",
     "marked",
     "refuse_no_samples",

@@ -1,10 +1,13 @@
 """Open properties of random inputs, and guesses for them: sizes of dynamic dimensions, and ranges of integers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
-from packager.core.values import Model, TensorSpec
+from packager.core.values import ElementType, Model, TensorSpec
+from packager.samples.domains import Interval, domains_of
 from packager.samples.flow import Limit, index_limits, key_of, scale_inputs
+from packager.samples.growth import NARROW
 from packager.samples.states import states_of
 
 CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
@@ -12,6 +15,11 @@ CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
 LARGE_SIZES = (1024, 4096, 16000)
 """sizes for sounds, tried if a node asks for more"""
 SCALES = (1.0, 0.5)
+FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
+PIXELS = (ElementType.UINT8, ElementType.INT8)
+MOST_PIXEL = 127
+INTEGERS = 8
+"""numbers from which other integers are drawn that must not be 0"""
 
 Shapes = tuple[tuple[int, ...], ...]
 Range = tuple[int, int]
@@ -41,6 +49,10 @@ class Open:
     layouts: tuple[Layout, ...]
     """the likeliest first: dimensions of one name are equal; then states have sizes of their own, because exporters
     give their dimensions the names of others"""
+    ranges: Mapping[str, Range]
+    """integer inputs that must be in a range"""
+    floats: tuple[Mapping[str, Interval], ...]
+    """float inputs that are not drawn from -1 to 1, and where they are: the likeliest first"""
     limits: Mapping[str, Limit]
     chosen: Mapping[str, tuple[float, ...]]
     """inputs with a fixed set of values -> those values"""
@@ -54,6 +66,8 @@ class Guess:
     sizes: Mapping[str, int]
     ranges: Mapping[str, Range]
     """integer inputs that need another range than their limit suggests"""
+    floats: Mapping[str, Interval]
+    """float inputs that are not drawn from -1 to 1"""
 
     @property
     def shapes(self) -> Shapes:
@@ -67,16 +81,21 @@ class Guess:
 
     def identity(self) -> tuple[object, ...]:
         """Equal for guesses that give the same inputs."""
-        return self.shapes, tuple(sorted(self.ranges.items()))
+        return self.shapes, tuple(sorted(self.ranges.items())), tuple(sorted(self.floats.items()))
 
 
-def open_of(model: Model) -> Open:
+def open_of(model: Model, growing: Sequence[str] = ()) -> Open:
+    """`growing` are inputs whose values decide sizes."""
     states, limits = states_of(model), index_limits(model)
     contract = model.contract
     scales = dict.fromkeys(scale_inputs(model), SCALES)
+    domains = domains_of(model)
+    floats = {spec.name: domains[spec.name] for spec in floats_of(model) if spec.name in domains}
     likely = dict.fromkeys((_apart(model, states), states))
     return Open(
         layouts=tuple(_layout(model.signature.inputs, each, limits) for each in likely),
+        ranges=_ranges(model, domains, limits),
+        floats=tuple({**narrow, **floats} for narrow in _narrow(model, growing)),
         limits=limits,
         chosen={**scales, **(contract.values if contract else {})},
     )
@@ -87,11 +106,36 @@ def first_guesses(known: Open) -> Iterator[Guess]:
     for the last dimensions only."""
     for last_only in (False, True):
         for size in CANDIDATE_SIZES:
-            for layout in known.layouts:
+            for layout, floats in product(known.layouts, known.floats):
                 keys = dict.fromkeys(each for pattern in layout.patterns for each in pattern if isinstance(each, str))
                 is_one = {key: key in layout.ones or (last_only and key not in layout.last) for key in keys}
                 sizes = {key: 1 if is_one[key] else size for key in keys}
-                yield Guess(patterns=layout.patterns, sizes=sizes, ranges={})
+                yield Guess(patterns=layout.patterns, sizes=sizes, ranges=known.ranges, floats=floats)
+
+
+def floats_of(model: Model) -> list[TensorSpec]:
+    """The inputs that take floats."""
+    return [spec for spec in model.signature.inputs if spec.element in FLOATS]
+
+
+def _narrow(model: Model, growing: Sequence[str]) -> list[dict[str, Interval]]:
+    """Where floats are drawn from that decide sizes: the first guess is the widest."""
+    names = [spec.name for spec in floats_of(model) if spec.name in growing]
+    return [dict.fromkeys(names, (-most, most)) for most in NARROW] if names else [{}]
+
+
+def _ranges(model: Model, domains: Mapping[str, Interval], limits: Mapping[str, Limit]) -> dict[str, Range]:
+    """The ranges of integers that operators are defined for."""
+    found = {}
+    for spec in model.signature.inputs:
+        if spec.name not in domains or spec in floats_of(model):
+            continue
+        low, high = domains[spec.name]
+        limit = limits.get(spec.name, MOST_PIXEL + 1 if spec.element in PIXELS else low + INTEGERS)
+        top = min(high + 1, limit) if isinstance(limit, int | float) else low
+        if top > low:
+            found[spec.name] = (int(low), int(top))
+    return found
 
 
 def _apart(model: Model, states: frozenset[str]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, TensorSpec
+from packager.samples.domains import Interval
 from packager.samples.guess import Guess, Open, Shapes
 from packager.samples.sample import SampleSet, write_arrays
 from packager.vectors import Recipe, generated
@@ -33,23 +34,26 @@ def write_samples(model: Model, known: Open, guess: Guess, folder: Path, *, coun
     for number in range(count):
         made = recipes_of(model, known, guess, number, seed=seed)
         chosen = _chosen_values(model, known, guess, number, seed=seed)
-        arrays = {name: _values(recipe) for name, recipe in made.items()}
+        drawn = {name: _within(each, guess.floats[name]) for name, each in made.items() if name in guess.floats}
+        arrays = {name: _values(recipe) for name, recipe in made.items()} | drawn
         paths.append(folder / f"sample-{number}.npz")
         write_arrays(paths[-1], {spec.name: {**arrays, **chosen}[spec.name] for spec in model.signature.inputs})
-        recipes.append(_numbers(made))
+        recipes.append({name: each for name, each in _numbers(made).items() if name not in drawn})
     about = described(model, guess, count=count, seed=seed)
     return SampleSet(paths=tuple(paths), description=about, recipes=tuple(recipes))
 
 
 def described(model: Model, guess: Guess, *, count: int, seed: int) -> str:
-    """`2 random, seed 0, input_ids 1x64`: the number, the seed and the shapes of inputs with dynamic dimensions."""
+    """`2 random, seed 0, input_ids 1x64`: the number, the seed, the shapes of inputs with dynamic dimensions, and
+    where numbers come from that are not drawn from -1 to 1."""
     each = [shapes_of(model, guess.shapes, number) for number in range(count)]
     chosen = [
         f"{spec.name} {' and '.join(dict.fromkeys('x'.join(map(str, own[index])) for own in each))}"
         for index, spec in enumerate(model.signature.inputs)
         if not spec.is_static
     ]
-    return ", ".join([f"{count} random, seed {seed}", *chosen])
+    drawn = [f"{name} from {low:.3g} to {high:.3g}" for name, (low, high) in guess.floats.items()]
+    return ", ".join([f"{count} random, seed {seed}", *chosen, *drawn])
 
 
 def shapes_of(model: Model, shapes: Shapes, number: int) -> Shapes:
@@ -97,6 +101,13 @@ def _chosen_values(model: Model, known: Open, guess: Guess, number: int, *, seed
         for index, (spec, shape) in enumerate(zip(model.signature.inputs, shapes, strict=True))
         if spec.name in known.chosen
     }
+
+
+def _within(recipe: Recipe, interval: Interval) -> Any:
+    """Numbers of `interval` in place of -1 to 1. No step rounds differently on another machine."""
+    low, high = interval
+    made = generated.values(recipe)
+    return (low + (made.astype("float64") + 1) / 2 * (high - low)).astype(made.dtype)
 
 
 def _values(recipe: Recipe) -> Any:

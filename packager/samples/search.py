@@ -12,7 +12,7 @@ from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model
 from packager.samples.complaint import MAX_SIZE, Complaint, complaint, in_words
 from packager.samples.flow import TABLES, Flow, flow_of
-from packager.samples.guess import CANDIDATE_SIZES, LARGE_SIZES, Guess, Open, first_guesses, open_of
+from packager.samples.guess import CANDIDATE_SIZES, LARGE_SIZES, Guess, Open, first_guesses, floats_of, open_of
 from packager.samples.random import refuse_unfeedable, write_samples
 from packager.samples.sample import SampleSet
 
@@ -28,8 +28,15 @@ INTEGERS = (ElementType.INT64, ElementType.INT32, ElementType.INT16, ElementType
 RANGES = ((1, 2), (0, 1), (1, 9), (16, 17), (64, 65))
 """ranges tried for integers that are not indices: counts, lengths, sizes"""
 
+SPREADS = ((1 / 16, 1.0), (1.0, 2.0), (-1 / 16, 1 / 16))
+"""intervals from which floats are drawn if outputs of the first draw have no numbers: NaN, or no elements"""
+
 Attempt = Callable[[Path, int], str]
 """runs a sample by its number in its set; returns the runtime's error, or an empty text"""
+
+Lost = tuple[int, int]
+"""number of outputs without any finite number on any sample, and of NaN in all outputs"""
+NONE_LOST: Lost = (0, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +64,20 @@ def find(
     count: int,
     seed: int,
     clock: Callable[[], float] = time.monotonic,
+    growing: Sequence[str] = (),
+    lost: Callable[[], Lost] = lambda: NONE_LOST,
 ) -> Found:
     """Finds `count` random samples that `attempt` accepts, in `folder`; the same ones for the same model.
 
-    `attempt` runs `graph`, whose nodes are `marked`.
+    `attempt` runs `graph`, whose nodes are `marked`; `lost` says what the outputs of the samples lack that it accepted
+    last. `growing` are the inputs whose values decide sizes.
 
     Raises ModelError that names the failing node, and the inputs and dimensions that it depends on.
     """
     refuse_unfeedable(model)
     search = Search(
         model=model,
-        known=open_of(model),
+        known=open_of(model, growing),
         flow=flow_of(model, graph),
         attempt=attempt,
         folder=folder,
@@ -75,6 +85,7 @@ def find(
         seed=seed,
         clock=clock,
         end=clock() + LIMIT_S,
+        lost=lost,
     )
     return search.run()
 
@@ -104,6 +115,7 @@ class Search:
     seed: int
     clock: Callable[[], float]
     end: float
+    lost: Callable[[], Lost] = lambda: NONE_LOST
     tried: dict[tuple[object, ...], Tried] = field(default_factory=dict)
 
     def run(self) -> Found:
@@ -128,12 +140,30 @@ class Search:
             return None
         if self.tried and (self.clock() > self.end or len(self.tried) >= MAX_TRIES):
             raise _OverError
-        samples = write_samples(self.model, self.known, guess, self.folder, count=self.count, seed=self.seed)
-        refused = next((text for number, path in enumerate(samples.paths) if (text := self.attempt(path, number))), "")
+        samples, refused = self.draw(guess)
         if not refused:
-            raise _AcceptedError(Found(samples=samples, shapes=guess.shapes, tries=len(self.tried) + 1))
+            raise _AcceptedError(self.with_numbers(guess, samples))
         self.tried[identity] = Tried(guess=guess, complaint=complaint(refused))
         return self.tried[identity]
+
+    def draw(self, guess: Guess) -> tuple[SampleSet, str]:
+        """The samples of `guess`, and the error for the first that is refused."""
+        samples = write_samples(self.model, self.known, guess, self.folder, count=self.count, seed=self.seed)
+        errors = (self.attempt(path, number) for number, path in enumerate(samples.paths))
+        return samples, next(filter(None, errors), "")
+
+    def with_numbers(self, guess: Guess, samples: SampleSet) -> Found:
+        """The samples of `guess`, which is accepted; or others, if fewer numbers of its outputs are lost on those."""
+        best, least, last = guess, self.lost(), guess
+        names = [spec.name for spec in floats_of(self.model) if spec.name not in self.known.chosen]
+        for spread in SPREADS if names and least != NONE_LOST else ():
+            last = replace(guess, floats={**dict.fromkeys(names, spread), **guess.floats})
+            samples, refused = self.draw(last)
+            if not refused and (now := self.lost()) < least:
+                best, least = last, now
+        if best is not last:
+            samples, _ = self.draw(best)
+        return Found(samples=samples, shapes=best.shapes, tries=len(self.tried) + 1)
 
     def repair(self, start: Tried) -> None:
         """Changes a guess for as long as the failing node moves towards the end of the graph."""

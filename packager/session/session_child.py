@@ -3,7 +3,7 @@
 It is started by path, so that the interpreters of `environments` and those of users can run it. The job is JSON: `task`
 and `model`; for `export`, which writes the graph of an ORT-format file unchanged, `output`; for the other tasks also
 `provider`, `provider_options`, `entries` (session configuration), `data_folder` (of external data, or null), `optimize`
-and, if it is not 1, `threads` (0: one per core).
+and, if they are not 1 and unlimited, `threads` (0: one per core) and `limit_s`, the longest time of a run.
 
 `assign` (which nodes does the provider take), `load` and `export` print one JSON line: the task's result, or `{"error":
 text, "is_usable": bool}` if ONNX Runtime refuses, with false if the provider opens no model at all here.
@@ -13,8 +13,8 @@ provider's number of nodes, if ONNX Runtime reports it, the time that opening to
 prints `{"refused": text}` for a model that does not open, `{"idle": text}` for one of which the provider takes no node,
 `{"unusable": text}` if the provider does not work here. Then it reads lines `{"sample": .npz keyed by input name,
 "folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints `{"error": ""}`, or ONNX Runtime's
-refusal of that sample. A line `{"sample": path, "pace": {...}}` asks for the times of that sample: the answer is that
-of `measured` in timing.py.
+refusal of that sample; `over_s` is the limit, if the run took longer. A line `{"sample": path, "pace": {...}}` asks for
+the times of that sample: the answer is that of `measured` in timing.py.
 """
 
 import json
@@ -22,6 +22,7 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping
 from importlib import import_module, metadata
@@ -215,7 +216,9 @@ def serve(job: dict[str, Any], open_model: Opener | None = None) -> None:
         if "pace" in request:
             say(times_of(session, Path(request["sample"]), request["pace"], timing))
         else:
-            say({"error": run_sample(session, Path(request["sample"]), Path(request["folder"]))})
+            limit = Limit(job.get("limit_s"))
+            error = run_sample(session, Path(request["sample"]), Path(request["folder"]), limit)
+            say({"error": error, **({"over_s": limit.seconds} if limit.is_over else {})})
 
 
 def timing_module() -> Any:
@@ -304,13 +307,44 @@ def feed_of(sample: Path) -> dict[str, Any]:
     return {name: array.astype(object) if array.dtype.kind == "U" else array for name, array in feed.items()}
 
 
-def run_sample(session: Any, sample: Path, folder: Path) -> str:
+class Limit:
+    """The longest time of a run: None for any."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        self.options = None if seconds is None else onnxruntime.RunOptions()
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.options and self.options.terminate)
+
+    def run(self, session: Any, feed: dict[str, Any]) -> Any:
+        """The outputs. ONNX Runtime ends between two nodes, and raises, when the time is over."""
+        if self.seconds is None:
+            return session.run(None, feed)
+        timer = threading.Timer(self.seconds, self._end)
+        timer.daemon = True
+        timer.start()
+        try:
+            return session.run(None, feed, self.options)
+        finally:
+            timer.cancel()
+
+    def _end(self) -> None:
+        assert self.options
+        self.options.terminate = True
+
+
+UNLIMITED = Limit()
+
+
+def run_sample(session: Any, sample: Path, folder: Path, limit: Limit = UNLIMITED) -> str:
     """Writes the outputs; returns ONNX Runtime's message if it refuses the sample, else an empty string."""
     import numpy
 
     feed = feed_of(sample)
     try:
-        results = [numpy.asarray(result) for result in session.run(None, feed)]
+        results = [numpy.asarray(result) for result in limit.run(session, feed)]
     except Exception as error:  # numpy raises ValueError for sequences, which are not arrays
         return refusal(error)
     for index, array in enumerate(results):

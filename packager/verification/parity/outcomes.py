@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.graph.weights.streaming import chunks_of
 from packager.runners import Outcome
 
 if TYPE_CHECKING:
@@ -24,3 +25,15 @@ def read_array(path: Path) -> "NDArray[Any]":
     is_large = path.stat().st_size >= MAPPED_FROM_BYTES
     array: NDArray[Any] = numpy.load(path, mmap_mode="r" if is_large else None)
     return array
+
+
+def numbers_in(array: "NDArray[Any]") -> tuple[int, int]:
+    """How many of its values are finite, and how many are NaN; all are finite that are no floats."""
+    import numpy
+
+    if array.dtype.kind != "f":
+        return array.size, 0
+    finite = sum(int(numpy.count_nonzero(numpy.isfinite(chunk))) for chunk in chunks_of(array))
+    if finite == array.size:
+        return finite, 0
+    return finite, sum(int(numpy.count_nonzero(numpy.isnan(chunk))) for chunk in chunks_of(array))

@@ -12,10 +12,11 @@ from packager.core.findings import OutputError
 from packager.core.values import ElementType, Model, TensorSpec, Variant, baseline
 from packager.models.ranges import known_ranges
 from packager.runners import RUNNERS, Outcome, Runnable, Session
-from packager.samples import Found, SampleSet, Source, find, given, marked, typical
+from packager.samples import Found, Lost, SampleSet, Source, find, flow_of, given, growth_of, marked, typical
 from packager.verification.parity.conditioning import Movement, perturbed
+from packager.verification.parity.limits import SizeLimit, size_limit, unlimited
 from packager.verification.parity.metrics import Comparison, difference
-from packager.verification.parity.outcomes import array_of
+from packager.verification.parity.outcomes import array_of, numbers_in
 from packager.verification.parity.runs import Runs, Which
 from packager.verification.parity.scale import Scale, of_range
 from packager.verification.parity.settings import ParitySettings
@@ -25,6 +26,8 @@ AT_ONCE = 2
 """Number of samples that are perturbed together: a model that moves on one moves on others, and opening it takes a
 while."""
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
+RUN_S = 300.0
+"""Time limit of a run on random inputs. Sizes are limited by counts; this ends what no count has foreseen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,15 +144,26 @@ def random_inputs(original: Variant, folder: Path, *, count: int, seed: int, ear
     runs, samples = folder / "original", folder / "samples"
     runs.mkdir(exist_ok=True)
     samples.mkdir(exist_ok=True)
-    opened = graph_of(replace(original, graph=marked(original.graph)), runs)
+    opened = replace(graph_of(replace(original, graph=marked(original.graph)), runs), limit_s=RUN_S)
     (cpu,) = RUNNERS["cpu"]("")
+    growth = growth_of(flow_of(original.model, original.graph))
     with ExitStack() as open_sessions:
         attempts = Attempts(
             open_session=lambda: _session(original, lambda: cpu.open(opened, runs), earlier),
             folder=runs,
             open_sessions=open_sessions,
+            limit=size_limit(original, growth, folder, open_sessions) if growth else unlimited,
         )
-        found = find(original.model, original.graph, attempts, samples, count=count, seed=seed)
+        found = find(
+            original.model,
+            original.graph,
+            attempts,
+            samples,
+            count=count,
+            seed=seed,
+            growing=growth.inputs if growth else (),
+            lost=attempts.lost,
+        )
     return Accepted(found=found, outcomes=tuple(attempts.outcomes[number] for number in range(count)))
 
 
@@ -160,12 +174,15 @@ class Attempts:
     open_session: Callable[[], Session]
     folder: Path
     open_sessions: ExitStack
+    limit: SizeLimit
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     """by the number of the sample, the last of each"""
     session: Session | None = None
 
     def __call__(self, sample: Path, number: int) -> str:
         """The objection to the sample; empty if it runs."""
+        if excess := self.limit(sample):
+            return excess
         if self.session is None:
             self.session = self.open_sessions.enter_context(self.open_session())
         try:
@@ -174,6 +191,14 @@ class Attempts:
             self.session = None
             return error.message
         return self.outcomes[number].error
+
+    def lost(self) -> Lost:
+        """What the outputs of all samples lack."""
+        outcomes = [each for each in self.outcomes.values() if each.outputs]
+        counts = range(len(list(outcomes[0].outputs.glob("*.npy"))) if outcomes and outcomes[0].outputs else 0)
+        each = [[numbers_in(array_of(outcome, index)) for outcome in outcomes] for index in counts]
+        void = sum(not any(finite for finite, _ in output) for output in each)
+        return void, sum(nan for output in each for _, nan in output)
 
 
 def graph_of(original: Variant, folder: Path) -> Runnable:
