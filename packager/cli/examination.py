@@ -126,8 +126,10 @@ def _verdict(parity: "Parity") -> str:
         return "skipped"
     if parity.refusal:
         return "refused"
-    if parity.without_numbers and not parity.over:
-        return "no numbers"
+    if parity.nothing_compared:
+        return "not compared"
+    if parity.is_judged_locally and not parity.over:
+        return "ok by node"
     return f"{parity.max_rel_error:.2g} {'OVER' if parity.over else 'ok'}"
 
 

@@ -170,6 +170,39 @@ class Parity:
         return tuple(each.output for each in self.outputs if not each.number_count)
 
     @property
+    def compared_outputs(self) -> tuple[OutputError, ...]:
+        """Outputs with numbers that were compared, and those that failed."""
+        void = {*self.without_numbers, *self.empty_outputs}
+        return tuple(each for each in self.outputs if each.failure or each.max_abs_error or each.output not in void)
+
+    @property
+    def not_compared(self) -> tuple[str, ...]:
+        """Outputs that are random, and those without a number on any sample: NaN, infinite, or empty."""
+        compared = {each.output for each in self.compared_outputs}
+        return (*self.unstable_outputs, *(each.output for each in self.outputs if each.output not in compared))
+
+    @property
+    def nothing_compared(self) -> str:
+        """Why the comparison says nothing, in words; empty if it does, or did not run."""
+        if not self.has_run or self.compared_outputs or not self.not_compared:
+            return ""
+        return "not compared: on every sample all outputs are NaN, infinite, empty or random"
+
+    @property
+    def result(self) -> str:
+        """The result of a comparison that ran and did not fail, in words."""
+        if self.nothing_compared:
+            return f"{self.nothing_compared} ({self.samples})"
+        if self.is_judged_locally:
+            return (
+                f"compared node by node with {self.against}: its outputs are ill-conditioned on every sample "
+                f"({self.samples})"
+            )
+        names = ", ".join(f"'{each}'" for each in self.not_compared)
+        rest = f"; not compared: {names}" if names else ""
+        return f"equals {self.against} within {self.atol:g} + {self.tolerance:g} x scale ({self.samples}){rest}"
+
+    @property
     def over(self) -> tuple[OutputError, ...]:
         """Outputs that exceed their tolerance."""
         return tuple(output for output in self.outputs if output.failure)

@@ -346,10 +346,10 @@ def parity_entry(parity: Parity) -> dict[str, object]:
                 "worst-sample": each.worst_sample,
                 **({} if each.top1_agreement is None else {"top1-agreement": rounded(each.top1_agreement)}),
             }
-            for each in parity.outputs
+            for each in parity.compared_outputs
         ],
         **({"conditioning": parity.conditioning} if parity.conditioning else {}),
-        "not-compared": list(parity.unstable_outputs),
+        "not-compared": list(parity.not_compared),
     }
 
 

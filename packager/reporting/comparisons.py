@@ -168,7 +168,7 @@ def _facts(parity: ParityEntry) -> Iterator[FactView]:
         yield FactView(label="Conditioning", value=parity.conditioning)
     if parity.not_compared:
         names = ", ".join(parity.not_compared)
-        yield FactView(label="Not compared", value=f"{names}: the original itself gives something else every time")
+        yield FactView(label="Not compared", value=f"{names}: random, or without a number on any sample")
     if parity.reshaped:
         names = ", ".join(parity.reshaped)
         yield FactView(label="Other shapes", value=f"{names}: packages treat their shapes as dynamic")

@@ -95,7 +95,7 @@ def _verdict(report: Report, extras: Extras) -> Verdict:
 
 
 def state(parity: Parity) -> State:
-    if parity.skipped:
+    if parity.skipped or parity.nothing_compared:
         return "skipped"
     if parity.refusal:
         return "refused"
@@ -180,11 +180,11 @@ def _parity(parity: Parity) -> ParityEntry:
         sample_count=parity.sample_count,
         tolerance=parity.tolerance,
         atol=rounded(parity.atol),
-        outputs=tuple(_output(each) for each in parity.outputs),
+        outputs=tuple(_output(each) for each in parity.compared_outputs),
         conditioning=parity.conditioning,
-        not_compared=parity.unstable_outputs,
+        not_compared=parity.not_compared,
         reshaped=parity.reshaped_outputs,
-        skipped=placeless(parity.skipped),
+        skipped=placeless(parity.skipped or parity.nothing_compared),
         refusal=placeless(parity.refusal),
     )
 

@@ -172,7 +172,7 @@ class ParityEntry:
     """consequence of an ill-conditioned original, whose outputs change by more than the tolerance when inputs change in
     their last bits, as text; empty if no sample shows this"""
     not_compared: tuple[str, ...]
-    """outputs that differ between two runs of the original"""
+    """outputs that differ between two runs of the original, or have no number on any sample: NaN, infinite, empty"""
     reshaped: tuple[str, ...]
     """outputs whose actual shape contradicts the declared one"""
     skipped: str

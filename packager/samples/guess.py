@@ -88,16 +88,18 @@ def open_of(model: Model, growing: Sequence[str] = ()) -> Open:
     """`growing` are inputs whose values decide sizes."""
     states, limits = states_of(model), index_limits(model)
     contract = model.contract
-    scales = dict.fromkeys(scale_inputs(model), SCALES)
+    chosen = {**dict.fromkeys(scale_inputs(model), SCALES), **(contract.values if contract else {})}
     domains = domains_of(model)
     floats = {spec.name: domains[spec.name] for spec in floats_of(model) if spec.name in domains}
     likely = dict.fromkeys((_apart(model, states), states))
     return Open(
         layouts=tuple(_layout(model.signature.inputs, each, limits) for each in likely),
         ranges=_ranges(model, domains, limits),
-        floats=tuple({**narrow, **floats} for narrow in _narrow(model, growing)),
+        floats=tuple(
+            {**narrow, **floats} for narrow in _narrow(model, [each for each in growing if each not in chosen])
+        ),
         limits=limits,
-        chosen={**scales, **(contract.values if contract else {})},
+        chosen=chosen,
     )
 
 

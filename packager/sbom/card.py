@@ -198,7 +198,7 @@ def _measured(parities: Sequence[Parity]) -> Iterator[Entry]:
     """Errors of the files against the model, as mobpack measured them: three digits, as more differ by processor."""
     for parity in parities:
         where = f"{parity.variant}, {parity.style}, on {parity.label or parity.runner}; {parity.samples}"
-        for each in parity.outputs:
+        for each in parity.compared_outputs:
             yield {
                 "type": f"largest error of {each.output} against {parity.against}, as share of its scale",
                 "value": f"{each.max_rel_error:.3g}",

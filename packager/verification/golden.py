@@ -193,10 +193,16 @@ class Maker:
         allowed: dict[str, Mapping[str, Allowed]] = {}
         for subject, each in zip(family.subjects, settings, strict=True):
             allowed[subject.sha256] = _proven(subject, each, inputs, self.references, self._new_folder())
+        void = without_numbers(reference)
+        if len(reference.unstable | void) == len(family.original.model.signature.outputs) and void:
+            raise NotGoldenError(
+                f"on {inputs.description}, its outputs are NaN, infinite or empty: nothing to compare a phone with; "
+                "give inputs like the app's with [parity] samples"
+            )
         computed = vectors.Computed(
             samples=reference.samples.paths,
             outputs=tuple(outcome.outputs for outcome in reference.outcomes if outcome.outputs),
-            left_out=reference.unstable,
+            left_out=reference.unstable | void,
             recipes=inputs.recipes,
         )
         about = _about(family, inputs, allowed.values())
@@ -239,6 +245,17 @@ class Maker:
         for number, path in enumerate(paths):
             shutil.copyfile(path, folder / f"{number}.npz")
         return Inputs(folder=folder, description=f"{len(paths)} given")
+
+
+def without_numbers(reference: parity.Reference) -> frozenset[int]:
+    """The outputs that have no finite number on any sample: a phone that fails gives NaN, too."""
+    first = reference.outcomes[0].outputs
+    count = len(list(first.glob("*.npy"))) if first else 0
+    return frozenset(
+        index
+        for index in range(count)
+        if not any(parity.numbers_in(parity.array_of(outcome, index))[0] for outcome in reference.outcomes)
+    )
 
 
 def accepted(original: Variant, seed: int, scratch: Path, runs: parity.Runs) -> Inputs:

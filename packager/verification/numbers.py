@@ -324,6 +324,9 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
             "compared; set [parity] samples to files in which it finds something"
         )
     for output in found.without_numbers:
-        yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"
+        yield (
+            f"model '{found.model}': every number of output '{output}' is NaN or infinite ({found.samples}): it was "
+            "not compared; set [parity] samples to inputs like the app's"
+        )
     for output in found.unstable_outputs:
         yield f"model '{found.model}': output '{output}' is random and was not compared"

@@ -120,7 +120,11 @@ def offer(build: SharedBuild, made: Release, summary: Summary, store: Store) -> 
 def summarized(made: Release) -> Summary:
     """The result of a build in words."""
     compared = [parity for parity in made.report.parities if parity.has_run]
-    worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the scale"
+    errors = [
+        each.max_rel_error for parity in compared if not parity.is_judged_locally for each in parity.compared_outputs
+    ]
+    by_node = "compared node by node" if any(each.is_judged_locally for each in compared) else "not compared"
+    worst = f"{max(errors):.2g} of the scale" if errors else by_node
     rows = (
         (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)
         for each in made.shipped
@@ -134,13 +138,12 @@ def equal(compared: Sequence[Parity]) -> Iterator[str]:
     """The comparisons, those with the same result in one line. Targets may ship the same graph in several formats."""
     found: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
     for each in compared:
-        result = f"{each.against} within {each.atol:g} + {each.tolerance:g} x scale ({each.samples})"
-        found.setdefault((each.label, result), {})[each.model, f"{each.variant}, {each.style}"] = None
+        found.setdefault((each.label, each.result), {})[each.model, f"{each.variant}, {each.style}"] = None
     for (label, result), files in found.items():
         models = ", ".join(dict.fromkeys(model for model, _ in files))
         (_, first), *others = files
         which = f"{len(files)} files" if others else first
-        yield f"{models} ({which}) on {label}: {'equal' if others else 'equals'} {result}"
+        yield f"{models} ({which}) on {label}: {result.replace('equals', 'equal', 1) if others else result}"
 
 
 def left_out(plans: Sequence[Plan]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from packager.samples import sample_files
 from packager.verification.parity.check import Checked, check
 from packager.verification.parity.drawing import REDRAWS, SEEDS, movement
+from packager.verification.parity.outcomes import array_of, numbers_in
 from packager.verification.parity.reference import (
     Accepted,
     Reference,
@@ -31,12 +32,14 @@ __all__ = [
     "Scale",
     "Subject",
     "Tolerance",
+    "array_of",
     "check",
     "default_distance",
     "default_tolerance",
     "graph_of",
     "is_own_original",
     "movement",
+    "numbers_in",
     "random_inputs",
     "run_original",
     "sample_files",
