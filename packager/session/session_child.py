@@ -217,8 +217,8 @@ def serve(job: dict[str, Any], open_model: Opener | None = None) -> None:
             say(times_of(session, Path(request["sample"]), request["pace"], timing))
         else:
             limit = Limit(job.get("limit_s"))
-            error = run_sample(session, Path(request["sample"]), Path(request["folder"]), limit)
-            say({"error": error, **({"over_s": limit.seconds} if limit.is_over else {})})
+            text = run_sample(session, Path(request["sample"]), Path(request["folder"]), limit)
+            say({"error": text, **({"over_s": limit.seconds} if limit.is_over else {})})
 
 
 def timing_module() -> Any:
