@@ -12,6 +12,7 @@ from packager.verification.parity.reference import (
     random_inputs,
     run_original,
 )
+from packager.verification.parity.rows import sorted_outputs
 from packager.verification.parity.runs import Runs
 from packager.verification.parity.scale import NO_RANGE, Scale
 from packager.verification.parity.settings import ParitySettings
@@ -43,4 +44,5 @@ __all__ = [
     "random_inputs",
     "run_original",
     "sample_files",
+    "sorted_outputs",
 ]

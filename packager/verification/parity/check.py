@@ -1,8 +1,9 @@
 """Runs one runner on one file, and compares each sample with the original."""
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.core.errors import ModelError, ToolError
@@ -15,6 +16,7 @@ from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison
 from packager.verification.parity.reference import Reference, References, is_reshaped
+from packager.verification.parity.rows import Rows, rows_of
 from packager.verification.parity.settings import ParitySettings
 from packager.verification.parity.subject import Subject, is_own_original
 
@@ -189,7 +191,7 @@ def _compared(
         for index, spec in enumerate(specs)
         if index not in first.unstable
     ]
-    comparing = Comparing(judges, settings, folder)
+    comparing = Comparing(judges, settings, folder, rows_of(subject.original, settings, first.scales))
     for drawn in _as_needed(comparing, subject.original, settings, references):
         progress(min(drawn.number, len(first.outcomes) - 1), len(first.outcomes))
         try:
@@ -222,12 +224,13 @@ def _refused(session: Session, drawn: Drawn, refusal: str) -> Ran:
 class Comparing:
     """All outputs of a file, and the runner's outputs for the sample with the largest error."""
 
-    def __init__(self, judges: Sequence[Judge], settings: ParitySettings, folder: Path) -> None:
+    def __init__(self, judges: Sequence[Judge], settings: ParitySettings, folder: Path, rows: Rows) -> None:
         self.made = folder / "outputs"
         """folder for the outputs of the next sample"""
         self._judges, self._settings = judges, settings
         self._worst, self._doubtful = (_Worst(folder / name) for name in ("worst", "doubtful"))
         self._ill: list[IllConditioned] = []
+        self._rows, self._folder = rows, folder
         self.made.mkdir()
 
     def lacks(self, wanted: int) -> bool:
@@ -236,8 +239,9 @@ class Comparing:
 
     def take(self, drawn: Drawn, actual: Outcome) -> None:
         share = doubtful = -1.0
+        matched = self._matched(drawn, actual)
         for judge in self._judges:
-            part = judge.part(drawn.expected, actual)
+            part = judge.part(drawn.expected, matched)
             own = self._moves(judge, drawn) if judge.failure(part) and not self._settings.is_recorded else None
             if own:
                 judge.doubt(part, own, drawn.number)
@@ -268,8 +272,16 @@ class Comparing:
             is_judged_locally=is_local,
         )
 
+    def _matched(self, drawn: Drawn, actual: Outcome) -> Outcome:
+        """`actual` with sorted rows in the expected order; recorded outputs are compared as they are."""
+        if self._settings.is_recorded or not self._rows.groups:
+            return actual
+        return self._rows.matched(drawn.expected, actual, Path(tempfile.mkdtemp(dir=self._folder)) / "matched")
+
     def _moves(self, judge: Judge, drawn: Drawn) -> Comparison | None:
-        return judge.moves(drawn.expected, drawn.perturbed())
+        moved = drawn.perturbed()
+        outcomes = tuple(self._matched(drawn, each) for each in moved.outcomes)
+        return judge.moves(drawn.expected, replace(moved, outcomes=outcomes))
 
 
 class _Worst:

@@ -17,6 +17,7 @@ from packager.verification.parity.conditioning import Movement, perturbed
 from packager.verification.parity.limits import SizeLimit, size_limit, unlimited
 from packager.verification.parity.metrics import Comparison, difference
 from packager.verification.parity.outcomes import array_of, numbers_in
+from packager.verification.parity.rows import rows_of
 from packager.verification.parity.runs import Runs, Which
 from packager.verification.parity.scale import Scale, of_range
 from packager.verification.parity.settings import ParitySettings
@@ -26,6 +27,8 @@ AT_ONCE = 2
 """Number of samples that are perturbed together: a model that moves on one moves on others, and opening it takes a
 while."""
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
+NEAR = 5e-2
+"""Share of the scale up to which rows of a variant are the same rows: where they are sorted by a score."""
 RUN_S = 300.0
 """Time limit of a run on random inputs. Sizes are limited by counts; this ends what no count has foreseen."""
 
@@ -115,7 +118,7 @@ class References:
         if not is_own_original(variant):
             return None
         if reference not in self.compared:
-            self.compared[reference] = _beside(variant.model, reference, self._new_folder(), self.runs)
+            self.compared[reference] = _beside(variant, reference, self._new_folder(), self.runs)
         return self.compared[reference]
 
 
@@ -248,14 +251,18 @@ def _perturbed(original: Variant, samples: Sequence[Path], folder: Path) -> Sequ
     return list(model.movements(samples, folder / "run")) if model else [Movement()] * len(samples)
 
 
-def _beside(model: Model, reference: Reference, folder: Path, runs: Runs) -> Beside:
+def _beside(variant: Variant, reference: Reference, folder: Path, runs: Runs) -> Beside:
+    model = variant.model
     outcomes = run_original(baseline(model), reference.samples, folder, runs)
     if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
         raise ParityError(
             f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",
             hint="give inputs that it takes with [parity] samples",
         )
-    return Beside(outcomes=outcomes, errors=tuple(_errors(model, outcomes, reference)))
+    rows = rows_of(baseline(model), ParitySettings(tolerance=NEAR), scales_of(model, outcomes))
+    pairs = enumerate(zip(outcomes, reference.outcomes, strict=True))
+    matched = tuple(rows.matched(before, after, folder / f"matched-{number}") for number, (before, after) in pairs)
+    return Beside(outcomes=outcomes, errors=tuple(_errors(model, outcomes, replace(reference, outcomes=matched))))
 
 
 def scales_of(model: Model, outcomes: Sequence[Outcome]) -> tuple[Scale, ...]:
