@@ -547,3 +547,48 @@ def test_a_model_with_vectors_for_some_of_its_files_only_has_no_self_test(folder
     sources = target.render(view)
     assert not [each.path for each in view.assets if each.path.endswith(".safetensors")]
     assert not any("selfTest" in text or path.name == "SelfTest.kt" for path, text in sources.texts.items())
+
+
+@processes
+def test_outputs_without_numbers_are_in_no_vector(folder: Path) -> None:
+    nan = "n = Abs (x) m = Neg (n) s = Sub (m, one) y = Log (s)"
+    weights = {"one": numpy.array(1, numpy.float32)}
+    both = onnx_model(f"(float[4] x) => (float[4] y, float[4] z) {{ {nan} z = Relu (x) }}", weights=weights)
+    found, warnings = made(folder, planned(folder, both, name="half_nan"))
+    assert [list(sample.outputs) for sample in only(found).samples] == [["z"], ["z"]]
+    assert warnings == []
+    alone = onnx_model(f"(float[4] x) => (float[4] y) {{ {nan} }}", weights=weights)
+    found, (warning,) = made(folder, planned(folder, alone, name="all_nan"))
+    assert found == {}
+    assert "its outputs are NaN, infinite or empty: nothing to compare a phone with" in warning
+
+
+@processes
+def test_numbers_of_a_domain_travel_themselves(folder: Path) -> None:
+    logarithm = onnx_model("(float[64] x, float[64] z) => (float[64] y) { a = Log (x) y = Add (a, z) }")
+    found, warnings = made(folder, planned(folder, logarithm, name="logarithm"))
+    assert warnings == []
+    for sample in only(found).samples:
+        assert list(sample.recipes) == ["z"]
+        values = vectors.inputs_of(only(found), sample)["x"]
+        assert values.min() > 0
+        assert numpy.isfinite(vectors.outputs_of(only(found), sample)["y"]).all()
+
+
+@processes
+def test_rows_that_a_phone_may_swap_are_in_no_vector(folder: Path) -> None:
+    sorted_rows = """s = Mul (x, big) w = Sin (s) t = Mul (w, small) top, i = TopK (t, k) boxes = Gather (anchors, i)"""
+    weights = {
+        "big": numpy.array(1e7, numpy.float32),
+        "small": numpy.array(1e-6, numpy.float32),
+        "k": numpy.array([50]),
+        "anchors": weight(200, 4),
+    }
+    text = f"(float[200] x) => (float[50, 4] boxes, float[200] z) {{ {sorted_rows} z = Relu (x) }}"
+    found, warnings = made(folder, planned(folder, onnx_model(text, weights=weights), name="detector"))
+    assert warnings == []
+    assert [list(sample.outputs) for sample in only(found).samples] == [["z"], ["z"]]
+    text = text.replace(", float[200] z", "").replace(" z = Relu (x)", "")
+    found, (warning,) = made(folder, planned(folder, onnx_model(text, weights=weights), name="only_boxes"))
+    assert found == {}
+    assert "a phone may give them in another order, so there is nothing to test" in warning
