@@ -532,7 +532,7 @@ def test_a_package_carries_its_vectors_as_assets_and_its_classes_know_them(folde
     assert asset.file.stat().st_size == asset.size_bytes
     (text,) = [text for path, text in sources.texts.items() if path.name == "M.kt"]
     assert asset.sha256 in text
-    assert "public fun selfTest(): SelfTest" in text
+    assert "public suspend fun selfTest(): SelfTest" in text
     assert any(path.name == "SelfTest.kt" for path in sources.texts)
     assert any(str(path).endswith(asset.path) for path in sources.files)
 

@@ -44,8 +44,8 @@ def detector(end: str, *, batch: int = 1) -> onnx.ModelProto:
     text = f"(float[BATCH,3,32,32] images) => ({outputs}) {{ {SCORES} {nodes} }}".replace("BATCH", str(batch))
     grid = numpy.stack(numpy.meshgrid(numpy.arange(16), numpy.arange(16)), -1).reshape(-1, 2).astype("f4") * 20
     weights = {
-        "w1": weight(16, 3, 3, 3) / numpy.float32(5),
-        "w2": weight(1, 16, 3, 3, seed=1) / numpy.float32(4),
+        "w1": numpy.divide(weight(16, 3, 3, 3), 5, dtype="f4"),
+        "w2": numpy.divide(weight(1, 16, 3, 3, seed=1), 4, dtype="f4"),
         "amp": numpy.float32(1e4),
         "small": numpy.float32(1e-3),
         "one": numpy.float32(1),
