@@ -413,7 +413,7 @@ def names() -> None:
         "initializers of one name",
         "(float[4] x) => (float[4] y) { y = Add (x, w) }",
         weights={"w": weight(4)},
-        add=lambda model: model.graph.initializer.append(model.graph.initializer[0]),
+        add=lambda model: model.graph.initializer.append(numpy_helper.from_array(weight(4, seed=1), "w")),
         early="w initializer name is not unique",
     )
     case("values of one name", two.replace("a = ", "y = ").replace("(a)", "(x)"), early="SSA")

@@ -33,12 +33,19 @@ class Onnx:
         import onnx
         from google.protobuf.message import DecodeError
 
+        from packager.models.ends import complete
+        from packager.models.repairing import repair
+        from packager.rewriting.order import sort_nodes
+
         try:
             proto = onnx.load(source.path)
         except DecodeError as error:
             raise ModelError(f"{source.text}: not an ONNX model", hint="it is damaged, or has a wrong name") from error
         if not proto.graph.node:
             raise ModelError(f"{source.text}: not an ONNX model (no graph in it)", hint="give an .onnx file")
+        repair(proto, source.path)
+        sort_nodes(proto)
+        complete(proto, source.path, {})
         return OldModel(proto=proto, path=source.path)
 
 

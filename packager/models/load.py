@@ -12,7 +12,9 @@ from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model, data_folder
 from packager.graph import traversal
 from packager.models import functions, joining, merging, opsets, shapes, signature, skeleton, weights
+from packager.models.ends import complete
 from packager.models.renaming import rename
+from packager.models.repairing import repair
 from packager.models.traits import traits
 from packager.models.zero_points import write_zero_points
 from packager.rewriting.finishing import free_initializers
@@ -61,6 +63,7 @@ def load(
     if len(proto.graph.node) > MANY:
         announce(f"{path.name} has {len(proto.graph.node):,} nodes: reading them takes a while")
     data_files = weights.resolve_external_data(proto, path)
+    repaired = repair(proto, path)
     if with_past:
         data_files = tuple(sorted({*data_files, *_merge(proto, with_past, path, f"model.{name}.with-past")}))
     if encoder:
@@ -68,9 +71,10 @@ def load(
     settle(proto, data_folder(path))
     lowered = opsets.lower_ir_version(proto)
     sort_nodes(proto)
+    shapes.forget_unknown(proto)
+    repaired += complete(proto, path, _by_old_names(fixed or {}, renamed or {}))
     check(proto, path)
     write_zero_points(proto)
-    shapes.forget_unknown(proto)
     rename(proto, renamed or {}, f"[model.{name}.rename]")
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
     inferred = shapes.infer_shapes(proto)
@@ -92,7 +96,14 @@ def load(
     )
     random = ", ".join(model.random_operators)
     drawn = f"the model draws random numbers ({random}): its outputs differ from run to run" if random else ""
-    return replace(model, notes=tuple(note for note in (lowered, drawn) if note))
+    mended = f"the model was repaired: {'; '.join(repaired)}" if repaired else ""
+    return replace(model, notes=tuple(note for note in (lowered, mended, drawn) if note))
+
+
+def _by_old_names(fixed: shapes.Shapes, renamed: "Mapping[str, str]") -> shapes.Shapes:
+    """`fixed` by the names that inputs have in the file."""
+    old = {new: name for name, new in renamed.items()}
+    return {old.get(name, name): size for name, size in fixed.items()}
 
 
 def imported_from(proto: "ModelProto") -> str:
@@ -124,6 +135,7 @@ def _other(file: Path, path: Path, where: str) -> "tuple[ModelProto, tuple[Path,
     other = parse(skeleton.read_skeleton(file), file)
     functions.refuse_endless(other, file)
     files = weights.resolve_external_data(other, file)
+    repair(other, file)
     return other, (file.resolve(), *files)
 
 
