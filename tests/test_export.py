@@ -5,6 +5,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import onnx
@@ -19,6 +20,7 @@ from packager.workflows.conversion.comparison import Recorded
 from packager.workflows.export import Axis, Request, steps
 from packager.workflows.export.failures import users_module
 from packager.workflows.export.request import Job, parse_dynamic
+from packager.workflows.export.tracing import in_words
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.forks import forked
 
@@ -121,6 +123,23 @@ def traced(folder: Path) -> Path:
     onnx.external_data_helper.convert_model_to_external_data(proto, location="graph.onnx.data", size_threshold=0)
     onnx.save_model(proto, folder / "graph.onnx")
     return folder / "graph.onnx"
+
+
+def test_a_line_of_a_package_is_named_where_none_is_the_users(tmp_path: Path) -> None:
+    """PyTorch notes where it traced a node that it cannot translate: in its messages, or with the node."""
+    of_package = 'File "/v/lib/site-packages/vision/ops.py", line 3, in nms\n    return op(x)\n'
+    of_user = f'File "{tmp_path / "nets.py"}", line 7, in forward\n    return nms(x)\n'
+    assert in_words(RuntimeError(of_package), tmp_path).message.splitlines()[1:] == [
+        "  site-packages/vision/ops.py, line 3, in nms: return op(x)"
+    ]
+
+    def translate(node: object) -> None:
+        raise RuntimeError("No ONNX function found for <OpOverload(op='vision.nms', overload='default')>")
+
+    with pytest.raises(RuntimeError) as raised:
+        translate(SimpleNamespace(stack_trace=of_user + of_package))
+    message = in_words(raised.value, tmp_path).message
+    assert message == "PyTorch has no ONNX operator for vision.nms\n  nets.py, line 7, in forward: return nms(x)"
 
 
 def test_a_graph_is_written_as_one_file_without_the_places_it_was_made_at(tmp_path: Path) -> None:

@@ -138,7 +138,10 @@ MISTAKES = {
         "ModelError",
         "branches on the values of a tensor, which a graph cannot express\n  nets.py, line N, in",
     ),
-    "untranslatable": ("ModelError", "PyTorch has no ONNX operator for aten._linalg_svd"),
+    "untranslatable": (
+        "ModelError",
+        "no ONNX operator for aten._linalg_svd\n  nets.py, line N, in forward: return torch.linalg.svd(x)[0]",
+    ),
     "dynamic fixed": ("ModelError", "the module fails on batch = 5"),
     "gives_number": ("ModelError", "output 'size' of the module is a int, not a tensor"),
     "gives_complex": ("ModelError", "output 'spectrum' is complex64, which mobile APIs do not support"),

@@ -2,19 +2,34 @@
 
 import re
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from packager.core.errors import MobpackError, ModelError
 from packager.workflows.export.factory import Tensors
-from packager.workflows.export.failures import own_lines
+from packager.workflows.export.failures import is_own, own_lines
 from packager.workflows.export.preparing import Prepared
 from packager.workflows.export.request import Axis, Job
 
 DATA_DEPENDENT = ("GuardOnDataDependentSymNode", "UserError", "Unsupported", "DataDependentOutputException")
 """PyTorch's errors for code that branches on tensor values"""
 NO_TRANSLATION = re.compile(r"No ONNX function found for <OpOverload\(op='([^']+)'")
+
+LINE = re.compile(r'File "([^"]+)", line (\d+), in (\w+)\n\s+(.+)')
+"""A line of code in PyTorch's messages."""
+
+
+class Quoted(NamedTuple):
+    """A line of code, as PyTorch quotes it."""
+
+    file: str
+    line: str
+    function: str
+    code: str
+
+    def words(self, file: str) -> str:
+        return f"  {file}, line {self.line}, in {self.function}: {self.code}"
 
 
 def traced(prepared: Prepared, axes: Sequence[Axis], example: Tensors, job: Job) -> Any:
@@ -47,7 +62,8 @@ def in_words(error: BaseException, folder: Path) -> ModelError:
     """A failure of torch.onnx.export in one sentence, followed by the user's own lines."""
     chain = list(_causes(error))
     root = chain[-1]
-    own = next((lines for each in reversed(chain) if (lines := own_lines(each, folder))), _quoted(chain, folder))
+    own = next((lines for each in reversed(chain) if (lines := own_lines(each, folder))), [])
+    own = own or _quoted(map(str, chain), folder) or _quoted(_noted(chain), folder)
     text = "\n".join(map(str, chain))
     kind = {type(each).__name__ for each in chain}
     if found := NO_TRANSLATION.search(text):
@@ -80,14 +96,25 @@ def _last(error: BaseException) -> str:
     return traceback.format_exception_only(error)[-1 if not str(error) else 0].strip().splitlines()[0]
 
 
-def _quoted(chain: Sequence[BaseException], folder: Path) -> list[str]:
-    """The user's lines that PyTorch quotes in its messages, used when it has no traceback of them."""
+def _noted(chain: Sequence[BaseException]) -> Iterator[str]:
+    """What PyTorch noted where it traced the node that it could not translate: it is in no message."""
     for each in chain:
-        found = re.findall(r'File "([^"]+)", line (\d+), in (\w+)\n\s+(.+)', str(each))
-        own = [match for match in found if Path(match[0]).is_relative_to(folder)]
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            if trace := getattr(frame.f_locals.get("node"), "stack_trace", None):
+                yield str(trace)
+
+
+def _quoted(texts: Iterable[str], folder: Path) -> list[str]:
+    """The user's lines that PyTorch quotes, used when it has no traceback of them; if none is the user's, the innermost
+    one of a package."""
+    others: list[str] = []
+    for text in texts:
+        found = [Quoted(*each) for each in LINE.findall(text)]
+        own = [each for each in found if is_own(each.file, folder)]
         if own:
-            return [f"  {Path(f).relative_to(folder)}, line {line}, in {name}: {code}" for f, line, name, code in own]
-    return []
+            return [each.words(str(Path(each.file).relative_to(folder))) for each in own]
+        others = others or [each.words("/".join(Path(each.file).parts[-3:])) for each in found[-1:]]
+    return others
 
 
 def _dynamic(name: str, axes: Sequence[Axis]) -> dict[int, Any]:
