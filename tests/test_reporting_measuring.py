@@ -1,6 +1,6 @@
 """Measurements of layers and latency: made once, and shared by the report and a build's gate."""
 
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
@@ -52,9 +52,8 @@ def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> N
     store, console = Store(tmp_path / "store"), Steps()
     recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
     made = build_variant(model, "int8", recipe, store, console)
-    with suppress(GateError):  # it may be slower on a busy machine
-        require_gain(made, store, console)
-    timed = [title for title in console.titles if title.startswith("measure latency")]
+    require_gain(made)
+    assert not [title for title in console.titles if title.startswith("measure latency")], "size alone decides"
     found = measured([made], store, console)
     (layers,) = found.layers.values()
     assert list(found.layers) == [("net", "int8")]
@@ -65,8 +64,16 @@ def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> N
     assert row.latency.float_ms > 0
     assert row.latency.quantized_ms > 0
     assert measured([made], store, console) == found  # times differ from run to run
-    assert [title for title in console.titles if title.startswith("measure latency")] == timed
-    assert len(timed) == 1
+    assert len([title for title in console.titles if title.startswith("measure latency")]) == 1
+
+
+def test_a_build_judges_a_variant_by_its_size_alone(model: Model, tmp_path: Path) -> None:
+    """Whatever the machine measures."""
+    recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
+    made = build_variant(model, "int8", recipe, Store(tmp_path / "store"), Steps())
+    smaller = replace(model, size_bytes=1)
+    with pytest.raises(GateError, match=r"is not smaller than the model: .* times the size"):
+        require_gain(replace(made, variant=replace(made.variant, model=smaller)))
 
 
 def test_the_models_own_numbers_are_compared_with_nothing(model: Model, tmp_path: Path) -> None:

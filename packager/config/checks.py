@@ -78,6 +78,6 @@ class CheckTable(Strict):
     min_share: Annotated[float, Field(ge=0, le=1)] | None = None
     """smallest allowed share of the MACs that a provider runs, 0 to 1"""
     gain: Literal["require", "skip"] = "require"
-    """`require` rejects a quantized variant that is neither smaller nor faster than its model on this machine"""
+    """`require` rejects a quantized variant that is not smaller than its model"""
     kernels: Literal["require", "skip"] = "require"
     """`require` proves that every file loads in the runtime that ships; `skip` omits this proof"""

@@ -251,7 +251,7 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
 
 
 def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> BuiltVariant:
-    """Makes the variant `name`. Raises GateError for one that is neither smaller nor faster than the model, ModelError
+    """Makes the variant `name`. Raises GateError for one that is not smaller than the model, ModelError
     for a model that cannot be quantized."""
     try:
         made = build_variant(model, name, config.quantizer_of(name), store, console)
@@ -261,7 +261,7 @@ def make_variant(model: Model, name: str, config: Config, store: Store, console:
         raise ModelError(f"{which}{error.message}", hint=error.hint) from error
     require_budget(made, console)
     if config.check.gain != "skip":
-        require_gain(made, store, console)
+        require_gain(made)
     warn_of_overflows(made, None, store, console)
     return made
 

@@ -25,29 +25,33 @@ class Sizes:
         """Quantized size over float size: 0.25 is a quarter."""
         return self.quantized_bytes / self.float_bytes if self.float_bytes else 1.0
 
+    @property
+    def is_smaller(self) -> bool:
+        return self.ratio < 1 - SHAVING
+
+    @property
+    def words(self) -> str:
+        return f"{size(self.float_bytes)} becomes {size(self.quantized_bytes)}, {self.ratio:.2f} times the size"
+
 
 def gate(sizes: Sizes, latency: Latency | None, *, is_forced: bool = False) -> tuple[str, ...]:
     """Sentences about a variant of these `sizes`; none if it is both smaller and faster.
 
     Raises GateError if it is neither, unless `is_forced`. Without a measured latency, size decides.
     """
-    is_smaller = sizes.ratio < 1 - SHAVING
+    is_smaller = sizes.is_smaller
     ratio = latency.ratio if latency else 1.0  # 1.0 if the measurement was skipped
     is_faster, is_slower = ratio < 1 - NOISE, ratio > 1 + NOISE
     if not is_smaller and not is_faster:
-        refusal = f"the quantized variant is neither smaller ({_of_size(sizes)}) nor faster ({_of_time(latency)})"
+        refusal = f"the quantized variant is neither smaller ({sizes.words}) nor faster ({_of_time(latency)})"
         if not is_forced:
             raise GateError(refusal, hint="ship the float model, try another quantizer, or force it")
         return (f"{refusal}; it is shipped because it was forced",)
     if is_smaller and is_slower:
-        return (f"the quantized variant is smaller ({_of_size(sizes)}) and slower ({_of_time(latency)})",)
+        return (f"the quantized variant is smaller ({sizes.words}) and slower ({_of_time(latency)})",)
     if is_faster and not is_smaller:
-        return (f"the quantized variant is faster ({_of_time(latency)}) and not smaller ({_of_size(sizes)})",)
+        return (f"the quantized variant is faster ({_of_time(latency)}) and not smaller ({sizes.words})",)
     return ()
-
-
-def _of_size(sizes: Sizes) -> str:
-    return f"{size(sizes.float_bytes)} becomes {size(sizes.quantized_bytes)}, {sizes.ratio:.2f} times the size"
 
 
 def _of_time(latency: Latency | None) -> str:
