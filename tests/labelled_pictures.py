@@ -61,6 +61,11 @@ def normalized(pixels: Pixels) -> Floats:
     return numpy.ascontiguousarray(scaled.transpose(2, 0, 1)[None], numpy.float32)
 
 
+def scaled(pixels: Pixels, factor: float = 1 / 255, offset: float = 0.0) -> Floats:
+    """float32 [1, 3, height, width]: pixels times `factor`, plus `offset`."""
+    return numpy.ascontiguousarray(pixels.transpose(2, 0, 1)[None] * factor + offset, numpy.float32)
+
+
 def _weights() -> dict[str, numpy.typing.NDArray[numpy.generic]]:
     generator = numpy.random.default_rng(1)
     return {
@@ -72,12 +77,13 @@ def _weights() -> dict[str, numpy.typing.NDArray[numpy.generic]]:
 
 
 @cache
-def classifier() -> onnx.ModelProto:
-    """image float32 [1, 3, 32, 32], normalized -> logits [1, 10]. Its last layer is fitted to 1,000 pictures."""
+def classifier(prepare: Callable[[Pixels], Floats] = normalized) -> onnx.ModelProto:
+    """image float32 [1, 3, 32, 32], as `prepare` makes it -> logits [1, 10]. Its last layer is fitted to 1,000
+    pictures."""
     features = onnx_model(FEATURES, weights=_weights())
     session = onnxruntime.InferenceSession(features.SerializeToString())
     seen = pictures(1000, 3)
-    rows = numpy.concatenate([session.run(None, {"image": normalized(pixels)})[0] for pixels, _ in seen])
+    rows = numpy.concatenate([session.run(None, {"image": prepare(pixels)})[0] for pixels, _ in seen])
     wanted = numpy.eye(CLASSES)[[label for _, label in seen]]
     mean, spread = rows.mean(0), rows.std(0) + 1e-6
     head, bias = _fitted((rows - mean) / spread, wanted)

@@ -15,7 +15,7 @@ from packager.files.store import Store
 from packager.quantization.ranges import read_samples
 from packager.quantizers import Calibration
 from packager.workflows.project_samples import by_contract
-from tests.labelled_pictures import MEAN, STD, accuracy, classifier, folder_of, pictures
+from tests.labelled_pictures import MEAN, STD, Floats, Pixels, accuracy, classifier, folder_of, pictures, scaled
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.test_cli import Mobpack, mobpack
 
@@ -146,6 +146,22 @@ def test_pictures_that_the_model_normalizes_itself_are_taken_as_they_are(tmp_pat
     warnings = read(preceded(*OF_SHARES[which]), source)
     assert [each for each in warnings if "pictures are scaled by 1/255, RGB, 32 x 32" in each]
     assert len(warnings) == 1
+
+
+def test_answers_that_say_much_less_than_in_another_usual_conversion_are_refused(tmp_path: Path) -> None:
+    """The same net, fitted to numbers from 0 to 1 and from -1 to 1: the second gives several classes for either."""
+    source = folder_of(tmp_path / "calib")
+    assert len(read(classifier(scaled), source)) == 1
+    centred = classifier(from_minus_1_to_1)
+    assert accuracy(centred, 100, 9, from_minus_1_to_1) > 0.95
+    assert accuracy(centred, 100, 9, scaled) < 0.2
+    with pytest.raises(ConfigError, match="answers on them say little") as caught:
+        read(centred, source)
+    assert "'calibration.image.mean=[0.5]' --set 'calibration.image.std=[0.5]' the answers on the" in str(caught.value)
+
+
+def from_minus_1_to_1(pixels: Pixels) -> Floats:
+    return scaled(pixels, 2 / 255, -1.0)
 
 
 def test_few_pictures_of_one_class_are_no_reason_to_refuse(tmp_path: Path) -> None:

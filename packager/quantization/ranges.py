@@ -78,7 +78,13 @@ def read_samples(
         raise ConfigError(f"calibration samples of model '{model.name}': {first.text}{more}", hint=first.hint)
     for problem in inspection.problems:
         console.warn(f"calibration samples of model '{model.name}': {problem.text}")
-    if assumption := assumed(samples_of.source_of(settings.samples, model, how)):
+    source = samples_of.source_of(settings.samples, model, how)
+    if source.raw and (settings.image.is_stated or settings.audio.is_stated):
+        console.warn(
+            f"calibration samples of model '{model.name}': the contract converts them, so calibration.image and "
+            "calibration.audio have no effect"
+        )
+    if assumption := assumed(source):
         console.warn(f"calibration samples of model '{model.name}': {assumption.sentence}")
         is_classifier = metric == "top1"
         refuse_meaningless(model, assumption, inspection.fingerprint, store, console, is_classifier=is_classifier)
