@@ -26,7 +26,7 @@ from packager.environments.android import ProbeJob
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
-from packager.verification.partition.report import partitions
+from packager.verification.partition import report
 
 REPEATS, WARM_RUNS = 5, 10
 MORE = (
@@ -56,7 +56,7 @@ def measured(subject: Subject, folder: Path) -> Row | None:
     planned = plan.make(baseline(model), Android(providers=("xnnpack",)), Store(folder / "store"), lambda text: None)
     scratch = folder / "asked"
     scratch.mkdir()
-    (partition,) = partitions(planned, scratch)
+    (partition,) = report.measured(planned, scratch)
     if partition.refusal or partition.skipped:
         return None
     inputs = list(random_inputs(model, folder))

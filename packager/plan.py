@@ -152,7 +152,11 @@ def _planner(
 
 
 def _left_out(weighed: Sequence[Weighed]) -> Iterator[LeftOut]:
-    return (LeftOut(provider=each.provider, reason=each.reason) for each in weighed if not each.is_worth)
+    return (
+        LeftOut(provider=each.provider, reason=each.reason, is_named=each.is_named, is_refused=each.is_refused)
+        for each in weighed
+        if not each.is_worth
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     saved(folder / "coarse.onnx", onnx_model(COARSE))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setenv("XDG_CACHE_HOME", str(empty_cache(folder / ".cache")))
+        patch.setenv("XDG_CACHE_HOME", str(empty_cache(folder / ".cache", without=("webgpu",))))
         yield folder
 
 
@@ -198,27 +198,24 @@ def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
     assert document["warnings"] == []
 
 
-def test_json_says_what_each_provider_takes_or_why_nobody_knows(document: dict[str, Any]) -> None:
+def test_json_says_what_each_provider_takes(document: dict[str, Any]) -> None:
     coreml, xnnpack = document["partitions"]
     assert (coreml["provider"], coreml["measured"], coreml["taken"], coreml["nodes"]) == ("coreml", False, 3, 4)
     assert (coreml["partitions"], coreml["share"]) == (2, 1.0)
     (left,) = coreml["left"]
     assert (left["operator"], left["count"], left["example"]) == ("Einsum", 1, "odd")
-    assert (xnnpack["provider"], xnnpack["skipped"]) == (
-        "xnnpack",
-        "ONNX Runtime records nothing about ORT-format files",
-    )
-    assert "share" not in xnnpack
+    assert (xnnpack["provider"], xnnpack["measured"], xnnpack["nodes"]) == ("xnnpack", False, 3)
 
 
-def test_a_provider_that_nobody_could_ask_is_said_to_be_skipped(checked: Answer, mobpack: Mobpack) -> None:
-    answer = mobpack("check", "net.onnx", "-t", "ios", *WITH_XNNPACK)
+WITHOUT_RULES = ("-t", "android", "--set", 'target.android.providers=["webgpu"]')
+UNKNOWN = "webgpu is not predicted: it is measured where `mobpack doctor --install webgpu` has been run"
+
+
+def test_a_provider_without_rules_is_said_to_be_skipped(checked: Answer, mobpack: Mobpack) -> None:
+    answer = mobpack("check", "net.onnx", *WITHOUT_RULES)
     assert answer.code == 0
-    assert "not examined: ONNX Runtime records nothing about ORT-format files" in words(answer.out)
-    assert (
-        "skipped: partitions of net for xnnpack on ios: ONNX Runtime records nothing about ORT-format files"
-        in words(answer.err)
-    )
+    assert f"not examined: {UNKNOWN}" in words(answer.out)
+    assert f"skipped: partitions of net for webgpu on android: {UNKNOWN}" in words(answer.err)
 
 
 @pytest.mark.parametrize(
@@ -263,12 +260,12 @@ def test_a_gate_of_the_project_counts_and_the_command_line_goes_before_it(checke
 
 
 def test_a_provider_of_which_nothing_is_known_passes_no_gate(checked: Answer, mobpack: Mobpack) -> None:
-    answer = mobpack("check", "net.onnx", "-t", "ios", *WITH_XNNPACK, "--fail-on", "min-share=0", "--json")
+    answer = mobpack("check", "net.onnx", *WITHOUT_RULES, "--fail-on", "min-share=0", "--json")
     assert answer.code == 6
     assert json.loads(answer.out)["error"] == {
-        "message": "model 'net' on ios, xnnpack: no result for the gate: "
-        "ONNX Runtime records nothing about ORT-format files",
-        "hint": "install what is missing, or drop the gate",
+        "message": "nothing would examine webgpu on android, as --strict and --fail-on ask: "
+        "not installed: run `mobpack doctor --install webgpu`",
+        "hint": "do as it says, or leave webgpu out of the target's providers",
         "exit-code": 6,
     }
 

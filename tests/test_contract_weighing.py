@@ -1,6 +1,5 @@
 """A contract changes nothing about a provider: eight small nets are judged with and without one."""
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -17,14 +16,13 @@ from packager.graph.view import Graph
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.target import Target
-from packager.verification.partition import coreml, nnapi
+from packager.verification.partition import coreml, nnapi, xnnpack
 from packager.verification.partition.kernels import graph_of
 from packager.verification.partition.own import own_part
 from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
 from packager.verification.partition.rules import Prediction
 from packager.verification.partition.weighing import weigh
 from tests.contract_nets import NETS, model
-from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
@@ -34,7 +32,11 @@ TARGETS: Mapping[str, Target] = {
     "coreml": Ios(providers=("coreml",)),
     **{n: Android(providers=(n,)) for n in ("nnapi", "xnnpack")},
 }
-RULES: Mapping[str, Callable[[Graph], Prediction]] = {"coreml": coreml.predict, "nnapi": nnapi.predict}
+RULES: Mapping[str, Callable[[Graph], Prediction]] = {
+    "coreml": coreml.predict,
+    "nnapi": nnapi.predict,
+    "xnnpack": xnnpack.predict,
+}
 SHIPPED = {"ViT": True, "U-Net": True, "GRU": False, "siamese": False, "text": False, "classifier": False,
            "detector": True, "audio": False}  # fmt: skip
 """By Core ML: those with more than 120 million MACs in each call."""
@@ -65,7 +67,7 @@ def asked(planned: Planned, folder: Path) -> Asked:
 
     @cache
     def found(name: str, provider: str, has_contract: bool) -> Partition:
-        (only,) = partitions(planned(name, provider, has_contract), Path(tempfile.mkdtemp(dir=folder)))
+        (only,) = partitions(planned(name, provider, has_contract))
         return only
 
     return found
@@ -75,13 +77,11 @@ def first(made: Plan) -> Graph:
     return graph_of(made.choices[0].compiled)
 
 
-@pytest.mark.parametrize("provider", [*RULES, pytest.param("xnnpack", marks=pytest.mark.environments)])
+@pytest.mark.parametrize("provider", RULES)
 @pytest.mark.parametrize("name", NETS)
 def test_the_verdict_is_the_same_with_and_without_a_contract(
     name: str, provider: str, planned: Planned, asked: Asked
 ) -> None:
-    if provider not in RULES:
-        have("android")
     alone, found = asked(name, provider, False), asked(name, provider, True)
     assert (alone.skipped, alone.refusal) == ("", "")
     assert (alone.added_count, found.added_count > 50) == (0, True)

@@ -13,7 +13,7 @@ from packager.core.findings import Partition
 from packager.core.values import baseline
 from packager.files.store import Store
 from packager.targets.android import Android
-from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
+from packager.verification.partition.report import Gates, enforce_partition_gates, measured, partitions
 from tests.onnx_text import loaded, onnx_model
 from tests.toolchain.environments import have
 from tests.toolchain.forks import forked
@@ -64,12 +64,15 @@ def quantized_softmax(scale: float) -> ModelProto:
 
 
 def split(model: ModelProto, provider: str, folder: Path, *, form: Literal["auto", "onnx"] = "auto") -> Partition:
+    """What the provider itself takes, which is what its rules say."""
     have("android")
     variant = baseline(loaded(folder, model), "source")
     made = plan.make(variant, Android(providers=(provider,), format=form), Store(folder / "store"), lambda text: None)
     scratch = folder / "scratch"
     scratch.mkdir()
-    (found,) = partitions(made, scratch)
+    (found,) = measured(made, scratch)
+    (predicted,) = partitions(made)
+    assert (bool(found.refusal), found.share) == (bool(predicted.refusal), predicted.share)
     return found
 
 
@@ -96,5 +99,5 @@ def test_a_provider_that_cannot_open_its_file_is_reported_in_its_own_words(tmp_p
 
 def test_a_gate_stops_a_provider_that_cannot_open_its_file(tmp_path: Path) -> None:
     bad = split(quantized_softmax(0.0039), "xnnpack", tmp_path)
-    with pytest.raises(GateError, match=r"model 'm' on android, xnnpack: cannot open its file: .*softmax"):
+    with pytest.raises(GateError, match=r"model 'm' on android, xnnpack: cannot run its file: .*softmax"):
         enforce_partition_gates((bad,), Gates(max_partitions=100))

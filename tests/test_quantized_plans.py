@@ -44,7 +44,7 @@ def test_qnn_takes_every_form_of_activations_in_one_piece(
     have("qnn")
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / "cache")))
     found = examined(tmp_path, "qnn", activations)
-    (partition,) = (each for each in found.report.partitions if each.provider == "qnn")
+    (partition,) = (each for each in found.report.measured if each.provider == "qnn")
     assert partition.is_measured
     assert partition.partition_count == 1
     assert partition.share == 1.0
@@ -59,7 +59,7 @@ def test_xnnpack_takes_the_convolutions_of_signed_activations(tmp_path: Path, mo
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / "cache")))
     found = examined(tmp_path, "xnnpack", "int8")
     (partition,) = (each for each in found.report.partitions if each.provider == "xnnpack")
-    assert partition.is_measured
+    assert [each.share for each in found.report.measured] == [partition.share]
     assert partition.share is not None
     assert partition.share > 0.99
     assert "Conv" not in {left.operator for left in partition.left}

@@ -10,16 +10,19 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.cost import Estimate, Kind
 from packager.core.decision import Weighed
+from packager.core.errors import GateError
 from packager.core.findings import Partition
 from packager.core.values import Choice, Plan, Style, baseline
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.target import DefaultProviders
+from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
 from packager.verification.partition.weighing import weigh
 from packager.workflows.packages import narrowed
 from packager.workflows.planning import plan_all
-from tests.onnx_text import linear, loaded, saved
+from packager.workflows.shared_builds import left_out
+from tests.onnx_text import linear, loaded, onnx_model, saved, weight
 from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
@@ -97,7 +100,7 @@ def test_a_provider_that_saves_time_is_worth_a_file(two_files: Plan) -> None:
             replace(MEASURED, estimate=Estimate(cpu_ms=0.15, work_ms=0.15, own_ms=0.06, calls_ms=0, copies_ms=0)),
             "0.15 ms of work, of which it saves 0.09 ms",
         ),
-        (replace(MEASURED, refusal="no such kernel"), "does not start: no such kernel"),
+        (replace(MEASURED, refusal="no such kernel"), "no such kernel"),
         (replace(MEASURED, skipped="run mobpack doctor --install android"), "not examined: run mobpack doctor"),
     ],
 )
@@ -201,20 +204,48 @@ def test_providers_of_a_table_are_never_weighed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["", 'providers = ["xnnpack"]'], ids=["default", "named"])
-def test_without_the_environment_the_cpu_stands_first_unless_providers_are_named(
+def test_a_provider_is_judged_without_its_environment(
     named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     project = configured(tmp_path, f"[target.android]\n{named}")
     (made,) = plan_all(project, ["android"], Store(tmp_path / "store"), Console()).plans
     assert [each.provider for each in made.choices] == (["xnnpack", "cpu"] if named else ["cpu"])
-    assert [each.provider for each in made.left_out] == ([] if named else ["xnnpack"])
-    said = " ".join(capsys.readouterr().err.split())
-    assert ("mobpack doctor --install android" in said) is not bool(named)
+    assert [each.reason.partition(" (predicted): ")[0] for each in made.left_out] == (
+        [] if named else ["1 of 1 nodes in 1 partition, 100.0% of the MACs"]
+    )
+    assert "doctor --install" not in capsys.readouterr().err
 
 
-def test_apps_do_not_see_a_default_provider_that_no_model_has_a_file_for(two_files: Plan) -> None:
+WRONG = "(float[64, 1] x) => (float[1, 8] y) { y = Gemm <transA = 1> (x, w) }"
+"""A product that XNNPACK computes wrong."""
+
+
+@pytest.mark.parametrize("named", ["", 'providers = ["xnnpack"]'], ids=["default", "named"])
+def test_a_provider_that_computes_wrong_gets_no_file_even_if_it_is_named(named: str, tmp_path: Path) -> None:
+    """The next provider computes what the model means, and an app would notice nothing of wrong numbers."""
+    project = configured(tmp_path, f"[target.android]\n{named}")
+    saved(tmp_path / "m.onnx", onnx_model(WRONG, weights={"w": weight(64, 8)}))
+    console = Console()
+    planned = plan_all(project, ["android"], Store(tmp_path / "store"), console)
+    (made,) = planned.plans
+    assert [each.provider for each in made.choices] == ["cpu"]
+    ((left),) = made.left_out
+    assert left.reason.endswith("XNNPACK computes transA wrong")
+    assert bool(console.warnings) is bool(named), "a project that names a provider is warned"
+    assert ("ships it" in "".join(left_out(planned.plans))) is False
+    gates = Gates(min_share=0.1)
+    judged = partitions(made, planned.asked)
+    if not named:
+        enforce_partition_gates(judged, gates)
+        return
+    with pytest.raises(GateError, match=r"cannot run its file: Gemm '.*': XNNPACK computes transA wrong"):
+        enforce_partition_gates(judged, gates)
+
+
+def test_apps_do_not_see_a_provider_that_no_model_has_a_file_for(two_files: Plan) -> None:
     without = replace(two_files, choices=two_files.choices[-1:])
     assert narrowed(Android(), (without,)).providers == ()
     assert narrowed(Android(), (without, two_files)).providers == ("xnnpack",)
-    assert narrowed(Android(providers=("xnnpack",)), (without,)).providers == ("xnnpack",)
+    assert narrowed(Android(providers=("xnnpack",)), (without, two_files)).providers == ("xnnpack",)
+    assert narrowed(Android(providers=("xnnpack",)), (without,)).providers == ()

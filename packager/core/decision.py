@@ -104,12 +104,16 @@ class Selection:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed:
-    """Whether a provider that nobody named stands before the CPU, and why."""
+    """Whether a provider stands before the CPU, and why."""
 
     provider: str
     is_worth: bool
     reason: str
     """the figures that decide, in words"""
+    is_named: bool = False
+    """whether the project names it: then only a provider that computes the file wrong or fails with it is left out"""
+    is_refused: bool = False
+    """whether the provider computes the file wrong or fails with it"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -325,7 +325,8 @@ class Partition:
     is_measured: bool = False
     """True if the provider itself was asked, False for rules"""
     refusal: str = ""
-    """why the provider cannot open the file, in words: an app then tries the next provider; empty if it can"""
+    """why the provider cannot open the file, or must not run it because it computes it wrong, in words; empty if it
+    may"""
     skipped: str = ""
     """why there is no result, in words; empty if there is one"""
 
@@ -362,6 +363,9 @@ class Report:
 
     parities: tuple[Parity, ...]
     partitions: tuple[Partition, ...] = ()
+    """by the rules of the providers: they decide"""
+    measured: tuple[Partition, ...] = ()
+    """as the providers that run on this machine say themselves: evidence of the machine"""
     kernels: tuple[KernelProof, ...] = ()
     failures: tuple[Failure, ...] = ()
     """comparisons that stop the release"""

@@ -303,10 +303,14 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """A provider of a target's defaults that has no file of a model, and why."""
+    """A provider of a target that has no file of a model, and why."""
 
     provider: str
     reason: str
+    is_named: bool = False
+    """whether the project names it"""
+    is_refused: bool = False
+    """whether it would compute the file wrong or fail with it"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Gathers the evidence for what ships: kernels, parity, partitions.
 
-Results for kernels and parity are stored by content. Providers are asked every time: which of them can be asked depends
-on the machine.
+Results for kernels and parity are stored by content. Providers that run on this machine are asked every time: what they
+say is evidence of the machine, and decides nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.verification.numbers import compare_all
 from packager.verification.parity import References
 from packager.verification.partition import kernels
-from packager.verification.partition.report import partitions
+from packager.verification.partition.report import measured, partitions
 from packager.verification.raised import refuse_changed
 from packager.verification.ranges import prove_ranges
 
@@ -68,7 +68,8 @@ def gather(
     return Report(
         kernels=proofs,
         parities=parities,
-        partitions=split_all(plans, store, console, asked),
+        partitions=split_all(plans, console, asked),
+        measured=ask_all(plans, store, console),
         failures=failures,
         agreements=agreements,
     )
@@ -120,24 +121,23 @@ def prove_kernels(
     return tuple(proofs)
 
 
-def split_all(
-    plans: Sequence[Plan], store: Store, console: Console, asked: Sequence[Partition] = ()
-) -> tuple[Partition, ...]:
-    """Partitions of every provider's file; those in `asked` are known."""
-    found: list[Partition] = []
-    for each in plans:
-        title = f"ask the providers of {each.place} about {each.model.name}"
-        with console.step(title, kind="ask the providers about models"), store.scratch() as scratch:
-            found += partitions(each, scratch, asked)
+def split_all(plans: Sequence[Plan], console: Console, asked: Sequence[Partition] = ()) -> tuple[Partition, ...]:
+    """Partitions of every provider's file by its rules; those in `asked` are known."""
+    found = [one for each in plans for one in partitions(each, asked)]
     for one in found:
         where = f"{one.target} ({', '.join(one.soc_models)})" if one.soc_models else one.target
         if one.skipped:
             console.say(f"  skipped: partitions of {one.model} for {one.provider} on {where}: {one.skipped}")
-        elif one.refusal:
-            console.warn(
-                f"{one.provider} on {where} cannot open model '{one.model}', so apps try the next provider: "
-                f"{one.refusal}"
-            )
-        elif one.taken_count == 0:
+        elif one.taken_count == 0 and not one.refusal:
             console.warn(f"{one.provider} on {where} takes no node of model '{one.model}': the CPU runs it all")
+    return tuple(found)
+
+
+def ask_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Partition, ...]:
+    """What the providers that run on this machine say about their files."""
+    found: list[Partition] = []
+    for each in plans:
+        title = f"ask the providers of {each.place} about {each.model.name}"
+        with console.step(title, kind="ask the providers about models"), store.scratch() as scratch:
+            found += measured(each, scratch)
     return tuple(found)

@@ -12,7 +12,7 @@ from packager.core.findings import Report
 from packager.core.values import Plan
 from packager.reporting import Extras
 from packager.verification.kept import kept
-from packager.verification.partition.report import Gates, enforce_partition_gates
+from packager.verification.partition.report import Gates, enforce_partition_gates, judged
 
 NO_GATES = Gates()
 EVIDENCE = Path("mobpack-evidence")
@@ -38,7 +38,7 @@ def judge(report: Report, rules: Rules, console: Console) -> None:
     """Raises ParityError for a failed comparison, GateError for a model beyond the gates of `rules`, ModelError for
     warnings with --strict."""
     refuse_failed(report)
-    enforce_partition_gates(report.partitions, rules.gates)
+    enforce_partition_gates(judged(report), rules.gates)
     refuse_warnings(rules, console)
 
 
@@ -92,7 +92,7 @@ def write_report(
 def _stopping(report: Report, rules: Rules, console: Console) -> Iterator[str]:
     """Reasons other than failed comparisons that block a release."""
     try:
-        enforce_partition_gates(report.partitions, rules.gates)
+        enforce_partition_gates(judged(report), rules.gates)
     except MobpackError as error:
         yield error.message
     try:

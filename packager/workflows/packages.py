@@ -70,11 +70,10 @@ def package_all(
 
 
 def narrowed(target: Target, plans: tuple[Plan, ...]) -> Target:
-    """`target` without providers of its defaults that have no file of any model: apps never see them."""
-    if not isinstance(target.providers, DefaultProviders):
-        return target
+    """`target` without providers that have no file of any model: apps never see them."""
     used = {choice.provider for each in plans for choice in each.choices}
-    return replace(target, providers=DefaultProviders(name for name in target.providers if name in used))
+    kept = tuple(name for name in target.providers if name in used)
+    return replace(target, providers=DefaultProviders(kept) if isinstance(target.providers, DefaultProviders) else kept)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.targets.target import DefaultProviders, Target, variants_of
 from packager.verification import evidence
 from packager.verification.partition.report import partitions
-from packager.verification.partition.weighing import weigh
+from packager.verification.partition.weighing import unfit, weigh
 from packager.workflows.importing.project import onnx_of
 from packager.workflows.requested import targets_of, wrappers_of
 
@@ -39,7 +39,7 @@ class Planned:
     made: tuple[BuiltVariant, ...]
     """the variants in the plans"""
     asked: tuple[Partition, ...] = ()
-    """partitions that decided about providers of the targets' defaults"""
+    """partitions that decided about providers"""
 
 
 def plan_all(
@@ -78,6 +78,8 @@ def plan_all(
         console.warn(note)
     for compiled in distinct_files(plans):
         _note_size(compiled, console)
+    for each in plans:
+        _warn_of_named(each, console)
     return Planned(plans=tuple(plans), made=tuple(made), asked=tuple(asked))
 
 
@@ -150,13 +152,14 @@ def plan_variant(
     """The plan of a variant for the chips that open it."""
     if chips.orders:
         refuse_other_tensors(variant, chips)
-    weighed: tuple[Weighed, ...] = ()
     found = plan.make(variant, target, store, announce, chips=chips)
-    if isinstance(target.providers, DefaultProviders):
-        asked += ask(found, store)
-        weighed = tuple(
-            replace(each, is_worth=each.is_worth or each.provider in chips.measured) for each in weigh(found, asked)
-        )
+    asked += partitions(found)
+    weighed = weigh(found, asked) if isinstance(target.providers, DefaultProviders) else unfit(found, asked)
+    weighed = tuple(
+        replace(each, is_worth=each.is_worth or (each.provider in chips.measured and not each.is_refused))
+        for each in weighed
+    )
+    if weighed:
         found = plan.make(variant, target, store, announce, weighed, chips=chips)
     return TargetPlan(variant=variant, target=target, chips=chips, weighed=weighed, found=found)
 
@@ -209,11 +212,6 @@ def plans_inside(
                 if found.choices != other.found.choices:
                     yield replace(plan.joined(found, other.special), wrapper=wrapper)
         return
-
-
-def ask(found: Plan, store: Store) -> tuple[Partition, ...]:
-    with store.scratch() as scratch:
-        return partitions(found, scratch)
 
 
 def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
@@ -269,6 +267,16 @@ def make_variant(model: Model, name: str, config: Config, store: Store, console:
 def adapted(target: Target, runtime: Chosen | None) -> Target:
     """`target` as its files are planned: a reduced runtime reads ORT format only."""
     return replace(target, format="ort") if runtime and runtime.is_reduced else target
+
+
+def _warn_of_named(found: Plan, console: Console) -> None:
+    """Warns of providers that the project names and that get no file."""
+    for each in found.left_out if not found.wrapper else ():
+        if each.is_named:
+            console.warn(
+                f"model '{found.model.name}' on {found.target}: {each.provider} gets no file, so the next provider "
+                f"runs the model: {each.reason}"
+            )
 
 
 def _note_size(compiled: Compiled, console: Console) -> None:

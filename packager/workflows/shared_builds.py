@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packager.core.console import size
 from packager.core.findings import Parity
-from packager.core.values import Plan
+from packager.core.values import LeftOut, Plan
 from packager.files.atomic import link_or_copy
 from packager.files.store import Store, key_of
 from packager.release import MANIFEST
@@ -147,14 +147,11 @@ def equal(compared: Sequence[Parity]) -> Iterator[str]:
 
 
 def left_out(plans: Sequence[Plan]) -> Iterator[str]:
-    """The providers of the targets' defaults that get no file, why, and the key that ships one; models with the same
-    reason in one line."""
-    found: dict[tuple[str, str, str], dict[str, None]] = {}
+    """The providers that get no file, why, and the key that ships one; models with the same reason in one line."""
+    found: dict[tuple[str, LeftOut], dict[str, None]] = {}
     for plan in plans:
         for each in plan.left_out if not plan.wrapper else ():
-            found.setdefault((each.provider, plan.target, each.reason), {})[plan.model.name] = None
-    for (provider, target, reason), models in found.items():
-        yield (
-            f"left out: {provider} of {', '.join(models)} on {target}: {reason}; "
-            f'providers = ["{provider}"] in [target.{target}] ships it'
-        )
+            found.setdefault((plan.target, each), {})[plan.model.name] = None
+    for (target, each), models in found.items():
+        key = "" if each.is_refused else f'; providers = ["{each.provider}"] in [target.{target}] ships it'
+        yield f"left out: {each.provider} of {', '.join(models)} on {target}: {each.reason}{key}"

@@ -1,18 +1,18 @@
-"""One Partition per provider of a plan: measured if the provider runs here, otherwise predicted by rules."""
+"""One Partition per provider of a plan: by its rules, which decide, and as it says itself where it runs here."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.core.errors import GateError, ModelError, ToolError
-from packager.core.findings import CpuFallback, Partition
+from packager.core.findings import CpuFallback, Partition, Report
 from packager.core.values import Choice, Format, Plan, Style
 from packager.environments import ENVIRONMENTS
 from packager.graph.macs import macs
 from packager.graph.view import Graph
 from packager.models.graphs import read_graph as read_onnx
 from packager.providers import CPU, provider_of
-from packager.verification.partition import coreml, groups, nnapi
+from packager.verification.partition import coreml, groups, nnapi, xnnpack
 from packager.verification.partition.device import DeviceProvider, measure_on_android
 from packager.verification.partition.estimating import estimated
 from packager.verification.partition.kernels import graph_of
@@ -23,35 +23,66 @@ from packager.verification.partition.rules import Prediction
 ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
 """Providers that Android's library has built in; it runs here in the environment `android`."""
 
-OPERATORS: Mapping[str, frozenset[str]] = {
-    "xnnpack": frozenset(
-        """
-        AveragePool Clip Conv ConvTranspose DequantizeLinear Gemm MatMul MaxPool QuantizeLinear Relu Resize Softmax
-        """.split()
-    )
+RULES: Mapping[str, Callable[[Graph], Prediction]] = {
+    "nnapi": nnapi.predict,
+    "coreml": coreml.predict,
+    "xnnpack": xnnpack.predict,
 }
-"""Operators with kernels in providers that give no reasons, including operators that are fused into them
-(core/providers/xnnpack/xnnpack_execution_provider.cc)."""
-
-RULES: Mapping[str, Callable[[Graph], Prediction]] = {"nnapi": nnapi.predict, "coreml": coreml.predict}
-"""Providers that run on no desktop, with rules from ONNX Runtime's source instead."""
+"""Providers with rules from ONNX Runtime's source."""
+NO_RULES = "{} is not predicted: it is measured where `mobpack doctor --install {}` has been run"
+NOWHERE = "{} is not predicted, and no ONNX Runtime for this machine has it"
 
 
-def partitions(plan: Plan, scratch: Path, asked: Sequence[Partition] = ()) -> tuple[Partition, ...]:
-    """The partition of each provider of `plan`, in the plan's order, without the CPU, which takes the rest. Those in
-    `asked` are not asked again."""
+def partitions(plan: Plan, asked: Sequence[Partition] = ()) -> tuple[Partition, ...]:
+    """The partition of each provider of `plan` by its rules, in the plan's order, without the CPU, which takes the
+    rest; then those of providers that the project names and that got no file. Those in `asked` are known.
+
+    A function of the files alone: decisions and gates depend on nothing that is installed.
+    """
     known = {_key(each): each for each in asked}
+    chosen = [choice for choice in plan.choices if choice.provider != CPU.NAME]
+    refused = {each.provider for each in plan.left_out if each.is_named}
+    without = [each for each in asked if (each.model, each.target) == (plan.model.name, plan.target)]
+    return (
+        *(known.get(_wanted(plan, choice)) or partition(plan, choice) for choice in chosen),
+        *(each for each in without if each.provider in refused and each.refusal),
+    )
+
+
+def partition(plan: Plan, choice: Choice) -> Partition:
+    """The partition of the provider of `choice` by its rules; if there are none, `skipped` says so."""
+    if choice.compiled.style is Style.CONTEXT:
+        return _context(plan, choice)
+    graph = graph_of(choice.compiled)
+    if choice.provider in RULES:
+        return _predicted(plan, choice, graph, RULES[choice.provider](graph))
+    source = SOURCES.get(choice.provider)
+    words = NO_RULES.format(choice.provider, source.environment) if source else NOWHERE.format(choice.provider)
+    return _empty(plan, choice, graph, skipped=words)
+
+
+def measured(plan: Plan, scratch: Path) -> tuple[Partition, ...]:
+    """The partitions of the providers of `plan` that run on this machine, as they say themselves: evidence, which
+    decides nothing that rules can decide."""
     found = []
     for index, choice in enumerate(plan.choices):
-        if choice.provider == CPU.NAME:
-            continue
-        if earlier := known.get(_wanted(plan, choice)):
-            found.append(earlier)
+        if choice.provider == CPU.NAME or choice.compiled.style is Style.CONTEXT or _missing(plan, choice):
             continue
         folder = scratch / f"{index}-{choice.provider}"
         folder.mkdir()
-        found.append(partition(plan, choice, folder))
+        found.append(_asked(plan, choice, folder))
     return tuple(found)
+
+
+def _asked(plan: Plan, choice: Choice, scratch: Path) -> Partition:
+    """Never raises: if there is no result, `skipped` says why."""
+    graph = graph_of(choice.compiled)
+    try:
+        return _measured(plan, choice, graph, scratch)
+    except ToolError as error:
+        return _empty(plan, choice, graph, skipped="; ".join(filter(None, (error.message, error.hint))))
+    except ModelError as error:  # it crashed the process
+        return _refused(plan, choice, graph, refusal=error.message, is_measured=True)
 
 
 def _key(each: Partition) -> tuple[object, ...]:
@@ -63,22 +94,31 @@ def _wanted(plan: Plan, choice: Choice) -> tuple[object, ...]:
     return plan.model.name, plan.target, choice.provider, choice.compiled.sha256, choice.soc_models
 
 
-def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:
-    """The partition of the provider of `choice`. Never raises: if there is no result, `skipped` says why."""
-    if choice.compiled.style is Style.CONTEXT:
-        return _context(plan, choice)
-    graph = graph_of(choice.compiled)
-    missing = _missing(plan, choice)
-    if not missing:
-        try:
-            return _measured(plan, choice, graph, scratch)
-        except ToolError as error:
-            return _empty(plan, choice, graph, skipped="; ".join(filter(None, (error.message, error.hint))))
-        except ModelError as error:  # it crashed the process
-            return _refused(plan, choice, graph, refusal=error.message)
-    if choice.provider in RULES:
-        return _predicted(plan, choice, graph, RULES[choice.provider](graph))
-    return _empty(plan, choice, graph, skipped=missing)
+def contradictions(predicted: Sequence[Partition], found: Sequence[Partition]) -> Iterator[str]:
+    """Differences between rules and what a provider said on this machine, in words."""
+    by_key = {_key(each): each for each in predicted}
+    for each in found:
+        rule = by_key.get(_key(each))
+        if rule is None or rule.skipped or each.skipped or _result(rule) == _result(each):
+            continue
+        yield (
+            f"{each.provider} on {each.target} takes another part of model '{each.model}' than its rules say: "
+            f"{_said(each)} by {each.by}, {_said(rule)} by the rules, which decide"
+        )
+
+
+def judged(report: Report) -> tuple[Partition, ...]:
+    """The partitions that gates judge: those by rules, and for a provider without rules what it says itself."""
+    said = {_key(each): each for each in report.measured}
+    return tuple((each.skipped and said.get(_key(each))) or each for each in report.partitions)
+
+
+def _result(each: Partition) -> tuple[object, ...]:
+    return bool(each.refusal), each.partition_count, each.share
+
+
+def _said(each: Partition) -> str:
+    return "nothing" if each.refusal else f"{each.taken_count} of {each.node_count} nodes in {each.partition_count}"
 
 
 def _missing(plan: Plan, choice: Choice) -> str:
@@ -112,7 +152,7 @@ def enforce_partition_gates(partitions: tuple[Partition, ...], gates: Gates) -> 
             )
         if each.refusal:
             raise GateError(
-                f"{where}: cannot open its file: {each.refusal}",
+                f"{where}: cannot run its file: {each.refusal}",
                 hint="disable the provider for this model, or fix the node that it refuses",
             )
         if gates.max_partitions is not None and each.partition_count > gates.max_partitions:
@@ -136,7 +176,7 @@ def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partit
         else measure(choice.compiled.path, None, choice.provider, options, scratch, choice.compiled.settings)
     )
     if assignment.refusal:
-        return _refused(plan, choice, graph, refusal=assignment.refusal, by=assignment.by)
+        return _refused(plan, choice, graph, refusal=assignment.refusal, by=assignment.by, is_measured=True)
     taken = frozenset().union(*(assignment.taken(name) for name in _names(assignment)))
     return _partition(
         plan,
@@ -144,20 +184,10 @@ def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partit
         graph,
         taken=taken | _merged(assignment, taken, graph),
         pieces=groups.partitions(graph, taken & {node.name for node in graph.nodes}),
-        reasons=_reasons(choice.provider, graph),
+        reasons=RULES[choice.provider](graph).left if choice.provider in RULES else {},
         by=assignment.by,
         is_measured=True,
     )
-
-
-def _reasons(provider: str, graph: Graph) -> Mapping[str, str]:
-    """Why a provider that gives no reasons leaves a node, as far as its rules are known here."""
-    if provider in RULES:
-        return RULES[provider](graph).left
-    known = OPERATORS.get(provider)
-    if known is None:
-        return {}
-    return {node.name: "no kernel for it" for node in graph.nodes if node.op not in known}
 
 
 def _names(assignment: Assignment) -> set[str]:
@@ -177,6 +207,12 @@ def _merged(assignment: Assignment, taken: frozenset[str], graph: Graph) -> froz
 
 
 def _predicted(plan: Plan, choice: Choice, graph: Graph, prediction: Prediction) -> Partition:
+    refusal = prediction.refusal
+    if prediction.fused and choice.compiled.format is Format.ORT:
+        reason = provider_of(choice.provider).requirements(choice.compiled.variant.traits).refuses_ort
+        refusal = refusal or f"node '{prediction.fused}' in a file of ORT format: {reason}"
+    if refusal:
+        return _refused(plan, choice, graph, refusal=refusal, by=prediction.by)
     return _partition(
         plan,
         choice,
@@ -251,9 +287,11 @@ def _context(plan: Plan, choice: Choice) -> Partition:
     )
 
 
-def _refused(plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "") -> Partition:
+def _refused(
+    plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "", is_measured: bool = False
+) -> Partition:
     share = 0.0 if macs(own_part(graph)) else None
-    return replace(_empty(plan, choice, graph), share=share, by=by, is_measured=True, refusal=refusal)
+    return replace(_empty(plan, choice, graph), share=share, by=by, is_measured=is_measured, refusal=refusal)
 
 
 def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str = "") -> Partition:

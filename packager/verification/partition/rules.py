@@ -14,3 +14,7 @@ class Prediction:
     """node that it would leave to the CPU -> why, in words"""
     by: str
     """source of the rules: the provider and its version of ONNX Runtime"""
+    refusal: str = ""
+    """why the provider must not get the graph, in words: it fails with it, or computes it wrong; empty if it may"""
+    fused: str = ""
+    """the first node that the provider would join with another, which ONNX Runtime does not do in ORT format"""

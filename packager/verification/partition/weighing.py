@@ -33,7 +33,19 @@ def weighed(plan: Plan, choice: Choice, partition: Partition) -> Weighed:
     because = "; ".join(against(plan, choice, partition))
     figures = because if partition.skipped or partition.refusal else figures_of(partition)
     reason = f"{figures}: {because}" if because and because != figures else figures
-    return Weighed(provider=choice.provider, is_worth=not because, reason=reason)
+    return Weighed(provider=choice.provider, is_worth=not because, reason=reason, is_refused=bool(partition.refusal))
+
+
+def unfit(plan: Plan, partitions: Sequence[Partition]) -> tuple[Weighed, ...]:
+    """The providers of `plan` that the project names and that get no file all the same: they compute it wrong, or fail
+    with it. An app would not notice the first and could not help the second, and the CPU is right."""
+    found = {(each.provider, each.sha256): each.refusal for each in partitions if each.refusal}
+    refused = {choice.provider: found.get((choice.provider, choice.compiled.sha256)) for choice in plan.choices}
+    return tuple(
+        Weighed(provider=name, is_worth=False, reason=reason, is_named=True, is_refused=True)
+        for name, reason in refused.items()
+        if reason
+    )
 
 
 def against(plan: Plan, choice: Choice, partition: Partition) -> Iterator[str]:
@@ -42,7 +54,7 @@ def against(plan: Plan, choice: Choice, partition: Partition) -> Iterator[str]:
     if partition.skipped:
         yield f"not examined: {partition.skipped}"
     elif partition.refusal:
-        yield f"does not start: {partition.refusal}"
+        yield partition.refusal
     elif partition.share is None:
         yield "no product or convolution to speed up"
     elif not partition.share:

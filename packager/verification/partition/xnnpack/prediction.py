@@ -1,0 +1,106 @@
+"""Predicts which nodes the XNNPACK provider takes, why it leaves the others, and whether it may have the graph at all.
+
+Written from GetCapability in core/providers/xnnpack/xnnpack_execution_provider.cc of ONNX Runtime.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+
+from packager.graph.view import Graph, Node
+from packager.verification.partition.groups import partitions
+from packager.verification.partition.node_units import node_units
+from packager.verification.partition.rules import Prediction
+from packager.verification.partition.unit import DEQUANTIZE, QUANTIZE, NodeUnit
+from packager.verification.partition.xnnpack import faults, quantized
+from packager.verification.partition.xnnpack.operators import FUSING, RULES, is_fusible
+from packager.verification.partition.xnnpack.view import View
+
+BY = "XNNPACK provider of ONNX Runtime 1.29"
+NEWEST = 27
+"""The newest opset whose layout is changed for a provider (kMaxSupportedOpset)."""
+
+
+def predict(graph: Graph) -> Prediction:
+    """Predicts which nodes of `graph` XNNPACK takes.
+
+    `graph` is one that ONNX Runtime saved after its basic rewrites: what these would still change is left to the CPU.
+    """
+    units = node_units(graph)
+    folded = computed_ahead(graph)
+    views = [View(unit=unit, graph=graph, folded=folded) for unit in units]
+    left = {view.unit.target.name: f"{view.kind}: {reason}" for view in views if (reason := why_not(view))}
+    taken = [view for view in views if view.unit.target.name not in left]
+    names = {name for view in taken for name in _nodes(view.unit)}
+    fusions = _fusions(taken, graph)
+    names |= {fused.name for fused in fusions.values()}
+    found = partitions(graph, names)
+    names |= _ahead(graph, names, folded)
+    return Prediction(
+        partitions=tuple((*each, *_ahead(graph, set(each), folded)) for each in found),
+        left={
+            node.name: left.get(view.unit.target.name, f"{node.op}: it stays beside {view.op}")
+            for view in views
+            for node in view.unit.nodes
+            if node.name not in names
+        },
+        by=BY,
+        refusal=next(faults.found(graph, views, taken, fusions), "") or _inside(graph),
+        fused=next((view.unit.target.name for view in taken if view.unit.is_group), next(iter(fusions), "")),
+    )
+
+
+def why_not(view: View) -> str:
+    """Why the provider leaves a unit, in words; empty if it takes it."""
+    rule = RULES.get(view.op)
+    if rule is None or view.unit.target.domain:
+        return "no kernel for it"
+    if view.graph.opsets.get("", 0) > NEWEST:
+        return f"opset {view.graph.opsets['']} of the model is newer than {NEWEST}"
+    return (quantized.why_not(view) if view.unit.is_group else "") or rule(view)
+
+
+def _nodes(unit: NodeUnit) -> tuple[str, ...]:
+    """Nodes that are taken with a target. A Resize moves between its conversions to other values, so that they stay."""
+    return (unit.target.name,) if unit.target.op == "Resize" else tuple(node.name for node in unit.nodes)
+
+
+def _fusions(taken: Sequence[View], graph: Graph) -> Mapping[str, Node]:
+    """Name of a taken node -> the activation that it computes, too (ClipReluChecker in
+    detail/node_support_checker.cc)."""
+    found = {}
+    for view in taken:
+        node = view.unit.target
+        behind = graph.successors[node.name]
+        if node.op not in FUSING or view.unit.is_group or len(behind) != 1 or graph.gives_output(node):
+            continue
+        if behind[0].inputs[:1] == node.outputs[:1] and is_fusible(behind[0], view):
+            found[node.name] = behind[0]
+    return found
+
+
+def computed_ahead(graph: Graph) -> frozenset[str]:
+    """Values that depend on constants alone: ONNX Runtime computes them when it loads a graph, except conversions of
+    quantized weights."""
+    found: set[str] = set()
+    for node in graph.nodes:
+        is_fixed = all(graph.value(name).is_constant or name in found for name in node.consumed if name)
+        if is_fixed and node.inputs and node.op not in (QUANTIZE, DEQUANTIZE):
+            found.update(node.outputs)
+    return frozenset(found)
+
+
+def _ahead(graph: Graph, taken: Set[str], folded: Set[str]) -> frozenset[str]:
+    """Nodes that only serve those in `taken`, and are computed before a provider is asked."""
+    return frozenset(
+        node.name
+        for node in graph.nodes
+        if node.outputs[0] in folded
+        and graph.successors[node.name]
+        and all(each.name in taken for each in graph.successors[node.name])
+        and not graph.gives_output(node)
+    )
+
+
+def _inside(graph: Graph) -> str:
+    """A fault in a graph that a node of `graph` contains."""
+    refusals = (predict(subgraph).refusal for node in graph.nodes for subgraph in node.subgraphs)
+    return next((refusal for refusal in refusals if refusal), "")

@@ -1,0 +1,195 @@
+"""The XNNPACK rules, compared with ONNX Runtime's own XNNPACK provider in its Android library."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import pytest
+
+from packager.core.errors import ModelError
+from packager.environments.android import Android, ProbeJob
+from packager.models.graphs import read_graph
+from packager.verification.partition.device import measure_on_android
+from packager.verification.partition.rules import Prediction
+from packager.verification.partition.xnnpack import predict
+from tests import nnapi_cases
+from tests.onnx_text import saved, weight
+from tests.random_xnnpack import drawn
+from tests.toolchain.android_forks import probed
+from tests.toolchain.environments import have
+from tests.xnnpack_cases import BORDERS, FAILS, FLOATS, GROUPS, HALF, WRONG, Case
+
+__all__ = ["probed"]
+
+pytestmark = pytest.mark.by_content
+
+SOUND = [*FLOATS, *GROUPS, *BORDERS]
+OTHERS = [
+    *nnapi_cases.SINGLE,
+    *nnapi_cases.QUANTIZED,
+    *nnapi_cases.CONTRIBUTED,
+    *nnapi_cases.PARTITIONS,
+    *nnapi_cases.FATAL,
+]
+XNNPACK = "XnnpackExecutionProvider"
+TOLERANCE, WRONG_BY = 1e-4, 0.01
+"""Distances that are right and wrong, as shares of the largest number of an output."""
+SEEDS = 150
+NAMES = {"float32": "float", "float64": "double"}
+"""NumPy's names of element types -> those of ONNX."""
+EARLIER = frozenset(("Softmax", "Relu", "Clip"))
+"""Nodes that XNNPACK may take in addition, once the change of layout has removed a Transpose before them: rules leave
+them to the CPU, which is the safe side, and none has MACs."""
+
+
+def prediction(model: onnx.ModelProto) -> Prediction:
+    return predict(read_graph(model.SerializeToString()))
+
+
+def in_question(model: onnx.ModelProto) -> str:
+    """The last node that computes."""
+    names: list[str] = [node.name for node in model.graph.node]
+    quantizers = ("QuantizeLinear", "DequantizeLinear")
+    return next((name for name in reversed(names) if not name.startswith(quantizers)), names[-1])
+
+
+def disagreements(model: onnx.ModelProto, folder: Path) -> list[str]:
+    """Nodes that the rules take and the provider leaves, or the other way round. Nodes that ONNX Runtime has removed,
+    and conversions that it made anew without their names, count as agreed."""
+    graph, predicted = read_graph(model.SerializeToString()), prediction(model)
+    (folder / "scratch").mkdir()
+    found = measure_on_android(saved(folder / "m.onnx", model), "xnnpack", folder / "scratch")
+    assert found.refusal == ""
+    asked = set(found.names) - set(found.gone) - set(found.followers)
+    return [
+        f"{node.name}: {predicted.left.get(node.name, 'is taken')}"
+        for node in graph.nodes
+        if node.name in asked and (node.name in found.taken(XNNPACK)) == (node.name in predicted.left)
+    ]
+
+
+def answers(path: Path, provider: Any, feeds: Mapping[str, Any], folder: Path) -> list[Any] | str:
+    """What the provider computes, or why it does not."""
+    out = folder / provider
+    out.mkdir()
+    inputs = []
+    for name, array in feeds.items():
+        (folder / name).write_bytes(array.tobytes())
+        kind = NAMES.get(str(array.dtype), str(array.dtype))
+        inputs.append({"name": name, "type": kind, "shape": list(array.shape), "file": str(folder / name)})
+    entries = {"session.qdqisint8allowed": "1"}
+    try:
+        said = Android().ask(
+            path, ProbeJob(provider=provider, inputs=inputs, entries=entries, is_explained=False), outputs=out
+        )
+    except ModelError as error:
+        return error.message
+    if "error" in said:
+        return str(said["error"])
+    kinds = {name: kind for kind, name in NAMES.items()}
+    return [
+        numpy.fromfile(each["file"], kinds.get(each["type"], each["type"])).reshape(each["shape"])
+        for each in said["outputs"]
+    ]
+
+
+def feeds_of(model: onnx.ModelProto) -> dict[str, Any]:
+    """Numbers for every input, of one element in the batch N, and 5 for each other open dimension."""
+    found = {}
+    for value in model.graph.input:
+        tensor = value.type.tensor_type
+        shape = tuple(each.dim_value or (1 if each.dim_param == "N" else 5) for each in tensor.shape.dim)
+        kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        found[value.name] = (weight(*shape) * (1 if kind.kind == "f" else 50)).astype(kind)
+    return found
+
+
+def distance(model: onnx.ModelProto, folder: Path) -> float | str:
+    """How far XNNPACK's answers are from the CPU's, as a share of the largest number; or why there are none."""
+    path, feeds = saved(folder / "m.onnx", model), feeds_of(model)
+    expected, found = (answers(path, provider, feeds, folder) for provider in ("cpu", "xnnpack"))
+    assert not isinstance(expected, str), expected
+    if isinstance(found, str):
+        return found
+    return max(
+        float(
+            numpy.abs(one.astype(numpy.float64) - other).max() / max(numpy.abs(one.astype(numpy.float64)).max(), 1e-6)
+        )
+        for one, other in zip(expected, found, strict=True)
+    )
+
+
+@pytest.fixture(scope="session")
+def android() -> None:
+    have("android")
+
+
+@pytest.mark.parametrize("each", SOUND, ids=range(len(SOUND)))
+def test_a_node_is_taken_or_left_for_the_reason(each: Case) -> None:
+    found = prediction(each.model())
+    why = found.left.get(in_question(each.model()), "")
+    assert bool(why) == bool(each.why)
+    assert each.why in why
+    assert found.refusal == ""
+
+
+@pytest.mark.android
+@pytest.mark.parametrize("each", [*SOUND, *OTHERS], ids=range(len(SOUND) + len(OTHERS)))
+def test_small_models_are_cut_as_onnx_runtime_cuts_them(each: Any, android: None, tmp_path: Path) -> None:
+    model = each.model()
+    if prediction(model).refusal:
+        found = distance(model, tmp_path)
+        assert isinstance(found, str) or not found <= WRONG_BY
+    else:
+        assert disagreements(model, tmp_path) == []
+
+
+@pytest.mark.parametrize("each", [*WRONG, *FAILS, HALF], ids=lambda each: each.why)
+def test_a_model_that_xnnpack_fails_with_is_kept_from_it(each: Case) -> None:
+    refusal = prediction(each.model()).refusal
+    assert each.why in refusal
+    node = in_question(each.model())
+    assert refusal.startswith((f"{node.split('.')[0]} '{node}'", "ConvTranspose 'ConvTranspose", "Conv 'Conv"))
+
+
+@pytest.mark.android
+@pytest.mark.parametrize("each", WRONG, ids=lambda each: each.why)
+def test_xnnpack_really_computes_it_wrong(each: Case, android: None, tmp_path: Path) -> None:
+    found = distance(each.model(), tmp_path)
+    assert isinstance(found, float)
+    assert not found <= WRONG_BY, "NaN, where it reads memory that is not its own"
+
+
+@pytest.mark.android
+@pytest.mark.parametrize("each", FAILS, ids=lambda each: each.why)
+def test_xnnpack_really_fails_with_it(each: Case, android: None, tmp_path: Path) -> None:
+    assert isinstance(distance(each.model(), tmp_path), str)
+
+
+@pytest.mark.android
+@pytest.mark.parametrize("each", [*FLOATS, *BORDERS], ids=range(len(FLOATS) + len(BORDERS)))
+def test_xnnpack_computes_the_others_right(each: Case, android: None, tmp_path: Path) -> None:
+    found = distance(each.model(), tmp_path)
+    assert isinstance(found, float)
+    assert found < TOLERANCE
+
+
+@pytest.mark.android
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_nets_are_cut_and_computed_as_predicted_or_kept_from_xnnpack(
+    seed: int, android: None, tmp_path: Path
+) -> None:
+    model = drawn(seed)
+    if prediction(model).refusal:
+        return
+    assert [each for each in disagreements(model, tmp_path) if each.split(".")[0] not in EARLIER] == []
+    found = distance(model, tmp_path)
+    assert isinstance(found, float)
+    assert found < TOLERANCE
+
+
+def test_few_random_nets_are_kept_from_xnnpack() -> None:
+    """The test of random nets compares the others."""
+    assert sum(bool(prediction(drawn(seed)).refusal) for seed in range(SEEDS)) < SEEDS / 3
