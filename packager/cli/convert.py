@@ -22,6 +22,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], cache_url: s
     from packager.core.console import Console, size
     from packager.core.values import baseline
     from packager.files.atomic import atomic_file, copy_rest
+    from packager.verification.observed import with_observed_shapes
     from packager.workflows.shared_store import is_named, opened_store
 
     console = Console(quiet=as_json)
@@ -31,7 +32,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], cache_url: s
         loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)
-        loaded = models.hashed(loaded)
+        loaded = with_observed_shapes(models.hashed(loaded), store)
         compiled = compile_variant(baseline(loaded), store)
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:

@@ -25,6 +25,7 @@ from packager.runtimes import shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.targets.target import DefaultProviders, Target, variants_of
 from packager.verification import evidence
+from packager.verification.observed import with_observed_shapes
 from packager.verification.partition.report import partitions
 from packager.verification.partition.weighing import unfit, weigh
 from packager.workflows.importing.project import onnx_of
@@ -229,6 +230,7 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
             announce=console.say,
         )
         models.refuse_blocked(model)
+        model = with_observed_shapes(models.hashed(model), store)
         if table.with_past and not table.encoder:
             raise ConfigError(
                 f"model.{name}: with-past has no effect without an encoder",
@@ -242,7 +244,6 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
         attached = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
         evidence.refuse_changed(attached, store)
         model = attached.model
-        model = models.hashed(model)
     for note in model.notes:
         console.warn(f"model '{name}': {note}")
     return model
