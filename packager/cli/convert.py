@@ -32,7 +32,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], cache_url: s
         loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)
-        loaded = with_observed_shapes(models.hashed(loaded), store)
+        loaded = with_observed_shapes(models.hashed(loaded), store, console)
         compiled = compile_variant(baseline(loaded), store)
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:

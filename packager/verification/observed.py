@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.values import Model, baseline
 from packager.files.store import Step, Store, key_of
@@ -36,7 +37,7 @@ Dims = tuple[int | None, ...]
 """an inferred shape; None for a size that is not known"""
 
 
-def with_observed_shapes(model: Model, store: Store) -> Model:
+def with_observed_shapes(model: Model, store: Store, console: Console) -> Model:
     """`model`, which must be hashed, with inferred shapes that one run on random inputs bears out. Only a model with an
     operator that rounds sizes is run."""
     import onnx
@@ -58,8 +59,9 @@ def with_observed_shapes(model: Model, store: Store) -> Model:
     observed = {name: tuple(shape) for name, shape in json.loads((folder / "shapes.json").read_text()).items()}
     if not _refuted(proto, observed):
         return model
-    notes = tuple(_correct(proto, observed))
-    return replace(rebuilt(model, proto), notes=(*model.notes, *notes))
+    for sentence in _correct(proto, observed):
+        console.say(f"  model '{model.name}': {sentence}")
+    return rebuilt(model, proto)
 
 
 def _doubtful(proto: "ModelProto") -> list[str]:

@@ -230,7 +230,7 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
             announce=console.say,
         )
         models.refuse_blocked(model)
-        model = with_observed_shapes(models.hashed(model), store)
+        model = with_observed_shapes(models.hashed(model), store, console)
         if table.with_past and not table.encoder:
             raise ConfigError(
                 f"model.{name}: with-past has no effect without an encoder",

@@ -81,7 +81,7 @@ class Result:
 def run(request: Request, store: Store, console: Console) -> Result:
     """Quantizes, measures and writes the model. On failure, writes nothing and raises a MobpackError."""
     refuse_output(request)
-    request = _with_observed_shapes(request, store, console)
+    request = replace(request, model=with_observed_shapes(request.model, store, console))
     with store.scratch() as scratch:
         made, measured = made_and_measured(_by_contract(request, scratch, store, console), store, console)
     sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
@@ -124,13 +124,6 @@ def _by_contract(request: Request, scratch: Path, store: Store, console: Console
     if isinstance(recipe, Auto | StaticQdq):
         recipe = replace(recipe, calibration=converted)
     return replace(request, recipe=recipe, samples=converted)
-
-
-def _with_observed_shapes(request: Request, store: Store, console: Console) -> Request:
-    model = with_observed_shapes(request.model, store)
-    for note in model.notes[len(request.model.notes) :]:
-        console.warn(note)
-    return replace(request, model=model)
 
 
 def made_and_measured(request: Request, store: Store, console: Console) -> "tuple[BuiltVariant, Measured]":
