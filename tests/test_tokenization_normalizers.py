@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from tokenizers import Regex, Tokenizer, normalizers
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
 from packager.core.errors import ConfigError
 from packager.tokenization import unicode
@@ -84,6 +84,47 @@ def test_normalizers_give_the_same_texts_and_places(pair: tuple[Graph, Tokenizer
 @pytest.mark.parametrize("text", ["", " ", "  ", "\0", "a" * 5000, "e\u0301" * 3000, "\u0301" * 3000])
 def test_empty_and_long_texts_are_normalized(pair: tuple[Graph, Tokenizer], text: str) -> None:
     same(*pair, text)
+
+
+REMOVING: dict[str, Callable[[], normalizers.Normalizer]] = {
+    **NORMALIZERS,
+    "BERT's": normalizers.BertNormalizer,
+    "accents": normalizers.StripAccents,
+    "one after the other": lambda: normalizers.Sequence([normalizers.Nmt(), normalizers.Strip(), normalizers.NFD()]),
+}
+SPLITTERS: dict[str, Callable[[], list[pre_tokenizers.PreTokenizer]]] = {
+    "alone": list,
+    "behind blanks": lambda: [pre_tokenizers.WhitespaceSplit()],
+    "behind a removed letter": lambda: [pre_tokenizers.Split("c", "removed")],
+}
+
+
+@pytest.mark.parametrize("splitters", SPLITTERS.values(), ids=SPLITTERS)
+@pytest.mark.parametrize("normalizer", REMOVING.values(), ids=REMOVING)
+def test_a_mark_of_the_first_piece_precedes_only_what_the_given_text_begins_with(
+    normalizer: Callable[[], normalizers.Normalizer],
+    splitters: Callable[[], list[pre_tokenizers.PreTokenizer]],
+    tmp_path: Path,
+) -> None:
+    reference = of_bytes(normalizer())
+    first = pre_tokenizers.Metaspace(prepend_scheme="first")
+    reference.pre_tokenizer = pre_tokenizers.Sequence([*splitters(), first])
+    reference.add_special_tokens([AddedToken("e\u0301e", lstrip=True), AddedToken("AB", normalized=True)])
+    graph = Graph(changed(reference, tmp_path))
+    for text in (
+        " a",
+        "\0a",
+        "\u0301a",
+        "bb a",
+        "ba",
+        "ca",
+        "  ",
+        "a",
+        "e\u0301e a",
+        "ABa",
+        *drawn(TEXTS, examples(40)),
+    ):
+        same(graph, reference, text)
 
 
 def test_a_long_row_of_marks_is_sorted() -> None:

@@ -25,7 +25,8 @@ class Prefix:
 
     point: int = ord(" ")
     only_first: bool = False
-    """whether before the first piece of a text alone, and only if no added token precedes it"""
+    """whether only before a piece that begins where the given text does: neither an added token precedes it, nor
+    anything that a normalizer removes"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,9 @@ def write(writer: Writer, text: Points, splitter: Splitter) -> Points:
 
 def _prefixed(writer: Writer, text: Points, prefix: Prefix) -> Points:
     is_text = writer.node("Less", text.points, END)
-    if prefix.only_first:
-        begins = before(writer, writer.node("Equal", text.points, END))
-    else:
-        begins = writer.node("Not", before(writer, is_text))
+    begins = writer.node("Not", before(writer, is_text))
+    if prefix.only_first:  # of the text as it is given: a normalizer may have removed what it begins with
+        begins = writer.node("And", begins, writer.node("Equal", text.starts, 0))
     is_other = writer.node("Not", writer.node("Equal", text.points, prefix.point))
     is_wanted = writer.node("And", is_text, is_other)
     return inserted(writer, text, prefix.point, writer.node("And", begins, is_wanted), everywhere(writer, text.points))
