@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 from packager.cli import commands
+from packager.workflows.doctor import environments_to_install
+from tests.caches import OWN, empty_cache
 from tests.onnx_text import linear, saved
 from tests.registries import Server, serving
 from tests.signing_cases import make_key
@@ -83,7 +85,7 @@ def test_a_shell_linter_finds_nothing() -> None:
 def test_commands_and_options_of_the_workflow_exist() -> None:
     lines = "\n".join((*steps("package").values(), *steps("release").values()))
     found = re.findall(r"^ *mobpack (\w+)(.*)$", lines, re.MULTILINE)
-    assert [name for name, _ in found] == ["check", "build", "diff", "sign", "verify", "publish"]
+    assert [name for name, _ in found] == ["doctor", "check", "build", "diff", "sign", "verify", "publish"]
     for name, rest in found:
         known = {option for each in commands.commands[name].params for option in each.opts}
         assert set(re.findall(r"--[a-z-]+", rest)) <= known
@@ -250,6 +252,62 @@ def git(folder: Path, *arguments: str) -> None:
     who = {f"GIT_{role}_{field}": "me@example.com" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
     environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull}
     subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+
+
+GRADLE, XCODE = WORKFLOW.with_name("mobpack.gradle"), ROOT / "templates" / "xcode" / "mobpack-build.sh.j2"
+
+
+def commands_of(pipeline: str) -> str:
+    """The lines of a pipeline that check and build, and those that install what they need, but for pip's."""
+    if pipeline == "github":
+        found = [*steps("package")["Install"].splitlines(), steps("package")["Check"], steps("package")["Build"]]
+    elif pipeline == "gitlab":
+        default, job = yaml_of(PIPELINE)["default"], yaml_of(PIPELINE)["package"]
+        found = ["mobpack lock", *default["before_script"][1:], *job["script"]]
+    elif pipeline == "gradle":
+        [words] = re.findall(r"resolve\(program\).*? : program, '(\w+)', \*options", GRADLE.read_text(encoding="utf-8"))
+        found = [f"mobpack {words} --target android"]
+    else:
+        [words] = re.findall(r'^"\$mobpack" (build .*?) 2>&1', XCODE.read_text(encoding="utf-8"), re.MULTILINE)
+        found = [f"config=mobpack.toml dist=dist; mobpack {words}"]
+    return "\n".join(each for each in found if not each.startswith("pip install "))
+
+
+@pytest.mark.parametrize("pipeline", ["github", "gitlab", "gradle", "xcode"])
+def test_a_pipeline_works_on_a_machine_that_has_what_it_installs_alone(
+    pipeline: str, mobpack: Path, tmp_path: Path
+) -> None:
+    """With nothing but the ONNX Runtimes that ship, and an old Node.js on PATH. The command that installs what is
+    missing has nothing left to do: no gate needs anything else."""
+    saved(tmp_path / "models" / "net.onnx", linear())
+    text = SMALL + "[target.ios]\n[target.react_native]\n[target.web]\n"
+    (tmp_path / "models" / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+    old = program(tmp_path / "programs" / "node", "echo v20.11.1\n").parent
+    ship = ("runtime", "web")
+    others = {path.name for path in (OWN / "environments").iterdir()} - {*ship, "zig"}
+    cache = empty_cache(tmp_path / "cache", without=others)
+    done = run(commands_of(pipeline), tmp_path / "models", old, mobpack, XDG_CACHE_HOME=str(cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.name for path in (cache / "mobpack" / "environments").iterdir()} <= {*ship, "zig"}
+    assert "skipped" not in done.stderr
+
+
+def test_a_pipeline_installs_what_its_project_names(mobpack: Path, tmp_path: Path) -> None:
+    """Runners, and providers that nothing else examines: asked on a machine without any, which says what it would
+    install."""
+    saved(tmp_path / "models" / "net.onnx", linear())
+    text = SMALL.replace(
+        "[target.android]", '[parity]\nrunners = ["cpu", "mnn"]\n\n[target.android]\nproviders = ["qnn"]'
+    )
+    (tmp_path / "models" / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+    cache = tmp_path / "cache"
+    done = run(steps("package")["Check"], tmp_path / "models", mobpack, XDG_CACHE_HOME=str(cache))
+    assert done.returncode == 6, done.stderr
+    assert "hint: mobpack doctor --install mnn --install qnn" in done.stderr
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path / "models")
+        patched.setenv("XDG_CACHE_HOME", str(cache))
+        assert environments_to_install(("project",)) == ["mnn", "qnn", "runtime"]
 
 
 def test_gitlab_releases_a_first_version_and_a_second_one(mobpack: Path, tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     "names",
     multiple=True,
     metavar="NAME",
-    help="Install an isolated environment, or `all` that have an ONNX Runtime. Repeatable.",
+    help="Install an isolated environment, those of the `project` in this folder, or `all` that have an ONNX Runtime. "
+    "Repeatable.",
 )
 @click.option("--details", is_flag=True, help="Also list every part, environment and runner.")
 @json_option

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
+from packager import config
+from packager.config import FILE_NAME, Config
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure, zig
 from packager.environments.environment import INSTALL
@@ -17,7 +19,11 @@ from packager.importers import FRAMEWORKS as IMPORTED
 from packager.importers import Framework
 from packager.processes import downloads
 from packager.targets import TARGETS, WRAPPERS, Target, included
+from packager.verification.numbers import chosen
+from packager.verification.partition.measured import SOURCES
 
+SEVERAL = ("all", "project")
+"""Names that stand for several environments."""
 FRAMEWORKS = {**IMPORTED, HUB.name: HUB}
 """environments of `mobpack import`"""
 
@@ -156,16 +162,30 @@ def overview(builds: Sequence[Build], runners: Sequence[tuple[str, str, str]]) -
 
 def environments_to_install(names: tuple[str, ...]) -> list[str]:
     """The environments to install, each once; `all` stands for every one with an ONNX Runtime that this machine
-    supports, without the frameworks, which take gigabytes.
+    supports, without the frameworks, which take gigabytes, and `project` for those that the mobpack.toml in this folder
+    uses and that are missing.
 
-    Raises ConfigError for a name that no environment has.
+    Raises ConfigError for a name that no environment has, and for a project that cannot be read.
     """
-    known = [*ENVIRONMENTS, *FRAMEWORKS, "all"]
+    known = [*ENVIRONMENTS, *FRAMEWORKS, *SEVERAL]
     for name in names:
         if name not in known:
             raise ConfigError(f"--install: unknown environment '{name}'", hint=nearest(name, known))
     possible = [name for name in ENVIRONMENTS if not ENVIRONMENTS[name]().unsupported()] if "all" in names else []
-    return list(dict.fromkeys([name for name in names if name != "all"] + possible))
+    wanted = missing_in(config.load(Path(FILE_NAME))) if "project" in names else []
+    return list(dict.fromkeys([*(name for name in names if name not in SEVERAL), *wanted, *possible]))
+
+
+def missing_in(project: Config) -> list[str]:
+    """Environments that checks of a project use, and that are missing: those of its runners, of providers that nothing
+    else examines, and with the runtimes that packages contain. Without those that this machine cannot have."""
+    targets = project.targets()
+    runners = chosen(project, dict.fromkeys((*project.parity.runners, *project.parity.require)))
+    asked = [SOURCES[name].environment for table in targets.values() for name in table.providers if name in SOURCES]
+    shipped = [table.environment for table in targets.values()] if project.check.kernels == "require" else []
+    lacking = [runner.missing() for runner in runners]
+    lacking += [ENVIRONMENTS[name]().missing() for name in dict.fromkeys((*asked, *shipped))]
+    return list(dict.fromkeys(name for reason in lacking for name in INSTALL.findall(reason)))
 
 
 def install_environment(name: str) -> None:
