@@ -16,7 +16,7 @@ from packager.files.store import Store
 from packager.plan import make
 from packager.runners.cpu import Cpu
 from packager.targets.android import Android
-from packager.verification import parity
+from packager.verification import failures, parity
 from packager.verification.bisection import Kind, condemned
 from packager.verification.bisection.figures import Limits
 from packager.verification.bisection.matching import matched
@@ -27,7 +27,8 @@ from packager.verification.golden import golden_vectors
 from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance, reference
 from packager.verification.parity.conditioning import MOST_ULPS, TIMES, _shifted
 from packager.verification.parity.frontier import ULPS, shaken
-from tests.bisection_cases import Array, bisected, side
+from packager.workflows.shared_builds import equal
+from tests.bisection_cases import Array, Inside, bisected, side
 from tests.onnx_text import compiled, loaded, onnx_model, weight
 from tests.rewriting_cases import run
 from tests.toolchain.forks import forked
@@ -126,6 +127,25 @@ def test_a_model_that_moves_by_itself_everywhere_is_judged_by_its_nodes(
     assert found.outputs[0].max_abs_error > 0.1, "by its numbers alone it fails"
     assert found.conditioning.startswith("ill-conditioned: the model itself moves by ")
     assert found.conditioning.endswith("; every sample is, and nodes were judged one by one")
+    (line,) = equal([found])
+    assert line.startswith("m (fp32, fixed) on cpu: compared node by node with the original: its outputs are ill-")
+    assert "equals" not in line
+
+
+def test_what_mobpack_cannot_take_apart_is_no_fault_of_the_model(
+    nets: dict[str, Compiled], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*given: object, **settings: object) -> str:
+        raise ModelError("a graph of ours does not load", hint="")
+
+    (tmp_path / "model").mkdir()
+    other = compiled(tmp_path / "model", unfused(tmp_path))
+    monkeypatch.setattr(failures, "condemned", fails)
+    _, checked = judged(nets["always"], other, tmp_path)
+    found = checked.parity
+    assert (found.over, found.refusal) == ((), "")
+    assert found.conditioning.endswith("mobpack failed to judge nodes one by one: a graph of ours does not load")
+    assert found.result.startswith("not compared: ")
 
 
 def test_a_fault_in_a_model_that_moves_by_itself_everywhere_is_found(nets: dict[str, Compiled], tmp_path: Path) -> None:
@@ -234,6 +254,27 @@ def test_a_node_that_moves_by_itself_is_not_condemned(tmp_path: Path) -> None:
         a, b = side(folder, branch(gain), "a"), side(folder, branch(gain, factor=1.01))
         words = condemned(a, b, sample, folder, limits=limits)
         assert bool(words) is is_condemned, words
+
+
+def unstable_chain(layers: int, *, change: float, prefix: str) -> onnx.ModelProto:
+    """Layers whose last bits become whole periods of a sine; inner values are called by `prefix`."""
+    text = " ".join(
+        f"{prefix}m{i} = MatMul ({f's{i - 1}' if i else 'x'}, w{i}) {prefix}a{i} = Mul ({prefix}m{i}, big)"
+        f" s{i} = Sin ({prefix}a{i})"
+        for i in range(layers)
+    )
+    known = {f"w{i}": weight(8, 8, seed=i) * numpy.float32(1 + change) for i in range(layers)}
+    graph = f"(float[1, 8] x) => (float[1, 8] s{layers - 1}) {{ {text} }}"
+    return onnx_model(graph, weights={**known, "big": numpy.array(1e5, numpy.float32)})
+
+
+def test_nodes_that_move_by_themselves_are_measured_together(tmp_path: Path) -> None:
+    sample, runner = tmp_path / "sample.npz", Inside()
+    numpy.savez(sample, x=weight(1, 8))
+    a = side(tmp_path, unstable_chain(60, change=0, prefix="a"), "a", runner=runner)
+    b = side(tmp_path, unstable_chain(60, change=3e-7, prefix="b"))
+    assert condemned(a, b, sample, tmp_path, limits=Limits(tolerance=Tolerance(max_rel_error=1e-3))) == ""
+    assert len(runner.opened) < 10, "opening a model takes half a second"
 
 
 def branches(factors: Sequence[float]) -> onnx.ModelProto:

@@ -126,7 +126,7 @@ def _verdict(parity: "Parity") -> str:
         return "skipped"
     if parity.refusal:
         return "refused"
-    if parity.nothing_compared:
+    if parity.nothing_compared or parity.nodes_not_judged:
         return "not compared"
     if parity.is_judged_locally and not parity.over:
         return "ok by node"

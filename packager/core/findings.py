@@ -125,6 +125,8 @@ class Parity:
     """samples excluded from all figures, unless all samples are; random samples were replaced by others"""
     is_judged_locally: bool = False
     """whether all samples are ill-conditioned: the figures then include them, and nodes are judged one by one"""
+    nodes_not_judged: str = ""
+    """why nodes were not judged one by one although all samples are ill-conditioned, in words; empty if they were"""
     unstable_outputs: tuple[str, ...] = ()
     """outputs that differ between two runs of the original (random operators): not compared"""
     skipped: str = ""
@@ -142,6 +144,8 @@ class Parity:
         count = len({each.sample for each in self.ill_conditioned})
         worst = max(self.ill_conditioned, key=lambda each: each.moves_by / each.scale)
         how = "every sample is, and nodes were judged one by one" if self.is_judged_locally else "others were compared"
+        if self.nodes_not_judged:
+            how = f"every sample is, and mobpack failed to judge nodes one by one: {self.nodes_not_judged}"
         return f"{worst.words} on {count} of the samples; {how}"
 
     @property
@@ -193,6 +197,8 @@ class Parity:
         """The result of a comparison that ran and did not fail, in words."""
         if self.nothing_compared:
             return f"{self.nothing_compared} ({self.samples})"
+        if self.nodes_not_judged:
+            return f"not compared: its outputs are ill-conditioned on every sample ({self.samples})"
         if self.is_judged_locally:
             return (
                 f"compared node by node with {self.against}: its outputs are ill-conditioned on every sample "

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.core.errors import MobpackError, ToolError
+from packager.core.errors import MobpackError, ModelError, ToolError
 from packager.core.findings import Failure, Parity
 from packager.core.values import Model, Variant, baseline
 from packager.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
@@ -202,7 +202,8 @@ def cpu() -> Runner:
 
 
 def condemned_locally(case: Case, references: References, scratch: Path) -> Checked:
-    """Judges a file by every node on the right inputs, if all samples are ill-conditioned."""
+    """Judges a file by every node on the right inputs, if all samples are ill-conditioned. If mobpack cannot take the
+    file apart, that is no fault of the model: its nodes are then not judged, and the result says so."""
     checked, doubtful = case.checked, case.checked.doubtful
     if not doubtful or case.checked.parity.refusal:
         return checked
@@ -210,7 +211,10 @@ def condemned_locally(case: Case, references: References, scratch: Path) -> Chec
     folders = BisectionFolders(sample=doubtful.path, scratch=scratch / "locally", evidence=scratch)
     limits = limits_of(case.settings.general, reference, case.subject.variant.model)
     a, b = original(case.subject.original, folders), file(case, folders)
-    text = condemned(a, b, doubtful.path, folders.folder("values"), limits=limits)
+    try:
+        text = condemned(a, b, doubtful.path, folders.folder("values"), limits=limits)
+    except ModelError as error:
+        return replace(checked, parity=replace(checked.parity, nodes_not_judged=error.message))
     if not text:
         return checked
     names = {each.output for each in checked.parity.ill_conditioned}

@@ -123,7 +123,8 @@ def summarized(made: Release) -> Summary:
     errors = [
         each.max_rel_error for parity in compared if not parity.is_judged_locally for each in parity.compared_outputs
     ]
-    by_node = "compared node by node" if any(each.is_judged_locally for each in compared) else "not compared"
+    is_by_node = any(each.is_judged_locally and not each.nodes_not_judged for each in compared)
+    by_node = "compared node by node" if is_by_node else "not compared"
     worst = f"{max(errors):.2g} of the scale" if errors else by_node
     rows = (
         (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)

@@ -148,8 +148,13 @@ class _Search:
         folder = fresh(self.scan.folder / "conditioning")
         folder.mkdir()
         expected = {name: read_array(self.parting.a / f"{index}.npy") for index, name in enumerate(a.outputs)}
-        found = moved(a, a.proto, self.scan.sample, folder, expected, self.scan.limits)
-        if not found or not self.scan.limits.exceeds(found):
+        limits = self.scan.limits
+        try:
+            movements = moved(a, a.proto, self.scan.sample, folder, expected, limits).values()
+        except RefusedError:
+            return None  # then nothing is known about it
+        found = max(movements, key=limits.share, default=None)
+        if not found or not limits.exceeds(found):
             return None
         moves = IllConditioned(sample=0, output=found.output, moves_by=found.max_abs_error, scale=found.scale)
         text = words.on_conditioning(*self.labels, moves, self.where)

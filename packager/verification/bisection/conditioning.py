@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from packager.core.errors import ModelError
 from packager.core.findings import OutputError
 from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.running import RefusedError
 from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.conditioning import perturbed
 from packager.verification.parity.outcomes import array_of
@@ -23,23 +24,26 @@ def moved(
     folder: Path,
     expected: "Mapping[str, NDArray[Any]]",
     limits: Limits,
-) -> OutputError | None:
-    """Movement of the value of `expected` that moves farthest relative to `limits`; None if none moves, or only as far
-    as the perturbed inputs, and if `piece` cannot be perturbed. Files go below `folder`."""
+) -> dict[str, OutputError]:
+    """Value of `expected` -> its farthest movement relative to `limits`; without those that move only as far as the
+    perturbed inputs, and empty if `piece` cannot be perturbed. Files go below `folder`.
+
+    Raises RefusedError if the perturbed piece does not open, or crashes.
+    """
     path = folder / "unmoved.onnx"
     path.write_bytes(piece.SerializeToString(deterministic=True))
     model = perturbed(piece, subject.runnable(path), subject.side.runner, folder / "shaken")
     if model is None:
-        return None
-    names = [value.name for value in piece.graph.output]
-    found: list[OutputError] = []
+        return {}
+    found: dict[str, OutputError] = {}
     try:
         (movement,) = model.movements([sample], folder / "moved")
         for outcome in movement.outcomes:
-            errors = [
-                limits.compared(name, expected[name], array_of(outcome, index)) for index, name in enumerate(names)
-            ]
-            found += [each for each in errors if each.max_rel_error > model.least]
-    except ModelError:
-        return None  # it does not open, or crashes: then nothing is known about it
-    return max(found, key=limits.share, default=None)
+            for index, value in enumerate(piece.graph.output):
+                error = limits.compared(value.name, expected[value.name], array_of(outcome, index))
+                if error.max_rel_error > model.least:
+                    known = found.get(value.name, error)
+                    found[value.name] = max(known, error, key=limits.share)
+    except ModelError as error:
+        raise RefusedError(error.message) from error
+    return found

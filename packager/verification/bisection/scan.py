@@ -165,29 +165,50 @@ class Scan:
         while start < len(suspects):
             errors = dict(self._local(suspects[start : start + size], known))
             found.update(errors)
-            for name, error in errors.items():
-                if self.limits.exceeds(error) and not self._is_excused(name, error, known):
-                    return found, name
+            wrong = {name: error for name, error in errors.items() if self.limits.exceeds(error)}
+            excused = self._excused(wrong, known) if self.is_excusing else ()
+            if at_fault := next((name for name in wrong if name not in excused), None):
+                return found, at_fault
             start, size = start + size, min(2 * size, MOST_ASKED)
             self.progress(len(self.layers) + len(found), len(self.matched.values))
         return found, None
 
-    def _is_excused(self, name: str, error: OutputError, known: Mapping[str, Path]) -> bool:
-        """Whether the first side itself moves there by more than the limit, or by half of `error`."""
-        if not self.is_excusing:
-            return False
+    def _excused(self, wrong: Mapping[str, OutputError], known: Mapping[str, Path]) -> list[str]:
+        """The values at which the first side itself moves by more than the limit, or by half of the error; and those at
+        which that cannot be measured. All are measured at once, because opening a model takes longer than running
+        it."""
+        excused: list[str] = []
+        waiting = deque([tuple(wrong)])
+        while waiting:
+            names = waiting.popleft()
+            if not names:
+                continue
+            try:
+                movements = self._movements(names, known)
+            except RefusedError as error:
+                if len(names) > 1:
+                    waiting.extend((names[: len(names) // 2], names[len(names) // 2 :]))
+                else:
+                    self.notes.append(f"'{names[0]}' is inconclusive: its node cannot be perturbed alone: {error}")
+                    excused.append(names[0])
+                continue
+            for name, found in movements.items():
+                if self.limits.exceeds(found) or wrong[name].max_abs_error <= NOISE * found.max_abs_error:
+                    self.notes.append(f"'{name}' is inconclusive: {self.a.side.label} itself moves as far there")
+                    excused.append(name)
+        return excused
+
+    def _movements(self, values: tuple[str, ...], known: Mapping[str, Path]) -> dict[str, OutputError]:
+        """How far the first side moves at `values` for almost the same inputs of their nodes."""
         folder = fresh(self.folder / "excused")
         folder.mkdir()
         sample = folder / "inputs.npz"
-        region = self.a.region([name], self._needed([name]))  # from the second side's starting values, however far back
-        piece, names = forced(self.a, region, [name], given(region.borders, known, self.sample, {}, sample))
-        found = moved(self.a, piece, sample, folder, {names[name]: read_array(known[name])}, self.limits)
-        is_excused = found is not None and (
-            self.limits.exceeds(found) or error.max_abs_error <= NOISE * found.max_abs_error
-        )
-        if is_excused:
-            self.notes.append(f"'{name}' is inconclusive: {self.a.side.label} itself moves as far there")
-        return is_excused
+        borders = self._needed(values)  # the second side's starting values, however far back
+        region = self.a.region(values, borders)
+        piece, names = forced(self.a, region, values, given(region.borders, known, self.sample, {}, sample))
+        expected = {names[name]: read_array(known[name]) for name in values}
+        found = moved(self.a, piece, sample, folder, expected, self.limits)
+        return {name: found[names[name]] for name in values if names[name] in found}
 
     def _row(self, name: str, error: OutputError, local: OutputError | None) -> ValueDifference:
         node = named(self.a, name, self._usable)

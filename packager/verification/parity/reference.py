@@ -248,7 +248,11 @@ def _perturbed(original: Variant, samples: Sequence[Path], folder: Path) -> Sequ
     (cpu,) = RUNNERS["cpu"]("")
     proto = ModelProto.FromString(original.graph)
     model = perturbed(proto, graph_of(original, folder), cpu, folder / "shaken")
-    return list(model.movements(samples, folder / "run")) if model else [Movement()] * len(samples)
+    unmoved = [Movement()] * len(samples)
+    try:
+        return list(model.movements(samples, folder / "run")) if model else unmoved
+    except ModelError:
+        return unmoved  # the original runs, so what was added to it is at fault: then nothing is known
 
 
 def _beside(variant: Variant, reference: Reference, folder: Path, runs: Runs) -> Beside:
