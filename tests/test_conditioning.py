@@ -263,7 +263,7 @@ def unstable_chain(layers: int, *, change: float, prefix: str) -> onnx.ModelProt
         f" s{i} = Sin ({prefix}a{i})"
         for i in range(layers)
     )
-    known = {f"w{i}": weight(8, 8, seed=i) * numpy.float32(1 + change) for i in range(layers)}
+    known = {f"w{i}": numpy.multiply(weight(8, 8, seed=i), 1 + change, dtype="f4") for i in range(layers)}
     graph = f"(float[1, 8] x) => (float[1, 8] s{layers - 1}) {{ {text} }}"
     return onnx_model(graph, weights={**known, "big": numpy.array(1e5, numpy.float32)})
 
