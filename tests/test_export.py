@@ -14,14 +14,16 @@ import pytest
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
+from packager.core.values import baseline
 from packager.samples.sample import write_arrays
+from packager.verification.parity import Tolerance, default_tolerance
 from packager.workflows.conversion import comparison, graph
 from packager.workflows.conversion.comparison import Recorded
 from packager.workflows.export import Axis, Request, steps
 from packager.workflows.export.failures import users_module
 from packager.workflows.export.request import Job, parse_dynamic
 from packager.workflows.export.tracing import in_words
-from tests.onnx_text import onnx_model, saved, weight
+from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
@@ -208,7 +210,8 @@ def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) ->
     assert isinstance(refusal, ParityError)
     assert refusal.message.splitlines() == [
         "m.onnx differs from PyTorch; it was not written",
-        "  output 'twice' on sample 1 (n = 5), node by node: 1 of 15 numbers differ (rtol 0.001, atol 1e-05); "
+        "  output 'twice' on sample 1 (n = 5), node by node: 1 of 15 numbers differ (rtol 0.001, atol 1e-05, scale 28.5"
+        "); "
         "at [4, 2] it is 28, and should be 28.5; at most it is off by 0.5, 0.02 of the largest number",
     ]
     again = comparison.compare(path, ["twice"], samples, tmp_path / "again", rtol=0.1, atol=0)
@@ -220,8 +223,26 @@ def test_the_largest_error_of_any_sample_counts(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
     found, _ = compared(path, recorded(tmp_path, 1, 1, 5, wrong=0.001))  # then 4 is off by 0.001, and 28 by 0.002
     assert found.max_abs_error == pytest.approx(0.002, rel=1e-2)
-    assert found.max_share == pytest.approx(0.001 / (1e-5 + 1e-3 * 4), rel=1e-2)
+    assert found.max_share == pytest.approx(0.002 / (1e-5 + 1e-3 * 28), rel=1e-2)
     assert found.share_of_scale == pytest.approx(0.001 / 4, rel=1e-2)
+
+
+@pytest.mark.processes
+def test_an_import_allows_numbers_near_zero_what_a_build_allows_them(tmp_path: Path) -> None:
+    """Sums that cancel are as exact as their largest term: the scale of the output decides, not the number itself."""
+    path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
+    samples = recorded(tmp_path, 200)
+    with numpy.load(samples.outputs(0)) as known:
+        outputs = dict(known)
+    scale = numpy.abs(outputs["twice"]).max()
+    for error, passes in ((5e-7 * scale, True), (2e-3 * scale, False)):
+        outputs["twice"][0, 0] = error
+        write_arrays(samples.outputs(0), outputs)
+        folder = tmp_path / f"gate {passes}"
+        found = comparison.compare(path, ["twice", "more"], samples, folder, rtol=1e-3, atol=1e-5)
+        assert (comparison.refusal(found, path, samples) is None) == passes
+        built = default_tolerance(baseline(loaded(tmp_path, onnx.load(path))))
+        assert (error <= Tolerance(max_rel_error=built).allowed(scale)) == passes
 
 
 def test_shares_of_the_allowed_error_are_read_without_exponents() -> None:

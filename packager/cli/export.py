@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option("--opset", type=int, help="ONNX opset of the graph; default: 18.")
 @click.option("--samples", type=int, help="Number of inputs to compare on, including the example; default: 4.")
-@click.option("--rtol", type=float, help="Allowed error relative to PyTorch's output; default: 1e-3.")
+@click.option("--rtol", type=float, help="Allowed error relative to the output's largest number; default: 1e-3.")
 @click.option("--atol", type=float, help="Allowed absolute error, added to --rtol; default: 1e-5.")
 @click.option("--input-names", metavar="A,B", help="Names of the inputs; default: the parameters of forward.")
 @click.option(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     metavar="NAME=SIZE",
     help="Size of a dynamic dimension in random inputs. Repeatable.",
 )
-@click.option("--rtol", type=float, help="Allowed error relative to the framework's output; default: 1e-3.")
+@click.option("--rtol", type=float, help="Allowed error relative to the output's largest number; default: 1e-3.")
 @click.option("--atol", type=float, help="Allowed absolute error, added to --rtol; default: 1e-5.")
 @click.option("--allow-code", is_flag=True, help="Load models whose files can run code, such as pickles.")
 @click.option("--keep-layout", is_flag=True, help="Keep channels last, even where it costs a Transpose.")

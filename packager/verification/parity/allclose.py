@@ -22,13 +22,20 @@ class Excess:
     max_abs_error: float = 0.0
     """over all finite numbers"""
     max_share: float = 0.0
-    """the largest |error| / (atol + rtol * |expected|); above 1 fails, infinity if NaN or infinities differ"""
+    """the largest error relative to the allowed one; above 1 fails, infinity if NaN or infinities differ"""
     failure: str = ""
     """the failure in words; empty if there is none"""
 
 
-def over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float = RTOL, atol: float = ATOL) -> Excess:
-    """The numbers with |actual - expected| > atol + rtol * |expected|, as in numpy.allclose; NaN equals NaN.
+def over(
+    expected: "NDArray[Any]",
+    actual: "NDArray[Any]",
+    rtol: float = RTOL,
+    atol: float = ATOL,
+    scale: float | None = None,
+) -> Excess:
+    """The numbers with |actual - expected| > atol + rtol * |expected|, as in numpy.allclose, or with the `scale` of the
+    whole output in place of |expected|; NaN equals NaN.
 
     Only floating-point numbers have a tolerance: integers, booleans and strings must be equal.
     """
@@ -39,10 +46,10 @@ def over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float = RTOL, a
         return _unequal(expected, actual)
     if actual.dtype.kind != "f":
         return Excess(count=expected.size, total=expected.size, failure=f"it is {actual.dtype}, not {expected.dtype}")
-    return _over(expected, actual, rtol, atol)
+    return _over(expected, actual, rtol, atol, scale)
 
 
-def _over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float, atol: float) -> Excess:
+def _over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float, atol: float, scale: float | None) -> Excess:
     import numpy
 
     count, worst, where, max_abs_error = 0, 0.0, 0, 0.0
@@ -50,17 +57,20 @@ def _over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float, atol: f
     for start in range(0, flat.size, CHUNK_ELEMENTS):
         x = flat[start : start + CHUNK_ELEMENTS].astype(numpy.float64)
         y = other[start : start + CHUNK_ELEMENTS].astype(numpy.float64)
-        shares, errors = _shares(x, y, rtol, atol)
+        shares, errors = _shares(x, y, rtol, atol, scale)
         count += int(numpy.count_nonzero(shares > 1))
         max_abs_error = max(max_abs_error, float(errors.max(initial=0)))
         place = int(shares.argmax())
         if shares[place] > worst:
             worst, where = float(shares[place]), start + place
-    words = _words(expected, actual, where, count, f"rtol {rtol:g}, atol {atol:g}") if count else ""
+    allowed = f"rtol {rtol:g}, atol {atol:g}" + ("" if scale is None else f", scale {scale:.3g}")
+    words = _words(expected, actual, where, count, allowed) if count else ""
     return Excess(count=count, total=flat.size, max_abs_error=max_abs_error, max_share=worst, failure=words)
 
 
-def _shares(x: "NDArray[Any]", y: "NDArray[Any]", rtol: float, atol: float) -> "tuple[NDArray[Any], NDArray[Any]]":
+def _shares(
+    x: "NDArray[Any]", y: "NDArray[Any]", rtol: float, atol: float, scale: float | None
+) -> "tuple[NDArray[Any], NDArray[Any]]":
     """Errors relative to the tolerance, for every number; and absolute errors, 0 where one is not finite."""
     import numpy
 
@@ -68,7 +78,8 @@ def _shares(x: "NDArray[Any]", y: "NDArray[Any]", rtol: float, atol: float) -> "
     is_same = (x == y) | (numpy.isnan(x) & numpy.isnan(y))
     with numpy.errstate(invalid="ignore", divide="ignore", over="ignore"):
         errors = numpy.where(is_finite & ~is_same, numpy.abs(y - x), 0.0)
-        shares = errors / (atol + rtol * numpy.abs(numpy.where(is_finite, x, 0.0)))
+        sizes = numpy.abs(numpy.where(is_finite, x, 0.0)) if scale is None else scale
+        shares = errors / (atol + rtol * sizes)
     shares[errors == 0] = 0.0  # 0 / 0 without any tolerance
     shares[~is_finite & ~is_same] = numpy.inf
     return shares, errors

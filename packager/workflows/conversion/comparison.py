@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ParityError
+from packager.models.ranges import known_ranges
 from packager.runners import RUNNERS, Runnable
 from packager.verification.parity.allclose import Excess, over
+from packager.verification.parity.scale import Scale, of_range
 
 if TYPE_CHECKING:
     from packager.runners import Session
@@ -68,12 +70,14 @@ def in_words(sizes: Sequence[Mapping[str, int]], first: str) -> tuple[str, ...]:
 def compare(
     graph: Path, outputs: Sequence[str], recorded: Recorded, folder: Path, *, rtol: float, atol: float
 ) -> tuple[OutputResult, ...]:
-    """Compares ONNX Runtime's outputs with the framework's, for each of `outputs`.
+    """Compares ONNX Runtime's outputs with the framework's, for each of `outputs`, by the rule of a build: |error| <=
+    atol + rtol * scale, the output's largest value over all samples.
 
     Raises ParityError when ONNX Runtime rejects a sample that the framework accepts, ModelError when it rejects the
     model.
     """
     found = {name: OutputResult(name=name) for name in outputs}
+    scales = _scales(graph, outputs, recorded)
     for is_optimized, how in HOW.items():
         place = folder / how.replace(" ", "-")
         place.mkdir(parents=True)
@@ -81,9 +85,25 @@ def compare(
         with RUNNERS["cpu"]("")[0].open(runnable, place) as session:
             for number, words in enumerate(recorded.words):
                 for name, expected, actual in _values(session, outputs, recorded, number, place):
-                    excess = over(expected, actual, rtol, atol)
+                    excess = over(expected, actual, rtol, atol, scales[name].value)
                     found[name] = _worse(found[name], excess, expected, f"{words}, {how}")
     return tuple(found.values())
+
+
+def _scales(graph: Path, outputs: Sequence[str], recorded: Recorded) -> dict[str, Scale]:
+    """The scale of each output: its largest value over all samples, or its known range."""
+    import numpy
+    import onnx
+
+    proto = onnx.load_model(graph, load_external_data=False)
+    ranges = known_ranges(proto)
+    scales = {
+        name: of_range(ranges.get(value.name, "")) for name, value in zip(outputs, proto.graph.output, strict=False)
+    }
+    for number in range(len(recorded.words)):
+        with numpy.load(recorded.outputs(number)) as expected:
+            scales = {name: scale.over([expected[name]]) for name, scale in scales.items()}
+    return scales
 
 
 def refusal(results: Sequence[OutputResult], output: Path, recorded: Recorded) -> ParityError | None:
