@@ -72,6 +72,30 @@ def test_a_failed_comparison_goes_before_a_gate_and_a_gate_before_warnings() -> 
 
 
 @pytest.mark.parametrize(
+    ("rules", "asks"),
+    [
+        (Rules(strict=True), "--strict"),
+        (Rules(gates=Gates(min_share=0.9)), "the gates on partitions"),
+        (Rules(gates=Gates(max_partitions=4), strict=True), "the gates on partitions"),
+    ],
+)
+def test_a_gate_that_could_not_examine_names_all_of_it_and_one_command(rules: Rules, asks: str) -> None:
+    reason = "it is measured where `mobpack doctor --install {}` has been run"
+    qnn = Partition(model="m", target="android", provider="qnn", sha256="1", skipped=reason.format("qnn"))
+    webgpu = replace(qnn, target="web", provider="webgpu", sha256="2", skipped=reason.format("webgpu"))
+    report = Report(parities=(), partitions=(qnn, replace(qnn, model="n"), webgpu))
+    with pytest.raises(GateError) as error:
+        judge(report, rules, Console(quiet=True))
+    assert error.value.message.startswith(f"{asks}: not examined: model 'm' on android, qnn: it is measured")
+    assert "model 'n' on android, qnn" in error.value.message
+    assert "model 'm' on web, webgpu" in error.value.message
+    assert error.value.hint.startswith("mobpack doctor --install qnn --install webgpu; or leave out the providers")
+    judge(report, Rules(), Console(quiet=True))
+    said = replace(qnn, skipped="", share=0.95, partition_count=1, is_measured=True, by="QNN")
+    judge(replace(report, partitions=(qnn,), measured=(said,)), rules, Console(quiet=True))
+
+
+@pytest.mark.parametrize(
     ("evidence", "out"), [("dist", "dist"), ("dist/e", "dist"), ("e", "e/dist"), ("./x/../dist", "dist")]
 )
 def test_evidence_and_a_release_lie_side_by_side(tmp_path: Path, evidence: str, out: str) -> None:

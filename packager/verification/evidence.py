@@ -17,7 +17,7 @@ from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.verification.numbers import compare_all
 from packager.verification.parity import References
 from packager.verification.partition import kernels
-from packager.verification.partition.report import measured, partitions
+from packager.verification.partition.report import judged, measured, partitions
 from packager.verification.raised import refuse_changed
 from packager.verification.ranges import prove_ranges
 
@@ -65,7 +65,7 @@ def gather(
     proofs += tuple(prove_ranges(plans, published, store, console))
     with store.scratch() as scratch:
         parities, failures, agreements = compare_all(plans, config, references, store, console, scratch, evidence)
-    return Report(
+    report = Report(
         kernels=proofs,
         parities=parities,
         partitions=split_all(plans, console, asked),
@@ -73,6 +73,8 @@ def gather(
         failures=failures,
         agreements=agreements,
     )
+    say_unexamined(report, console)
+    return report
 
 
 def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -> Iterator[KernelProof]:
@@ -125,12 +127,20 @@ def split_all(plans: Sequence[Plan], console: Console, asked: Sequence[Partition
     """Partitions of every provider's file by its rules; those in `asked` are known."""
     found = [one for each in plans for one in partitions(each, asked)]
     for one in found:
-        where = f"{one.target} ({', '.join(one.soc_models)})" if one.soc_models else one.target
-        if one.skipped:
-            console.say(f"  skipped: partitions of {one.model} for {one.provider} on {where}: {one.skipped}")
-        elif one.taken_count == 0 and not one.refusal:
-            console.warn(f"{one.provider} on {where} takes no node of model '{one.model}': the CPU runs it all")
+        if one.taken_count == 0 and not one.refusal and not one.skipped:
+            console.warn(f"{one.provider} on {_where(one)} takes no node of model '{one.model}': the CPU runs it all")
     return tuple(found)
+
+
+def say_unexamined(report: Report, console: Console) -> None:
+    """Prints the providers of which nothing is known: no rules predict them, and none was asked here."""
+    for each in judged(report):
+        if each.skipped:
+            console.say(f"  skipped: partitions of {each.model} for {each.provider} on {_where(each)}: {each.skipped}")
+
+
+def _where(each: Partition) -> str:
+    return f"{each.target} ({', '.join(each.soc_models)})" if each.soc_models else each.target
 
 
 def ask_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Partition, ...]:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from packager import reporting
 from packager.core.console import Console
-from packager.core.errors import MobpackError, ModelError, ParityError, ToolError
+from packager.core.errors import GateError, MobpackError, ModelError, ParityError, ToolError
 from packager.core.findings import Report
 from packager.core.values import Plan
+from packager.environments.environment import INSTALL
 from packager.reporting import Extras
 from packager.verification.kept import kept
 from packager.verification.partition.report import Gates, enforce_partition_gates, judged
@@ -35,9 +36,12 @@ class Rules:
 
 
 def judge(report: Report, rules: Rules, console: Console) -> None:
-    """Raises ParityError for a failed comparison, GateError for a model beyond the gates of `rules`, ModelError for
-    warnings with --strict."""
+    """Raises ParityError for a failed comparison, GateError for a provider that was not examined and for a model beyond
+    the gates of `rules`, ModelError for warnings with --strict."""
     refuse_failed(report)
+    refuse_unexamined(report, rules)
+    if rules.gates != NO_GATES and not report.partitions:
+        console.say("  no provider is judged by the gates: every model ships for the CPU alone, as its plan says")
     enforce_partition_gates(judged(report), rules.gates)
     refuse_warnings(rules, console)
 
@@ -51,6 +55,22 @@ def refuse_failed(report: Report) -> None:
     more = f"; {len(others)} more failed" if others else ""
     shown = f"{first.evidence} shows it; " if first.evidence else ""
     raise ParityError(f"{first.message}{node}{more}", hint=f"{shown}{first.hint}")
+
+
+def refuse_unexamined(report: Report, rules: Rules) -> None:
+    """With --strict, and with gates on partitions: raises GateError that names every provider of which nothing is
+    known, and one command that installs what examines them."""
+    unknown = [each for each in judged(report) if each.skipped] if rules.must_examine else []
+    if not unknown:
+        return
+    asks = "--strict" if rules.gates == NO_GATES else "the gates on partitions"
+    lines = dict.fromkeys(f"model '{each.model}' on {each.target}, {each.provider}: {each.skipped}" for each in unknown)
+    names = dict.fromkeys(name for each in unknown for name in INSTALL.findall(each.skipped))
+    command = f"mobpack doctor {' '.join(f'--install {name}' for name in names)}; or " if names else ""
+    raise GateError(
+        f"{asks}: not examined: {'; '.join(lines)}",
+        hint=f"{command}leave out the providers that nothing can examine on this machine",
+    )
 
 
 def refuse_warnings(rules: Rules, console: Console) -> None:
@@ -92,6 +112,7 @@ def write_report(
 def _stopping(report: Report, rules: Rules, console: Console) -> Iterator[str]:
     """Reasons other than failed comparisons that block a release."""
     try:
+        refuse_unexamined(report, rules)
         enforce_partition_gates(judged(report), rules.gates)
     except MobpackError as error:
         yield error.message
