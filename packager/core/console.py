@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 Announce = Callable[[str], None]
 """Shows the current part of a step, in a few words."""
-LONG_STEP_S, LONG_PART_S = 10.0, 1.0
-"""A step that took longer than the first is printed with its parts that took longer than the second."""
+LONG_STEP_S, LONG_PART_S, MOST_PARTS = 10.0, 1.0, 5
+"""A step that took longer than the first is printed with its longest parts that took longer than the second: a search
+has dozens."""
 
 
 def silent(part: str) -> None:
@@ -53,7 +54,9 @@ class _Parts:
 
     def long(self) -> str:
         """`: compile Kotlin 31 s, write the .aar 4 s` for a long step with parts."""
-        told = [f"{name} {s:.0f} s" for name, s in self.took.items() if name and s >= LONG_PART_S]
+        found = [(name, s) for name, s in self.took.items() if name and s >= LONG_PART_S]
+        longest = sorted(found, key=lambda each: -each[1])[:MOST_PARTS]
+        told = [f"{name} {s:.0f} s" for name, s in found if (name, s) in longest]
         return f": {', '.join(told)}" if told and self.seconds >= LONG_STEP_S else ""
 
     @property

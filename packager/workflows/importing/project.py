@@ -75,7 +75,11 @@ def refuse_names(name: str, path: Path) -> None:
 def refuse_absent(path: Path) -> None:
     """Raises ModelError for a model that does not exist. Functions and names of the hub have errors of their own."""
     is_name = is_code(path) or any(part.startswith(PREFIXES) for part in path.parts)
-    if not is_name and not path.exists():
+    try:
+        is_there = is_name or path.exists()
+    except OSError:  # a name that no file can have: reading it says why
+        return
+    if not is_there:
         raise ModelError(f"{path}: no such file or directory", hint=READABLE)
 
 
