@@ -338,7 +338,8 @@ def same_work(alone: Partition, found: Partition) -> None:
     """Fails unless the provider takes as many nodes of the model, in as many pieces: of shapes that are open in both,
     inference knows other sizes behind a contract."""
     assert (found.refusal, found.skipped) == ("", "")
-    assert (found.taken_count, found.partition_count) == (alone.taken_count, alone.partition_count), found.provider
+    assert found.taken_count == alone.taken_count, found.provider
+    assert (found.node_count, found.partition_count) == (alone.node_count, alone.partition_count)
     assert found.added_taken_count == 0
 
 

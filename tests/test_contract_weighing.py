@@ -10,19 +10,22 @@ import pytest
 from packager import plan
 from packager.core.contract import ADDED
 from packager.core.findings import Partition
-from packager.core.values import Choice, Plan, baseline
+from packager.core.values import Plan, baseline
 from packager.files.store import Store
+from packager.graph.macs import macs
 from packager.graph.view import Graph
+from packager.models.graphs import read_graph
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.target import Target
 from packager.verification.partition import coreml, nnapi, xnnpack
 from packager.verification.partition.kernels import graph_of
-from packager.verification.partition.own import own_part
+from packager.verification.partition.own import border_of
 from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
 from packager.verification.partition.rules import Prediction
 from packager.verification.partition.weighing import weigh
 from tests.contract_nets import NETS, model
+from tests.onnx_text import onnx_model
 from tests.toolchain.forks import forked
 
 __all__ = ["forked"]
@@ -62,7 +65,7 @@ def planned(folder: Path) -> Planned:
 
 
 @pytest.fixture(scope="module")
-def asked(planned: Planned, folder: Path) -> Asked:
+def asked(planned: Planned) -> Asked:
     """The partition of the provider for it."""
 
     @cache
@@ -75,6 +78,11 @@ def asked(planned: Planned, folder: Path) -> Asked:
 
 def first(made: Plan) -> Graph:
     return graph_of(made.choices[0].compiled)
+
+
+def own_part(made: Plan) -> Graph:
+    """The model in the file of the first provider."""
+    return border_of(read_graph(made.model.graph)).own_part(first(made))
 
 
 @pytest.mark.parametrize("provider", RULES)
@@ -105,11 +113,11 @@ def test_a_contract_neither_passes_nor_fails_a_gate(name: str, asked: Asked) -> 
 @pytest.mark.parametrize("provider", RULES)
 @pytest.mark.parametrize("name", NETS)
 def test_the_border_between_contract_and_model_is_one_on_each_side(name: str, provider: str, planned: Planned) -> None:
-    """Nodes of the contract that a provider takes belong to the partitions of the nodes beside them: none computes
-    something of the model's first or last node elsewhere, and none is in the way between two partitions."""
+    """The model in the file has the same nodes, inputs and outputs as alone; nodes of the contract that a provider
+    takes join its partitions and part none."""
     graph = first(planned(name, provider, True))
     alone = first(planned(name, provider, False))
-    model_alone = own_part(graph)
+    model_alone = own_part(planned(name, provider, True))
     assert [node.name for node in model_alone.nodes] == [node.name for node in alone.nodes]
     assert set(model_alone.inputs) == set(alone.inputs)
     assert set(model_alone.outputs) == set(alone.outputs)
@@ -119,19 +127,48 @@ def test_the_border_between_contract_and_model_is_one_on_each_side(name: str, pr
     assert kept == [frozenset(names) for names in RULES[provider](alone).partitions]
 
 
-def test_nodes_of_the_contract_in_branches_count_for_no_share(planned: Planned) -> None:
-    graph = first(planned("classifier", "coreml", True))
-    outer = replace(graph.nodes[-1], name="choice", op="If", subgraphs=(graph,))
-    (kept,) = own_part(replace(graph, nodes=(outer,))).nodes
-    assert not any(node.name.startswith(ADDED) for each in kept.subgraphs for node in each.nodes)
-    assert kept.subgraphs[0].nodes
+BEFORE = """(float[1,4] p) => (float[1,4] q) {
+    ["mobpack/x/1"] c = Mul (p, p) ["mobpack/x/2"] x = Neg (c) [first] y = Cast <to = 1> (x) [last] z = Relu (y)
+    ["mobpack/z/3"] k = Cast <to = 1> (x) ["mobpack/z/4"] q = Add (z, k)
+}"""
 
 
-def test_what_a_runtime_derives_of_the_contract_stays_with_it(planned: Planned) -> None:
-    made = planned("classifier", "coreml", True)
-    choice: Choice = made.choices[0]
-    graph = graph_of(choice.compiled)
-    ends = [node for node in graph.nodes if node.name.startswith(ADDED)]
-    fused = replace(ends[-1], name=f"{ends[-1].name}/MatMulAddFusion")
-    nodes = tuple(fused if node is ends[-1] else node for node in graph.nodes)
-    assert own_part(replace(graph, nodes=nodes)) == own_part(graph)
+def view(graph: str) -> Graph:
+    return read_graph(onnx_model(graph).SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "own"),
+    [
+        ('["mobpack/x/1"] c = Mul (p, p) ["mobpack/x/2/Fusion"] x = Neg (c) [first] y = Cast <to = 1> (x)', "first"),
+        ('["mobpack/x/2"] x = Neg (p) [first] y = Cast <to = 1> (x)', "first"),
+        ('["mobpack/x/1"] x = Mul (p, p) ["mobpack/x/2"] y = Cast <to = 1> (x)', "mobpack/x/2"),
+        ('["mobpack/x/2"] x = Neg (p) ["mobpack/z/3"] k = Cast <to = 1> (x)', "mobpack/z/3"),
+    ],
+    ids=["a fusion within the contract", "fewer nodes of it", "two casts in a row", "the same cast of one value"],
+)
+def test_what_a_runtime_makes_of_the_contract_stays_with_it_and_of_the_model_with_that(
+    rewritten: str, own: str
+) -> None:
+    border = border_of(view(BEFORE))
+    value = "k" if " k = " in rewritten else "y"
+    after = view(
+        f"(float[1,4] p) => (float[1,4] q) {{ {rewritten} [last] z = Relu ({value}) "
+        f'["mobpack/z/4"] q = Add (z, {value}) }}'
+    )
+    kept = border.own_part(after)
+    assert [node.name for node in kept.nodes] == [own, "last"]
+    assert kept.inputs == ("x",)
+    assert set(kept.outputs) == {value, "z"}
+
+
+def test_nodes_of_the_contract_in_branches_are_not_the_models() -> None:
+    graph = view("""(bool c, float[2,3] p, float[3,5] w) => (float[2,5] q) {
+        [choice] q = If (c) <
+            then_branch = t () => (float[2,5] a) { ["mobpack/x/1"] x = MatMul (p, w) [one] a = Relu (x) },
+            else_branch = e () => (float[2,5] b) { [other] b = MatMul (p, w) }
+        >
+    }""")
+    (node,) = border_of(graph).own_part(graph).nodes
+    assert [[each.name for each in subgraph.nodes] for subgraph in node.subgraphs] == [["one"], ["other"]]
+    assert macs(border_of(graph).own_part(graph)) == {"choice": 30}

@@ -17,7 +17,7 @@ from packager.verification.partition.device import DeviceProvider, measure_on_an
 from packager.verification.partition.estimating import estimated
 from packager.verification.partition.kernels import graph_of
 from packager.verification.partition.measured import SOURCES, Assignment, measure
-from packager.verification.partition.own import own_part
+from packager.verification.partition.own import Border, border_of
 from packager.verification.partition.rules import Prediction
 
 ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
@@ -237,7 +237,7 @@ def _partition(
     is_measured: bool,
 ) -> Partition:
     """The model's own part of what was found about `graph`. Partitions of added nodes alone are none."""
-    model = own_part(graph)
+    model = _border(plan).own_part(graph)
     work = macs(model)
     total = sum(work.values())
     own = {node.name for node in model.nodes}
@@ -273,7 +273,8 @@ def _context(plan: Plan, choice: Choice) -> Partition:
     """The partition of a provider's own compiler, read from the file: a node for each partition, and the nodes it
     left."""
     whole = graph_of(choice.compiled)
-    graph, before = own_part(whole), own_part(read_onnx(choice.compiled.variant.graph))
+    border = _border(plan)
+    graph, before = border.own_part(whole), border.own_part(read_onnx(choice.compiled.variant.graph))
     pieces = [node.name for node in graph.nodes if node.op == "EPContext"]
     total = sum(macs(before).values())
     return replace(
@@ -290,13 +291,13 @@ def _context(plan: Plan, choice: Choice) -> Partition:
 def _refused(
     plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "", is_measured: bool = False
 ) -> Partition:
-    share = 0.0 if macs(own_part(graph)) else None
+    share = 0.0 if macs(_border(plan).own_part(graph)) else None
     return replace(_empty(plan, choice, graph), share=share, by=by, is_measured=is_measured, refusal=refusal)
 
 
 def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str = "") -> Partition:
     """A partition without nodes."""
-    node_count = len(own_part(graph).nodes)
+    node_count = len(_border(plan).own_part(graph).nodes)
     return Partition(
         model=plan.model.name,
         target=plan.target,
@@ -307,3 +308,7 @@ def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str = "") -> Pa
         added_count=len(graph.nodes) - node_count,
         skipped=skipped,
     )
+
+
+def _border(plan: Plan) -> Border:
+    return border_of(read_onnx(plan.model.graph)) if plan.model.contract else Border()
