@@ -63,7 +63,7 @@ def test_examples_of_a_package_that_takes_pictures_compile(
 
 
 def test_an_example_with_a_method_that_is_not_there_does_not_compile(built_aar: Path, tmp_path: Path) -> None:
-    wrong = readme_of(built_aar).replace("model.runAsync(", "model.runs(")
+    wrong = readme_of(built_aar).replace("model.run(", "model.runs(")
     with pytest.raises(ToolError, match="runs"):
         compiled(built_aar, wrong, tmp_path)
 

@@ -29,7 +29,7 @@ from packager.targets.flutter import Flutter, naming
 from packager.targets.flutter.license import license_text
 from packager.targets.flutter.model import refuse
 from packager.workflows.requested import requested_targets
-from tests.golden.cases import CASES, CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
+from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
 from tests.test_android_view import golden_difference
 from tests.test_ios_target import on_disk
 from tests.toolchain import dart_bindings
@@ -106,25 +106,13 @@ def test_generated_files_are_the_reviewed_ones(case: str) -> None:
 def test_the_code_of_every_contract_and_type_is_clean_for_the_strictest_analyzer(tmp_path: Path) -> None:
     toolchain = dart()
     cases = {**FLUTTER_CASES, "lists": with_plans(*LISTS, with_raw_output(TAGGER))}
-    cases["readme"] = Published(target=Flutter(), android=CASES["image_classifier"])
     for name, case in cases.items():
         write_sources(there(case, tmp_path / f"files of {name}").sources(), tmp_path / name)
         configured_package(tmp_path / name, case.view().names.pub_name)
-    write_example_of_readme(tmp_path / "readme")
     done = toolchain.run(["dart", "analyze", "--fatal-infos", "--format=machine", *cases], cwd=tmp_path)
     assert (done.returncode, PROBLEM.findall(done.output)) == (0, []), done.output
     done = toolchain.run(["dart", "format", "--output=none", "--set-exit-if-changed", *cases], cwd=tmp_path)
     assert done.returncode == 0, done.output
-
-
-def write_example_of_readme(package: Path) -> None:
-    """The Dart of README.md as a function in the package that it is for."""
-    text = (templates_folder().parent / "README.md").read_text(encoding="utf-8")
-    [block] = re.findall(r"```dart\n(.*?)```", text, re.DOTALL)
-    body = re.sub("^(?=.)", "  ", block, flags=re.MULTILINE)
-    start = "// ignore_for_file: avoid_print, public_member_api_docs\nimport 'dart:typed_data';\n\n"
-    start += "import 'vision_models.dart';\n\nFuture<void> show(Float32List pixels) async {\n"
-    (package / "lib" / "app.dart").write_text(f"{start}{body}}}\n", encoding="utf-8", newline="\n")
 
 
 def test_bindings_are_those_of_the_carried_header() -> None:

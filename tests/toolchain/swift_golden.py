@@ -1,6 +1,7 @@
 """Golden trees for iOS as Swift packages, to be compiled."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from packager.files.installed import templates_folder
@@ -10,10 +11,11 @@ from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_zlib import headers
 
 
-def golden_package(name: str, folder: Path) -> Path:
+def golden_package(name: str, folder: Path, *, named: str = "") -> Path:
     """A golden case for iOS as a package, with ONNX Runtime's headers, and an empty file for its models; the package of
-    ONNX Runtime lies beside it."""
+    ONNX Runtime lies beside it. `named` is its name if it is to have another one."""
     package, case = folder / name, IOS_CASES[name]
+    case = replace(case, package=replace(case.package, name=named)) if named else case
     assert isinstance(case.target, Ios)
     write_runtime(case.target.view(case.package, case.plans, case.report, golden=case.golden), folder)
     for path, text in case.texts().items():

@@ -35,6 +35,8 @@ PLAIN_LISTS = {STORAGE[each].data for each in (ElementType.STRING, ElementType.I
 MODULES = ("assignment", "cancellation", "descriptor", "model", "options", "self_test", "tensor")
 """files of the runtime that every model imports"""
 OPEN = "null"
+WIDTH = 120
+"""of lines, as analysis_options.yaml says"""
 ARGUMENTS = {"Picture": "Picture(pixels, width: width, height: height)", "Sound": "Sound(samples, rate: 16000)"}
 """arguments in example code"""
 TAKEN = {"Picture": "Uint8List pixels, int width, int height", "Sound": "Float32List samples"}
@@ -182,15 +184,24 @@ def _example(
 ) -> Iterator[str]:
     yield f"final model = await {class_name}.load();"
     if method:
-        given = ", ".join(ARGUMENTS.get(each.type, each.name) for each in method.parameters)
-        call = f"model.{method.verb}({given})"
-        yield f"await {call}.forEach(print);" if method.generation else f"print(await {call});"
+        call = f"model.{method.verb}({', '.join(ARGUMENTS.get(each.type, each.name) for each in method.parameters)})"
+        yield from [f"await {call}.forEach(print);"] if method.generation else _call("print", f"await {call}")
     else:
-        fed = ", ".join(f"{each.identifier}: TensorInput({each.identifier})" for each in inputs)
-        made = "" if fed else "const "
-        yield f"final outputs = await model.run({made}{class_name}Inputs({fed}));"
+        fed = [f"{each.identifier}: TensorInput({each.identifier})" for each in inputs]
+        made = f"{class_name}Inputs" if fed else f"const {class_name}Inputs"
+        yield from _call("final outputs = await model.run", f"{made}({', '.join(fed)})", (f"{made}(", fed))
         yield f"print(outputs.{outputs[0].identifier}.data);"
     yield "await model.dispose();"
+
+
+def _call(function: str, argument: str, parts: tuple[str, Sequence[str]] = ("", ())) -> list[str]:
+    """A call, as `dart format` breaks it in the body of a function; `parts` are those of an argument that is one."""
+    if len(line := f"{function}({argument});") <= WIDTH - 2:
+        return [line]
+    opening, items = parts
+    if len(argument) + len(",") <= WIDTH - 4 or not items:
+        return [f"{function}(", f"  {argument},", ");"]
+    return [f"{function}(", f"  {opening}", *(f"    {each}," for each in items), "  ),", ");"]
 
 
 def _usage(method: TypedView | None, inputs: Sequence[TensorView]) -> UsageView:
@@ -198,7 +209,10 @@ def _usage(method: TypedView | None, inputs: Sequence[TensorView]) -> UsageView:
         taken = [TAKEN.get(each.type, f"{each.type} {each.name}") for each in method.parameters]
     else:
         taken = [f"{each.data} {each.identifier}" for each in inputs]
+    name = f"Future<void> {method.verb if method else 'run'}Once"
+    opening = [f"{name}({', '.join(taken)}) async {{"]
+    if len(opening[0]) > WIDTH:
+        opening = [f"{name}(", *(f"  {each}," for each in taken), ") async {"]
     return UsageView(
-        imports=("dart:typed_data",) if any(TYPED_DATA.search(each) for each in taken) else (),
-        opening=f"Future<void> {method.verb if method else 'run'}Once({', '.join(taken)}) async {{",
+        imports=("dart:typed_data",) if any(TYPED_DATA.search(each) for each in taken) else (), opening=tuple(opening)
     )

@@ -219,8 +219,8 @@ class UsageView:
 
     imports: tuple[str, ...]
     """libraries of Dart's own that it needs"""
-    opening: str
-    """up to its body: `Future<void> readOnce(String text) async {`"""
+    opening: tuple[str, ...]
+    """lines up to its body: `Future<void> readOnce(String text) async {`"""
 
 
 @dataclass(frozen=True, kw_only=True)

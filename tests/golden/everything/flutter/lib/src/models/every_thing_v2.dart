@@ -131,7 +131,21 @@ final class EveryThingV2Outputs {
 ///
 /// ```dart
 /// final model = await EveryThingV2.load();
-/// final outputs = await model.run(EveryThingV2Inputs(servingDefaultInput20: TensorInput(servingDefaultInput20), input53: TensorInput(input53), classValue: TensorInput(classValue), text: TensorInput(text), int8: TensorInput(int8), uint8: TensorInput(uint8), int16: TensorInput(int16), int32: TensorInput(int32), float16: TensorInput(float16), bfloat16: TensorInput(bfloat16), double: TensorInput(double)));
+/// final outputs = await model.run(
+///   EveryThingV2Inputs(
+///     servingDefaultInput20: TensorInput(servingDefaultInput20),
+///     input53: TensorInput(input53),
+///     classValue: TensorInput(classValue),
+///     text: TensorInput(text),
+///     int8: TensorInput(int8),
+///     uint8: TensorInput(uint8),
+///     int16: TensorInput(int16),
+///     int32: TensorInput(int32),
+///     float16: TensorInput(float16),
+///     bfloat16: TensorInput(bfloat16),
+///     double: TensorInput(double),
+///   ),
+/// );
 /// print(outputs.floatStatic.data);
 /// await model.dispose();
 /// ```
