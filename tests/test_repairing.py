@@ -169,3 +169,11 @@ def test_a_model_of_no_opset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="does not say which opset its operators are of") as refused:
         loaded(tmp_path, model)
     assert "opset_import" in refused.value.hint
+
+
+def test_the_opsets_of_functions_are_their_own(tmp_path: Path) -> None:
+    function = '<opset_import: ["com.microsoft" : 1], domain: "own"> bent (a) => (b) { b = com.microsoft.Gelu (a) }'
+    model = onnx_model(
+        "(float[2] x) => (float[2] y) { y = own.bent (x) }", opsets={"": 17, "own": 1}, functions=function
+    )
+    assert loaded(tmp_path, model).notes == ()

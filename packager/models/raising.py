@@ -5,6 +5,7 @@ opset 13, and writes files that do not open. The rules hold in branches and loop
 compares the result with the original.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError
@@ -19,6 +20,8 @@ RESIZE_WITH_COORDINATES = 11
 """First opset whose Resize says how it computes coordinates."""
 WITHOUT_EQUIVALENT = {"Scan": (8, "its first version has an axis for the batch")}
 """Operator -> last opset in which it means something that no newer one does, and what."""
+
+UNADAPTED = re.compile(r"No Adapter From Version \$?\d+ for")
 
 
 def opset_of(proto: "ModelProto") -> int:
@@ -80,8 +83,10 @@ def _converted(proto: "ModelProto", opset: int) -> "GraphProto":
     except (RuntimeError, version_converter.ConvertError) as error:
         used = {node.op_type for node in traversal.all_nodes(proto) if node.domain in STANDARD}
         unknown = ", ".join(sorted(name for name in used if not defs.has(name)))
-        reason = str(error).strip().splitlines()[0].rpartition(" failed: ")[2]
-        raise ValueError(f"ONNX knows no operator {unknown}" if unknown else reason) from error
+        reason = UNADAPTED.sub("ONNX's converter cannot convert operator", str(error).splitlines()[0])
+        raise ValueError(
+            f"ONNX knows no operator {unknown}" if unknown else reason.rpartition(" failed: ")[2]
+        ) from error
 
 
 def _replace(proto: "ModelProto", graph: "GraphProto", opset: int) -> None:

@@ -3,7 +3,7 @@
 Every repair is a phrase for the user. The checker still refuses what is ambiguous.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from packager.models.opsets import RUNTIME_DOMAINS
 from packager.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, TensorProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 ALIAS = "ai.onnx"
 """Another spelling of the empty domain, that of ONNX's own operators."""
@@ -29,19 +29,29 @@ def repair(proto: "ModelProto", path: Path) -> tuple[str, ...]:
     Raises ModelError for a model that does not say which operators it uses: ONNX Runtime takes the newest that it has,
     and so another one each year.
     """
+    graphs = list(traversal.all_graphs(proto))
+    # functions have opsets of their own
+    nodes = traversal.nodes_in(proto.graph.node) if proto.functions else (node for each in graphs for node in each.node)
     return (
         *_one_opset_each(proto),
-        *_missing_opsets(proto, path),
-        *_graph_names(proto),
-        *_constants(proto, data_folder(path)),
+        *_missing_opsets(proto, _operators(nodes), path),
+        *_graph_names(graphs),
+        *_constants(proto, graphs, data_folder(path)),
     )
 
 
-def _one_opset_each(proto: "ModelProto") -> Iterator[str]:
-    """Spells ONNX's own domain one way in nodes, and keeps the last of several versions, as ONNX Runtime does."""
-    for node in traversal.all_nodes(proto):
+def _operators(nodes: "Iterable[NodeProto]") -> dict[str, set[str]]:
+    """Domain -> the operators that are used of it; ONNX's own domain gets one spelling."""
+    used: dict[str, set[str]] = {}
+    for node in nodes:
         if node.domain == ALIAS:
             node.domain = ""
+        used.setdefault(node.domain, set()).add(node.op_type)
+    return used
+
+
+def _one_opset_each(proto: "ModelProto") -> Iterator[str]:
+    """Keeps the last of several versions, as ONNX Runtime does."""
     found: dict[str, int] = {}
     for entry in proto.opset_import:
         domain = "" if entry.domain == ALIAS else entry.domain
@@ -54,13 +64,10 @@ def _one_opset_each(proto: "ModelProto") -> Iterator[str]:
             proto.opset_import.add(domain=domain, version=version)
 
 
-def _missing_opsets(proto: "ModelProto", path: Path) -> Iterator[str]:
+def _missing_opsets(proto: "ModelProto", used: Mapping[str, set[str]], path: Path) -> Iterator[str]:
     """Adds the opsets of ONNX Runtime's other operators."""
     own = {function.domain for function in proto.functions}
     known = {"" if entry.domain == ALIAS else entry.domain for entry in proto.opset_import}
-    used: dict[str, set[str]] = {}
-    for node in traversal.all_nodes(proto):
-        used.setdefault(node.domain, set()).add(node.op_type)
     for domain in sorted(used.keys() - known - own):
         if not domain:
             raise ModelError(
@@ -88,15 +95,17 @@ def _newest(domain: str, operators: set[str]) -> int:
     return 1
 
 
-def _graph_names(proto: "ModelProto") -> Iterator[str]:
-    if any(not graph.name for graph in traversal.all_graphs(proto)):
-        traversal.name_graphs(proto)
+def _graph_names(graphs: "Sequence[GraphProto]") -> Iterator[str]:
+    unnamed = [graph for graph in graphs if not graph.name]
+    for graph in unnamed:
+        graph.name = "graph"
+    if unnamed:
         yield "a graph without a name has one"
 
 
-def _constants(proto: "ModelProto", folder: Path) -> Iterator[str]:
+def _constants(proto: "ModelProto", graphs: "Sequence[GraphProto]", folder: Path) -> Iterator[str]:
     """Drops constants without a name, which nothing can take, and equal ones of one name; others are ambiguous."""
-    for graph in traversal.all_graphs(proto):
+    for graph in graphs:
         seen: dict[str, TensorProto] = {}
         kept = []
         for tensor in graph.initializer:
