@@ -127,7 +127,7 @@ def _as_input(value: Any) -> Any:
     """A session's output as an input of another model."""
     from onnx import helper
 
-    return helper.make_tensor_value_info(value.name, ELEMENTS[value.type], value.shape)
+    return helper.make_tensor_value_info(value.name, ELEMENTS[value.type], value.shape or None)
 
 
 @cache
