@@ -152,6 +152,16 @@ def test_sizes_are_computed_before_the_net_runs(tmp_path: Path) -> None:
     assert max(output.size for output in outputs(found)) < 1 << 13
 
 
+def test_a_size_of_nothing_is_no_small_size(tmp_path: Path) -> None:
+    text = """(float speed, int64[1, t] tokens) => (float[n] sound)
+        <float rate = {400}, int64 from = {0}, int64 by = {1}> {
+        f = Mul (speed, rate) n = Cast <to = 7> (f)
+        r = Range (from, n, by) c = Cast <to = 1> (r) sound = Sin (c) }"""
+    found = accepted(loaded(tmp_path, onnx_model(text)), tmp_path / "run")
+    assert max(output.size for output in outputs(found)) > 20
+    assert min(sample["speed"] for sample in inputs(found)) > 0
+
+
 def test_a_run_that_takes_too_long_ends_and_says_what_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = """(float[64, 64] x) => (float[64, 64] y) <int64 n = {100000000}, bool yes = {1}> { y = Loop (n, yes, x) <
         body = b (int64 i, bool on, float[64, 64] s) => (bool o, float[64, 64] t) {

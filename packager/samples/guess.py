@@ -53,6 +53,8 @@ class Open:
     """integer inputs that must be in a range"""
     floats: tuple[Mapping[str, Interval], ...]
     """float inputs that are not drawn from -1 to 1, and where they are: the likeliest first"""
+    domains: Mapping[str, Interval]
+    """float inputs that must be in an interval"""
     limits: Mapping[str, Limit]
     chosen: Mapping[str, tuple[float, ...]]
     """inputs with a fixed set of values -> those values"""
@@ -98,6 +100,7 @@ def open_of(model: Model, growing: Sequence[str] = ()) -> Open:
         floats=tuple(
             {**narrow, **floats} for narrow in _narrow(model, [each for each in growing if each not in chosen])
         ),
+        domains=floats,
         limits=limits,
         chosen=chosen,
     )

@@ -28,14 +28,14 @@ INTEGERS = (ElementType.INT64, ElementType.INT32, ElementType.INT16, ElementType
 RANGES = ((1, 2), (0, 1), (1, 9), (16, 17), (64, 65))
 """ranges tried for integers that are not indices: counts, lengths, sizes"""
 
-SPREADS = ((1 / 16, 1.0), (1.0, 2.0), (-1 / 16, 1 / 16))
+SPREADS = ((1 / 16, 1.0), (1.0, 2.0), (-1 / 16, 1 / 16), (1 / 64, 1 / 8))
 """intervals from which floats are drawn if outputs of the first draw have no numbers: NaN, or no elements"""
 
 Attempt = Callable[[Path, int], str]
 """runs a sample by its number in its set; returns the runtime's error, or an empty text"""
 
 Lost = tuple[int, int]
-"""number of outputs without any finite number on any sample, and of NaN in all outputs"""
+"""number of outputs without any finite number, over all samples, and of NaN in all of them"""
 NONE_LOST: Lost = (0, 0)
 
 
@@ -157,7 +157,7 @@ class Search:
         best, least, last = guess, self.lost(), guess
         names = [spec.name for spec in floats_of(self.model) if spec.name not in self.known.chosen]
         for spread in SPREADS if names and least != NONE_LOST else ():
-            last = replace(guess, floats={**dict.fromkeys(names, spread), **guess.floats})
+            last = replace(guess, floats={**dict.fromkeys(names, spread), **self.known.domains})
             samples, refused = self.draw(last)
             if not refused and (now := self.lost()) < least:
                 best, least = last, now

@@ -200,7 +200,7 @@ class Attempts:
         outcomes = [each for each in self.outcomes.values() if each.outputs]
         counts = range(len(list(outcomes[0].outputs.glob("*.npy"))) if outcomes and outcomes[0].outputs else 0)
         each = [[numbers_in(array_of(outcome, index)) for outcome in outcomes] for index in counts]
-        void = sum(not any(finite for finite, _ in output) for output in each)
+        void = sum(not finite for output in each for finite, _ in output)
         return void, sum(nan for output in each for _, nan in output)
 
 
