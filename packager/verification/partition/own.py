@@ -39,16 +39,11 @@ class Border:
 
     def _own(self, graph: Graph) -> Set[str]:
         """Names of the model's nodes."""
-        own: set[str] = set()
-        taken: set[str] = set()  # by the nodes in `own`, which are found from the last to the first
-        for node in reversed(graph.nodes):
-            if not self._is_added(node, taken):
-                own.add(node.name)
-                taken.update(node.consumed)
-        return own
+        taken = {name for node in graph.nodes if not node.name.startswith(ADDED) for name in node.consumed}
+        return {node.name for node in graph.nodes if not self._is_added(node, taken)}
 
     def _is_added(self, node: Node, taken: Set[str]) -> bool:
-        """Whether a node is the contract's alone, given the values that the model's nodes behind it take."""
+        """Whether a node is the contract's alone, given the values that nodes with the model's names take."""
         return node.name.startswith(ADDED) and all(
             (name.startswith(ADDED) or name in self.made) and (name not in taken or name in self.given)
             for name in node.outputs
