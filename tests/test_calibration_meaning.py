@@ -158,6 +158,8 @@ def test_answers_that_say_much_less_than_in_another_usual_conversion_are_refused
     with pytest.raises(ConfigError, match="answers on them say little") as caught:
         read(centred, source)
     assert "'calibration.image.mean=[0.5]' --set 'calibration.image.std=[0.5]' the answers on the" in str(caught.value)
+    with pytest.raises(ConfigError, match="answers on them say little"):
+        read(centred, folder_of(tmp_path / "few", count=6))
 
 
 def from_minus_1_to_1(pixels: Pixels) -> Floats:

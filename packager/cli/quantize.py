@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.quantization.measurement.metrics import Score
     from packager.quantization.measurement.report import QuantizationReport
-    from packager.quantization.search import HeldOut
     from packager.quantizers import Calibration
     from packager.workflows.quantize import Result
 
@@ -170,22 +169,18 @@ def _rows(report: "QuantizationReport") -> "Iterator[list[str]]":
     before, after = report.original, report.quantized
     yield ["size", size(before.size_bytes), size(after.size_bytes), f"{report.size_ratio:.2f} x"]
     if report.score:
-        yield [report.score.metric, *_score(report.score)]
-    if report.search and report.search.held_out and report.score:
-        yield from _held_out(report.search.held_out, report.score)
+        held_out = report.search.held_out if report.search else None
+        searched = f", {report.score.samples} samples searched" if held_out and held_out.count else ""
+        yield [f"{report.score.metric}{searched}", *_score(report.score)]
+        if held_out and held_out.count:
+            others = _score(replace(report.score, value=held_out.value))
+            yield [f"{report.score.metric}, {held_out.count} samples held out", *others]
     for each in report.latencies:
         if each.skipped:
             yield [f"latency, {each.machine}", f"skipped: {each.skipped}", "", ""]
         else:
             times = [f"{each.float_ms:.3g} ms", f"{each.quantized_ms:.3g} ms"]
             yield [f"latency, {each.machine}", *times, f"{each.ratio:.2f} x"]
-
-
-def _held_out(found: "HeldOut", score: "Score") -> "Iterator[list[str]]":
-    """A row for the samples that a search has not seen."""
-    if found.count:
-        cells = _score(replace(score, value=found.value))
-        yield [f"{score.metric}, {found.count} samples held out", *cells]
 
 
 def _score(score: "Score") -> list[str]:

@@ -35,6 +35,8 @@ MEANING = Step(
 )
 MOST = 32
 """samples that the model runs on, from the first to the last"""
+FEWEST = 3
+"""samples whose answers can be compared with those in another conversion"""
 MOST_SHARE = 0.9
 """Share of answers of one class, from which on the samples of a classifier cannot be right."""
 UNIFORM = 0.99
@@ -128,7 +130,7 @@ def _verdict(model: Model, assumption: Assumption, scratch: Path, *, is_classifi
     if fault := _contradiction(model, samples, assumption.what, scratch):
         return Verdict(fault=fault)
     answers = _answers(model, samples, scratch / "answers")
-    if answers is None or len(samples.paths) < FEW:
+    if answers is None or len(samples.paths) < FEWEST:
         return Verdict()
     is_certain = is_classifier or answers.are_probabilities
     fault = _fault(answers, assumption.what, is_certain=is_certain)
@@ -169,6 +171,8 @@ def _contradiction(model: Model, samples: SampleSet, what: str, scratch: Path) -
 
 def _fault(answers: Answers, what: str, *, is_certain: bool) -> str:
     count = len(answers.rows)
+    if count < FEW:
+        return ""  # they may be of one class
     if answers.share == 1:
         return f"the float model's answers on {count} {what} are all of one class"
     if is_certain and answers.share >= MOST_SHARE:
