@@ -188,6 +188,16 @@ def test_sizes_are_learnt_from_the_refusal(
 
 
 @pytest.mark.programs
+def test_a_net_that_folds_its_batch_gets_a_batch_of_several(tmp_path: Path) -> None:
+    graph = """(float[pictures, 1, 3] x, float[spectra, 1, 5] z) => (float[4, m] y) {
+        a = MatMul (x, v) b = MatMul (z, w) sum = Add (a, b)
+        s = Constant <value = int64[2] {4, -1}> () y = Reshape (sum, s) }"""
+    model = loaded(tmp_path, onnx_model(graph, weights={"v": weight(3, 7), "w": weight(5, 7)}))
+    for sample in arrays(accepted(model, tmp_path / "run")):
+        assert len(sample["x"]) == len(sample["z"]) == 4
+
+
+@pytest.mark.programs
 def test_a_size_that_follows_another_is_worked_out(tmp_path: Path) -> None:
     graph = """(float[1, 1, t] x) => (float[n, m] y) {
         c = Conv <kernel_shape = [5]> (x, w) s = Constant <value = int64[2] {-1, 997}> ()

@@ -14,6 +14,8 @@ CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
 """sizes tried for dynamic dimensions, in this order, until the original model accepts one"""
 LARGE_SIZES = (1024, 4096, 16000)
 """sizes for sounds, tried if a node asks for more"""
+BATCHES = (2, 4, 8, 3, 6)
+"""batches tried if a model takes none of 1"""
 SCALES = (1.0, 0.5)
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
 PIXELS = (ElementType.UINT8, ElementType.INT8)
@@ -108,7 +110,8 @@ def open_of(model: Model, growing: Sequence[str] = ()) -> Open:
 
 def first_guesses(known: Open) -> Iterator[Guess]:
     """Guesses with 1 for batches and states and a candidate size for other dynamic dimensions; then with the candidate
-    for the last dimensions only."""
+    for the last dimensions only; then with batches of several, which nets need that fold a batch into another
+    dimension."""
     for last_only in (False, True):
         for size in CANDIDATE_SIZES:
             for layout, floats in product(known.layouts, known.floats):
@@ -116,6 +119,11 @@ def first_guesses(known: Open) -> Iterator[Guess]:
                 is_one = {key: key in layout.ones or (last_only and key not in layout.last) for key in keys}
                 sizes = {key: 1 if is_one[key] else size for key in keys}
                 yield Guess(patterns=layout.patterns, sizes=sizes, ranges=known.ranges, floats=floats)
+    for batch, size in product(BATCHES, CANDIDATE_SIZES[:2]):
+        for layout, floats in product(known.layouts, known.floats):
+            keys = dict.fromkeys(each for pattern in layout.patterns for each in pattern if isinstance(each, str))
+            sizes = {key: batch if key in layout.ones else size for key in keys}
+            yield Guess(patterns=layout.patterns, sizes=sizes, ranges=known.ranges, floats=floats)
 
 
 def floats_of(model: Model) -> list[TensorSpec]:

@@ -16,8 +16,8 @@ from packager.samples.guess import CANDIDATE_SIZES, LARGE_SIZES, Guess, Open, fi
 from packager.samples.random import refuse_unfeedable, write_samples
 from packager.samples.sample import SampleSet
 
-LIMIT_S = 20.0
-"""no attempt starts later than this"""
+LIMIT_S = 60.0
+"""no attempt starts later than this: a limit for what never ends; a search usually ends by `MAX_TRIES`"""
 MAX_TRIES = 400
 MAX_NUMBERS = 1 << 20
 """limit of values per input, to bound time and memory; no model needs larger sizes"""
