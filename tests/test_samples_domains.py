@@ -181,3 +181,17 @@ def test_a_run_within_its_limit_gives_its_outputs(tmp_path: Path) -> None:
     with Cpu().open(Runnable(path=model, limit_s=60), tmp_path) as session:
         outcome = session.run(tmp_path / "x.npz", tmp_path)
     assert parity.array_of(outcome, 0).tolist() == [0, 2]
+
+
+def test_a_size_of_a_picture_is_no_number_of_repetitions(tmp_path: Path) -> None:
+    """The sizes of Resize count numbers, its scales count how often each is repeated."""
+    model = loaded(
+        tmp_path,
+        onnx_model(
+            """(float[1, 3, 8, 8] x, int64[2] turned) => (float[1, 3, 96, 96] y) {
+            none = Mul (turned, zero) size = Add (none, hw) sizes = Concat <axis = 0> (nc, size)
+            y = Resize <mode = "linear"> (x, , , sizes) }""",
+            weights={"zero": numpy.zeros(2, "i8"), "hw": numpy.full(2, 96), "nc": numpy.array([1, 3])},
+        ),
+    )
+    assert [output.shape for output in outputs(accepted(model, tmp_path / "run"))] == [(1, 3, 96, 96)] * 2

@@ -49,7 +49,9 @@ class Growth:
             numbers = [each.astype(float).ravel() for each in given if each is not None and each.dtype.kind in "fiu"]
             if not all(map(len, numbers)):
                 continue
-            if text := _excess(node.op_type, [each.tolist() for each in numbers]):
+            is_size = node.op_type == "Resize" and given[-1] is not None and given[-1].dtype.kind in "iu"
+            operator = "Expand" if is_size else node.op_type  # its last input has sizes, or else scales
+            if text := _excess(operator, [each.tolist() for each in numbers]):
                 return f"node '{node.name or next(iter(node.output))}' ({node.op_type}) would make {text}"
         return ""
 
@@ -105,8 +107,6 @@ def _excess(operator: str, numbers: list[list[float]]) -> str:
         return _over((limit - start) / step if step else math.inf, MOST_STEPS, "steps")
     if operator in ("OneHot", "Pad"):
         return _over(sum(map(abs, last)), MOST_STEPS, "steps")
-    if operator == "Resize" and len(last) > 1 and max(last) > MOST_TIMES:
-        return _over(math.prod(max(1.0, each) for each in last), MOST_NUMBERS, "numbers")
     return _over(math.prod(max(1.0, each) for each in last), MOST_TIMES, "repetitions")
 
 
