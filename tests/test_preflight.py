@@ -1,12 +1,14 @@
 """What a build needs is looked for before anything is computed, and all that lacks is said at once."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from packager.environments import web
-from tests.onnx_text import linear, saved
+from tests.caches import OWN, empty_cache
+from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_cli import Mobpack, mobpack
 from tests.toolchain.forks import forked
 
@@ -120,3 +122,29 @@ def test_a_strict_build_names_what_could_not_be_examined_and_one_command_that_in
     assert words in answer.err
     names = ["openvino", "qnn"] if "--strict" in options else ["qnn"]
     assert f"mobpack doctor {' '.join(f'--install {name}' for name in names)}" in answer.err
+
+
+NET = """(float[1, 3, 64, 64] x) => (float[1, 4] y) {
+    a = Conv <pads = [1, 1, 1, 1]> (x, w1)
+    b = Relu (a)
+    c = GlobalAveragePool (b)
+    d = Flatten (c)
+    y = Gemm (d, w2)
+}"""
+
+
+def test_a_gate_on_a_machine_without_environments_examines_by_rules(
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """XNNPACK is not asked there: its rules say what it takes, and the gate judges that."""
+    weights = {"w1": weight(16, 3, 3, 3), "w2": weight(16, 4)}
+    saved(tmp_path / "a.onnx", onnx_model(NET, weights=weights))
+    optional = {path.name for path in (OWN / "environments").iterdir()} - {"runtime"}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / "bare", without=optional)))
+    named = ("check", "a.onnx", "-t", "android", "--strict", "--set", 'target.android.providers=["xnnpack"]', "--json")
+    passed = mobpack(*named, "--fail-on", "min-share=0.9")
+    [partition] = json.loads(passed.out)["partitions"]
+    assert (passed.code, partition["provider"]) == (0, "xnnpack")
+    assert partition["share"] > 0.9
+    assert "skipped" not in partition
+    assert mobpack("check", "a.onnx", "-t", "android", "--fail-on", "min-share=0.9").code == 0
