@@ -76,14 +76,20 @@ def _refuse_others(proto: "ModelProto", opset: int) -> None:
 
 def _converted(proto: "ModelProto", opset: int) -> "GraphProto":
     """The graph that ONNX's converter makes. Raises ValueError with the reason if it cannot."""
-    from onnx import defs, version_converter
+    from onnx import defs, shape_inference, version_converter
 
     try:
         return version_converter.convert_version(proto, opset).graph
-    except (RuntimeError, version_converter.ConvertError) as error:
+    except (
+        RuntimeError,
+        ValueError,
+        IndexError,
+        version_converter.ConvertError,
+        shape_inference.InferenceError,
+    ) as error:
         used = {node.op_type for node in traversal.all_nodes(proto) if node.domain in STANDARD}
         unknown = ", ".join(sorted(name for name in used if not defs.has(name)))
-        reason = UNADAPTED.sub("ONNX's converter cannot convert operator", str(error).splitlines()[0])
+        reason = UNADAPTED.sub("ONNX's converter cannot convert operator", str(error).strip().partition("\n")[0])
         raise ValueError(
             f"ONNX knows no operator {unknown}" if unknown else reason.rpartition(" failed: ")[2]
         ) from error

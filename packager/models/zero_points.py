@@ -26,10 +26,14 @@ UNKNOWN = (0, None)
 
 
 def write_zero_points(proto: "ModelProto") -> None:
-    """Gives QuantizeLinear and DequantizeLinear their zero points, in branches and loop bodies, too. Those in
-    functions, and those whose scales have a shape that is unknown, stay as they are."""
+    """Gives QuantizeLinear and DequantizeLinear their zero points, in branches, loop bodies and functions, which become
+    part of the graph for that. Those whose scales have a shape that is unknown stay as they are."""
+    import onnx.inliner
+
     if any(_is_missing(node) for node in traversal.all_nodes(proto)):
         free_initializers(proto)
+        if any(_is_missing(node) for function in proto.functions for node in traversal.nodes_in(function.node)):
+            proto.CopyFrom(onnx.inliner.inline_local_functions(proto))
         _Writer(proto).graph(proto.graph, infer_shapes(proto).graph, {})
 
 
