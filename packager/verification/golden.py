@@ -223,7 +223,7 @@ class Maker:
                 return self._well_conditioned(family, drawn[-1])
             except NotGoldenError as reason:
                 reasons.append(str(reason))
-        in_order = parity.sorted_outputs(family.original)
+        in_order = self._swapped(family, drawn[0])
         if not in_order:
             raise NotGoldenError(reasons[0])
         if len(in_order) == len(family.original.model.signature.outputs):
@@ -232,6 +232,18 @@ class Maker:
                 "in another order, so there is nothing to test"
             )
         return self._well_conditioned(family, replace(drawn[0], left_out=in_order))
+
+    def _swapped(self, family: Family, inputs: Inputs) -> frozenset[int]:
+        """The outputs with rows that a phone may give in another order: the sorted scores themselves stay."""
+        every = frozenset(range(len(family.original.model.signature.outputs)))
+        settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
+        strictest = min(settings, key=lambda each: each.tolerance)
+        return frozenset(
+            index
+            for index in parity.sorted_outputs(family.original)
+            for number in range(len(inputs.paths()))
+            if parity.movement(family.original, strictest, number, self.references, but=every - {index})
+        )
 
     def _well_conditioned(self, family: Family, inputs: Inputs) -> Inputs:
         settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
