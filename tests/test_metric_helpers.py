@@ -1,22 +1,30 @@
 """Metrics of the user's own: `predict` and `predict.app`, as docs/quantization.md shows them."""
 
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 from PIL import Image
 
 from packager.config import load
+from packager.contract.attachment import attach
+from packager.contract.telling import from_json, to_json
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.values import Model
 from packager.files.store import Store
 from packager.quantization.measurement import Evaluator, MeasuredGraph
+from packager.quantization.measurement.predicting import Predict
+from packager.quantization.measurement.running import opened
 from packager.quantization.variants import BuiltVariant, build_variant
 from packager.workflows.planning import load_model
 from tests.labelled_pictures import MEAN, STD, accuracy, classifier, folder_of, normalized, pictures
-from tests.onnx_text import saved
+from tests.onnx_text import loaded, onnx_model, saved, weight
+from tests.test_attachment import tables
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
@@ -100,3 +108,47 @@ def test_the_helper_for_apps_says_what_a_model_without_a_contract_lacks(project:
         pass
     with Evaluator(bare, "evaluate:accuracy_of_tensors", tmp_path, code_folder=project) as known:
         assert known.original == 39 / 40
+
+
+TEXTS = """(int64[1, n] input_ids, int64[1, n] attention_mask) => (float[1, 4] y) {
+    e = Gather (table, input_ids)
+    y = ReduceMean <axes = [1], keepdims = 0> (e)
+}"""
+TONE = numpy.sin(numpy.arange(400) * 0.05).astype(numpy.float32)
+CLASSES = {"y": {"kind": "classes", "activation": "softmax", "top_k": 4}}
+
+
+@pytest.mark.parametrize("kind", ["text", "audio"])
+def test_an_app_passes_texts_and_recordings_and_gets_what_the_tensors_give(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "film"]) + "\n")
+    cases: dict[str, tuple[Any, Any, Any, Any]] = {
+        "text": (
+            onnx_model(TEXTS, weights={"table": weight(6, 4)}),
+            {"input_ids": {"kind": "text", "tokenizer": tmp_path / "vocab.txt"}},
+            {"text": "Good film"},
+            {"input_ids": numpy.array([[2, 4, 5, 3]]), "attention_mask": numpy.ones((1, 4), numpy.int64)},
+        ),
+        "audio": (
+            onnx_model("(float[1, 400] x) => (float[1, 4] y) { y = MatMul (x, w) }", weights={"w": weight(400, 4)}),
+            {"x": {"kind": "audio", "rate": 16000}},
+            {"x": (TONE, 16000)},
+            {"x": TONE[None]},
+        ),
+    }
+    net, table, given, own = cases[kind]
+    model = attach(loaded(tmp_path, net), tables(table, CLASSES)).model
+    assert model.contract
+    contract = from_json(json.loads(json.dumps(to_json(model.contract))))
+    assert contract == replace(model.contract, shapes={}, values={})
+
+    def opened_beside(graph: bytes) -> Any:
+        return opened(graph, str(model.data_folder))
+
+    predict = Predict(opened_beside(model.graph), model.graph, opened_beside, contract)
+    shares = numpy.exp(predict(own)["y"][0])
+    expected = shares / shares.sum()
+    classes: Any = predict.app(given)["y"]
+    assert [each.index for each in classes] == (-expected).argsort().tolist()
+    assert [each.score for each in classes] == pytest.approx(sorted(expected, reverse=True), abs=1e-4)
+    with pytest.raises(ConfigError, match=r"predict\.app takes .*; got nothing"):
+        predict.app({})
