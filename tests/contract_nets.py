@@ -1,4 +1,4 @@
-"""Eight small nets, each with the contract that an app would have: work enough for an accelerator, few nodes."""
+"""Nine small nets, each with the contract that an app would have: work enough for an accelerator, few nodes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -193,6 +193,17 @@ NETS: Mapping[str, Net] = {
         weights={"w1": (48, 3, 3, 3), "w2": (96, 48, 3, 3), "w3": (192, 96, 3, 3), "w4": (8, 192, 1, 1)},
         inputs={"x": {**PICTURE, "resize": "letterbox", "antialias": False}},
         outputs={"y": {"kind": "boxes", "format": "yolo"}},
+    ),
+    "segmenter, classes last": Net(
+        graph="""(float[1, 3, 64, 64] x) => (float[1, 32, 32, 4] y) {
+            a = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w1)
+            b = Relu (a)
+            c = Conv (b, w2)
+            y = Transpose <perm = [0, 2, 3, 1]> (c)
+        }""",
+        weights={"w1": (32, 3, 3, 3), "w2": (4, 32, 1, 1)},
+        inputs={"x": PICTURE},
+        outputs={"y": {"kind": "mask", "activation": "softmax", "layout": "nhwc"}},
     ),
     "audio": Net(
         graph="""(float[1, 1, 16000] x) => (float[1, 6, 1] y) {
