@@ -60,12 +60,13 @@ def require_budget(made: BuiltVariant, console: Console, *, is_forced: bool = Fa
     if not held_out.count:
         console.say(f"  {which}: {held_out.why_none}")
         return
-    if held_out.drop <= made.found.budget:
-        return
     told = (
         f"{which}: the drop is {made.found.drop:.3g} on the samples of the search, and {held_out.drop:.3g} on "
         f"{held_out.count} others: the budget is {made.found.budget:g}"
     )
+    if held_out.drop <= made.found.budget:
+        console.say(f"  {told}")
+        return
     if is_forced or held_out.drop <= made.found.budget + held_out.resolution:
         console.warn(f"{told}; give more samples")
         return
