@@ -8,9 +8,11 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.core.values import Sources
+from packager.files.store import Store
 from packager.processes.downloads import pins
-from packager.targets.android import kotlin
+from packager.targets.android import Android, kotlin
 from packager.targets.android.gradle import GradleDependency, build_with_gradle, gradle_project, has_android_sdk
+from tests.golden.cases import CASES
 
 KOTLIN = PurePosixPath("src/main/kotlin/com/example/vision/Classifier.kt")
 ASSET = PurePosixPath("src/main/assets/mobpack/vision/classifier.ort")
@@ -193,3 +195,14 @@ def test_local_properties_may_name_the_sdk(tmp_path: Path, fake_gradle: Path, mo
     assert has_android_sdk(tmp_path / "project")
     properties.write_text(f"sdk.dir={tmp_path / 'absent'}\n")
     assert not has_android_sdk(tmp_path / "project")
+
+
+def test_annotations_for_lint_are_for_the_compiler_alone(tmp_path: Path) -> None:
+    case, annotations = CASES["image_classifier"], pins()["android"]["annotations"]
+    target = Android()
+    view = target.view(case.package, case.plans, case.report)
+    sources = target.render(view)
+    project = target.project(view, sources, Store(tmp_path)).texts[PurePosixPath("build.gradle.kts")]
+    assert f'    compileOnly("{annotations}")\n' in project
+    assert "androidx" not in "".join(view.libraries)
+    assert "androidx.annotation" not in sources.texts[PurePosixPath("README.md")]
