@@ -12,6 +12,10 @@ from packager.contract.attachment import Attached, Tables
 from packager.core.contract import ADDED, ClassesOutput, ImageInput, StateInput, TensorInput, TensorOutput
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model
+from packager.targets.android import typed as kotlin
+from packager.targets.flutter import naming as dart
+from packager.targets.ios import typed as swift
+from packager.targets.typescript import typed as typescript
 from tests.contract_graphs import Ran
 from tests.onnx_text import loaded, onnx_model
 
@@ -264,3 +268,14 @@ def test_names_that_the_model_has_already_are_left_to_it(tmp_path: Path) -> None
     model = attached(tmp_path, {}, {"y": CLASSES}, net).model
     assert [spec.name for spec in model.signature.outputs] == ["y.scores'"]
     assert Ran(model.graph)({"x": numpy.zeros((1, 3), numpy.float32)})["y.scores'"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"), [("source", "sourceValue"), ("output", "outputValue"), ("input", "input")]
+)
+def test_a_parameter_has_the_same_name_in_every_language(name: str, parameter: str, tmp_path: Path) -> None:
+    net = onnx_model(NET.replace("2] x,", f"2] {name},").replace("(x, axes)", f"({name}, axes)"), opsets={"": 18})
+    contract = attached(tmp_path, {name: IMAGE, "state": STATE}, {"logits": CLASSES}, net).model.contract
+    assert contract
+    assert [each.identifier for each in contract.parameters] == [parameter]
+    assert parameter not in {*kotlin.CALLED, *typescript.RESERVED, *dart.LOCAL, *swift.LOCALS}

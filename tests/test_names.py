@@ -1,4 +1,4 @@
-"""Names that Kotlin, Swift and TypeScript accept, whatever names an exporter wrote."""
+"""Names that Kotlin, Swift, TypeScript and Dart accept, whatever names an exporter wrote."""
 
 import re
 
@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager.core.names import camel_case, identifiers, pascal_case
+from packager.core.names import AROUND_PARAMETERS, camel_case, identifiers, pascal_case
+from packager.targets.android import typed as kotlin
+from packager.targets.flutter import naming as dart
+from packager.targets.typescript import typed as typescript
 from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
@@ -29,7 +32,13 @@ TYPESCRIPT = frozenset(
     "function if import in instanceof new null return super switch this throw true try typeof var void while with "
     "yield let static implements interface package private protected public arguments eval".split()
 )
-RESERVED_SOMEWHERE = KOTLIN | SWIFT | TYPESCRIPT
+# Dart: reserved words, and members of every object (dart.dev/language/keywords, dart:core's Object).
+DART = frozenset(
+    "assert break case catch class const continue default do else enum extends false final finally for if in is new "
+    "null rethrow return super switch this throw true try var void while with hashCode noSuchMethod runtimeType "
+    "toString".split()
+)
+RESERVED_SOMEWHERE = KOTLIN | SWIFT | TYPESCRIPT | DART
 
 EXPORTED = [
     "serving_default_input_2:0",
@@ -64,7 +73,7 @@ def is_legal(identifier: str) -> bool:
 
 @few
 @given(names=st.lists(tensor_names, max_size=12))
-def test_every_identifier_is_legal_in_all_three_languages(names: list[str]) -> None:
+def test_every_identifier_is_legal_in_all_languages(names: list[str]) -> None:
     assert [name for name in identifiers(names, prefix="input") if not is_legal(name)] == []
 
 
@@ -133,3 +142,8 @@ def test_camel_and_pascal_case_differ_in_the_first_letter_only(text: str) -> Non
     camel, pascal = camel_case(text), pascal_case(text)
     assert camel[1:] == pascal[1:]
     assert camel[:1].upper() == pascal[:1]
+
+
+def test_a_name_that_one_language_keeps_from_parameters_is_kept_from_them_in_all() -> None:
+    kept = {*kotlin.CALLED, *typescript.RESERVED, *dart.LOCAL}
+    assert kept - AROUND_PARAMETERS == set()

@@ -26,7 +26,7 @@ from packager.contract import (
     Written,
 )
 from packager.core import names
-from packager.core.contract import StateInput, TensorInput, TextInput
+from packager.core.contract import StateInput, TensorInput, TextInput, TypedInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
@@ -364,7 +364,8 @@ def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contrac
     typed_inputs = [typed for each in parts.inputs.values() for typed in each.typed]
     typed_inputs += [state for each in parts.outputs.values() for state in each.states]
     typed_outputs = [parts.outputs[name].typed for name in outputs]
-    identifiers = names.identifiers([each.identifier for each in (*typed_inputs, *typed_outputs)], prefix="value")
+    wanted = [*map(_parameter, typed_inputs), *(each.identifier for each in typed_outputs)]
+    identifiers = names.identifiers(wanted, prefix="value")
     known = [
         _known(each, specs, identifier)
         for each, identifier in zip((*typed_inputs, *typed_outputs), identifiers, strict=True)
@@ -375,6 +376,12 @@ def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contrac
         shapes={name: each for attached in parts.inputs.values() for name, each in attached.shapes.items()},
         values={name: each for values in _values(parts) for name, each in values.items()},
     )
+
+
+def _parameter(given: TypedInput) -> str:
+    """The name of a parameter: `output` -> `output-value`, because generated code has a variable `output`."""
+    is_taken = given.identifier in names.AROUND_PARAMETERS and not isinstance(given, StateInput)
+    return f"{given.identifier}-value" if is_taken else given.identifier
 
 
 def _values(parts: Parts) -> Iterator[Mapping[str, tuple[int, ...]]]:

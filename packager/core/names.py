@@ -1,4 +1,4 @@
-"""Turns tensor and model names into identifiers that are valid in Kotlin, Swift and TypeScript."""
+"""Turns tensor and model names into identifiers that are valid in Kotlin, Swift, TypeScript and Dart."""
 
 import re
 import unicodedata
@@ -12,9 +12,10 @@ EXAMPLE_GROUP = "com.example"
 PACKAGE_NAME = re.compile(NO_DEVICE + r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 MODEL_NAME = re.compile(NO_DEVICE + r"[A-Za-z][A-Za-z0-9_-]*")
 
-# Hard keywords of the three languages, plus members every generated class has.
+# Hard keywords of the languages, plus members every generated class has.
 # Kotlin: kotlinlang.org/docs/keyword-reference.html (hard keywords). Swift: The Swift Programming Language,
 # "Lexical Structure", keywords used in declarations, statements, expressions. TypeScript: ECMA-262 12.7.2.
+# Dart: what is reserved there alone.
 RESERVED = frozenset(
     """
     as break class continue do else false for fun if in interface is null object package return super this
@@ -25,6 +26,18 @@ RESERVED = frozenset(
     const debugger delete export extends finally function instanceof new void with yield async implements
     protected arguments eval undefined constructor prototype
     equals getClass hashCode notify notifyAll toString wait
+    assert final late noSuchMethod rethrow runtimeType
+    """.split()
+)
+
+# Names in the code around a parameter of a typed method, in one of the languages: a parameter has another name in all.
+AROUND_PARAMETERS = frozenset(
+    """
+    android answer cancel cancellation carried carry classified count descriptor detected entitiesOf firstFrame
+    firstState frame generated given inputOf ios isFirst isLast latestOf loadAs nextState options output outputs part
+    pcmTensors pictureTensors rankedBy rankedInLists resultOf resultsOf row rowCount rowsOf run runBlocking scoreOf seed
+    seedTensor segmented session signal some soundTensors source spelled state tensors tensorsOf textOf textTensor
+    textsTensor top topOf turn useLoaded
     """.split()
 )
 

@@ -36,7 +36,7 @@ from packager.targets.android.view import (
 )
 from packager.targets.dimensions import DimensionView
 
-CALLED = ("answer", "carried", "carry", "input", "inputOf", "output", "part", "run", "runBlocking", "session", "turn")
+CALLED = ("answer", "carried", "carry", "inputOf", "output", "part", "run", "runBlocking", "session", "tensors", "turn")
 """names used in the bodies of typed methods, which parameters must not hide"""
 
 FILES: Mapping[type, tuple[str, ...]] = {

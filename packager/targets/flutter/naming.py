@@ -22,8 +22,6 @@ TAKEN_PACKAGES = frozenset({"camera", "dart", "flutter", "flutter_test", "meta",
 MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
 """names that a Swift module of the package's cannot have on the disks of Macs, which ignore case"""
 TAKEN = KEYWORDS | TAKEN_PACKAGES | MODULES
-MEMBERS = frozenset({"assert", "final", "hashCode", "noSuchMethod", "rethrow", "runtimeType", "toString", "late"})
-"""names that no member has besides those that all languages reserve"""
 LOCAL = frozenset(
     """
     cancel cancellation classified count detected entitiesOf firstFrame frame generated given isFirst isLast latestOf
@@ -69,7 +67,7 @@ def file_names(models: Iterable[str]) -> dict[str, str]:
 
 def members(identifiers: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
     """Identifier -> name of a member or a parameter in Dart, none of them in `taken`."""
-    used = {*MEMBERS, *taken}
+    used = {*taken}
     chosen: dict[str, str] = {}
     for identifier in identifiers:
         name, number = identifier, 2

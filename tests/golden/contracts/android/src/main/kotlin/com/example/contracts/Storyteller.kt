@@ -60,14 +60,14 @@ public class Storyteller private constructor(private val session: ModelSession) 
     public fun generate(prompt: String, seed: Long = 0): Flow<String> =
         flow {
             val carried = Carried()
-            var input = inputOf(prompt, seed, carried)
+            var tensors = inputOf(prompt, seed, carried)
             while (true) {
-                val output = run(input)
+                val output = run(tensors)
                 val part = output.logitsCharacters.text()
                 if (part.isNotEmpty()) emit(part)
                 if (output.logitsFinished[0] != 0) break
                 carried.keep(output)
-                input = inputOf("", seed, carried)
+                tensors = inputOf("", seed, carried)
             }
         }
 
