@@ -243,6 +243,29 @@ def test_a_provider_that_computes_wrong_gets_no_file_even_if_it_is_named(named: 
         enforce_partition_gates(judged, gates)
 
 
+PLAIN = "[c{0}] a{0} = Conv <pads = [1,1,1,1]> (r{1}, w) [r{0}] r{0} = Relu (a{0})"
+"""A layer of 9,216 MACs at each place."""
+SMALL = "18 of 19 nodes in 2 partitions, 100.0% of the MACs (predicted): 0.05 ms of work, 2 calls of 0.5 ms each"
+
+
+@pytest.mark.parametrize(("size", "left_out"), [(112, []), (8, [SMALL])])
+def test_a_plain_net_of_19_nodes_ships_with_coreml_if_its_work_is_worth_the_calls(
+    size: int, left_out: list[str], tmp_path: Path
+) -> None:
+    """The second call is for the Gemm behind the Flatten, which Core ML leaves."""
+    steps = " ".join(PLAIN.format(number, number - 1) for number in range(1, 9)).replace("(r0,", "(x,")
+    net = onnx_model(
+        f"(float[1,32,{size},{size}] x) => (float[1,10] y) "
+        f"{{ {steps} p = GlobalAveragePool (r8) f = Flatten (p) y = Gemm (f, h) }}",
+        weights={"w": weight(32, 32, 3, 3), "h": weight(32, 10)},
+    )
+    project = configured(tmp_path, "[target.ios]\n")
+    saved(tmp_path / "m.onnx", net)
+    (made,) = plan_all(project, ["ios"], Store(tmp_path / "store"), Console()).plans
+    assert [each.provider for each in made.choices] == (["cpu"] if left_out else ["coreml", "cpu"])
+    assert [each.reason for each in made.left_out] == left_out
+
+
 def test_apps_do_not_see_a_provider_that_no_model_has_a_file_for(two_files: Plan) -> None:
     without = replace(two_files, choices=two_files.choices[-1:])
     assert narrowed(Android(), (without,)).providers == ()
