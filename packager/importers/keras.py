@@ -66,6 +66,12 @@ def _refusal(path: Path, error: Exception) -> ModelError:
             f"{path.name} contains Python code (a Lambda layer), which is not run",
             hint="replace the Lambda layer with keras.ops or a layer of Keras, then save again",
         )
+    if "No model config" in text:
+        return ModelError(
+            f"{path.name} has weights alone, and not the model that they are of",
+            hint="in your code, make the model, call model.load_weights(file) and model.save('model.keras'), "
+            "and import what that saves",
+        )
     if found := UNKNOWN.search(text):
         return ModelError(
             f"{path.name} has a part that is not in Keras, and its code is not in the file: {found[1]}",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -82,6 +83,12 @@ def of(model: Any, source: Source) -> "SklearnModel":
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
+    if isinstance(model, dict | list | tuple):
+        raise ModelError(
+            f"{source.text} holds several objects ({kinds_of(model)}), not one model",
+            hint="join what runs after one another, and save that: "
+            "joblib.dump(make_pipeline(found['scaler'], found['model']), file)",
+        )
     if not isinstance(model, BaseEstimator):
         raise ModelError(
             f"{source.text} holds an object of type {type(model).__name__}, not a model of scikit-learn",
@@ -97,6 +104,12 @@ def of(model: Any, source: Source) -> "SklearnModel":
             hint="save one classifier for each output",
         )
     return SklearnModel(model=model, columns=columns_of(model, source.text))
+
+
+def kinds_of(found: "dict[Any, Any] | list[Any] | tuple[Any, ...]") -> str:
+    """The kinds of the first objects, with their keys."""
+    parts = found.items() if isinstance(found, dict) else enumerate(found)
+    return ", ".join(f"{key}: {type(part).__name__}" for key, part in islice(parts, 5))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,8 @@ class TfLite:
 
         try:
             interpreter = tensorflow.lite.Interpreter(str(source.path), num_threads=1)
-            interpreter.allocate_tensors()
+            if not any(-1 in each["shape_signature"] for each in interpreter.get_input_details()):
+                interpreter.allocate_tensors()  # sizes that are open are 1 in the file, which may be too small
         except (ValueError, RuntimeError) as error:
             first = str(error).strip().splitlines()[0]
             raise ModelError(

@@ -24,16 +24,16 @@ from packager.workflows.importing import sampling
 from packager.workflows.importing.request import Job
 
 GRAPH = "graph.onnx"
-Warn = Callable[[str], None]
+Say = Callable[[dict[str, Any]], None]
 
 
-def imported(job: Job, warn: Warn) -> dict[str, Any]:
+def imported(job: Job, say: Say) -> dict[str, Any]:
     """Every step that needs the framework. Raises MobpackError."""
     importer = IMPORTERS[job.importer]()
     source = Source(text=job.text, path=Path(job.path))
     with in_words(f"{importer.FRAMEWORK} cannot load {job.text}", "it may be damaged, or from another version"):
         loaded = importer.load(source)
-    recorded = sampling.record(loaded, job, warn)
+    recorded = sampling.record(loaded, job, say)
     with in_words(f"the converter cannot write {job.text} as ONNX", "it has no ONNX for a part of the model"):
         converted = loaded.convert(Path(job.folder) / GRAPH)
     return {
@@ -69,7 +69,7 @@ def main() -> int:
         with contextlib.chdir(
             job.folder
         ):  # files that a framework writes into the current folder stay out of the user's
-            answer = imported(job, lambda text: channel.say({"warn": text}))
+            answer = imported(job, channel.say)
     except MobpackError as error:
         channel.say_failure(error)
         return 0

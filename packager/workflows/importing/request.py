@@ -52,3 +52,5 @@ class Job:
     """empty for random inputs"""
     sample_count: int
     sizes: dict[str, int]
+    factor: int = 1
+    """of the sizes of dynamic dimensions in random inputs"""

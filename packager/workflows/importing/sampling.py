@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ PLACE = re.compile(
     r'File ".*\n|.*\n(in user code:$|File "|Graph execution error:$|Traceback|Detected at|<stack|[\^~*\s]+$)'
 )
 """a line of an error message, with the one before, that only says where"""
+FACTORS = (1, 16, 512)
+"""of the sizes of dynamic dimensions: sound takes thousands of numbers"""
 HINT_SIZES = "give sizes that it accepts with --size NAME=SIZE, or inputs with --samples"
 
 
@@ -38,10 +40,12 @@ class Recorded:
     """shapes of the outputs, for each sample"""
 
 
-def record(loaded: Loaded, job: Job, warn: Callable[[str], None]) -> Recorded:
+def record(loaded: Loaded, job: Job, say: Callable[[dict[str, Any]], None]) -> Recorded:
     """Runs the framework on every sample. Raises ModelError if it rejects all of them, ConfigError if it rejects one of
     the user's."""
     refuse_unknown_sizes(loaded.inputs, job.sizes)
+    larger = larger_factor(loaded.inputs, job)
+    say({"loaded": True, "larger": larger})  # some frameworks crash on inputs that are too small
     sizes, shapes, refused = list[dict[str, int]](), list[list[list[int]]](), list[str]()
     outputs: tuple[str, ...] = ()
     for arrays in given(loaded.inputs, Path(job.samples)) if job.samples else random(loaded, job):
@@ -58,11 +62,20 @@ def record(loaded: Loaded, job: Job, warn: Callable[[str], None]) -> Recorded:
         outputs = tuple(found)
         sizes.append(known)
         shapes.append([list(value.shape) for value in found.values()])
+    if not sizes and larger:
+        return record(loaded, replace(job, factor=larger), say)
     if not sizes:
         raise ModelError(f"the model rejects random inputs with {refused[0]}", hint=HINT_SIZES)
     for failure in refused:
-        warn(f"not compared with {failure}")
+        say({"warn": f"not compared with {failure}"})
     return Recorded(outputs=outputs, sizes=sizes, shapes=shapes)
+
+
+def larger_factor(inputs: Sequence[Input], job: Job) -> int:
+    """The next factor of the sizes of random inputs; 0 if no dimension is open, or none may be larger."""
+    names = {size for each in inputs for size in each.shape if isinstance(size, str)} - {"batch", *job.sizes}
+    larger = (each for each in FACTORS if each > job.factor)
+    return next(larger, 0) if names and not job.samples else 0
 
 
 def reason(error: Exception) -> str:
@@ -91,16 +104,18 @@ def random(loaded: Loaded, job: Job) -> Iterator[Arrays]:
     inputs = loaded.inputs
     for number in range(job.sample_count):
         numbers = numpy.random.default_rng(number)
-        sizes = {name: job.sizes.get(name, size) for name, size in sizes_for(inputs, number).items()}
+        sizes = {name: job.sizes.get(name, size) for name, size in sizes_for(inputs, number, job.factor).items()}
         yield {each.name: values(each, sizes, numbers) for each in inputs}
 
 
-def sizes_for(inputs: Sequence[Input], number: int) -> dict[str, int]:
+def sizes_for(inputs: Sequence[Input], number: int, factor: int = 1) -> dict[str, int]:
     names = dict.fromkeys(size for each in inputs for size in each.shape if isinstance(size, str))
     step, later = number % len(BATCHES), number // len(BATCHES)
     others = [name for name in names if name != "batch"]
     return {
-        name: BATCHES[step] + 5 * later if name == "batch" else LENGTHS[step] + 16 * later + others.index(name)
+        name: BATCHES[step] + 5 * later
+        if name == "batch"
+        else factor * (LENGTHS[step] + 16 * later) + others.index(name)
         for name in names
     }
 

@@ -1,7 +1,7 @@
 """Starts the framework's process in its environment."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from packager.core.errors import ConfigError, ModelError, ToolError, nearest
 from packager.importers import IMPORTERS, Importer, Input, Source
 from packager.processes.channel import CrashError, Program, raise_failure
 from packager.workflows.importing.request import Job, Request
+from packager.workflows.importing.sampling import HINT_SIZES
 
 CHILD = "packager.workflows.importing.child"
 MOUNT = f"""
@@ -22,6 +23,13 @@ del sys.argv[0]
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 """Program that makes mobpack, and no other package beside it, known to an isolated Python, and runs a module of it."""
+
+CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin", ".safetensors")
+"""Suffixes of weights and pickles of PyTorch"""
+HINT_CHECKPOINT = (
+    "write a function that makes the model, loads the weights (of a dictionary, the part with the weights: "
+    "model.load_state_dict(torch.load(file)['state_dict'])) and returns it; then mobpack export module:function"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +59,8 @@ def importer_of(source: Source, name: str = "") -> Importer:
     found = [each() for each in IMPORTERS.values() if each().reads(source)]
     if not found and source.path.is_file() and not source.path.stat().st_size:
         raise ModelError(f"{source.text}: the file is empty", hint="save the model again")
+    if not found and source.path.suffix in CHECKPOINTS:
+        raise ConfigError(f"{source.text}: PyTorch needs the code of the model, too", hint=HINT_CHECKPOINT)
     if not found:
         forms = ", ".join(f"{each.NAME} ({each.SOURCES})" for each in IMPORTERS.values())
         raise ConfigError(f"{source.text}: no importer reads it", hint=f"importers: {forms}; --from names one")
@@ -60,20 +70,37 @@ def importer_of(source: Source, name: str = "") -> Importer:
 def run(importer: Importer, source: Source, request: Request, scratch: Path, console: Console) -> Answer:
     """Runs the import in the importer's environment. Raises ToolError if that is missing, the error that the process
     reports, or ModelError if it crashes."""
+    job: Job | None = job_of(importer, source, request, scratch)
     answer: dict[str, Any] = {}
-    with started(importer, job_of(importer, source, request, scratch), scratch) as program:
+    while job:
+        answer, job = _answered(importer, source, job, scratch, console)
+    raise_failure(answer)
+    return answer_of(answer)
+
+
+def _answered(
+    importer: Importer, source: Source, job: Job, scratch: Path, console: Console
+) -> tuple[dict[str, Any], Job | None]:
+    """The last line that the process prints; after a crash on random inputs, the job with larger ones."""
+    answer: dict[str, Any] = {}
+    larger = 0
+    is_loaded = False
+    with started(importer, job, scratch) as program:
         program.close_stdin()
         try:
             for answer in program.lines():
                 if "warn" in answer:
                     console.warn(answer["warn"])
+                is_loaded, larger = is_loaded or "loaded" in answer, answer.get("larger", larger)
         except CrashError as error:
+            if larger:
+                return {}, replace(job, factor=larger)
+            what = "running" if is_loaded else "reading"
+            hint = HINT_SIZES if is_loaded else "it may be damaged: save it again"
             raise ModelError(
-                f"{importer.FRAMEWORK} crashed while reading {source.text} ({error.signal})",
-                hint=error.hint("it may be damaged: save it again"),
+                f"{importer.FRAMEWORK} crashed while {what} {source.text} ({error.signal})", hint=error.hint(hint)
             ) from error
-    raise_failure(answer)
-    return answer_of(answer)
+    return answer, None
 
 
 def answer_of(answer: Mapping[str, Any]) -> Answer:
