@@ -1,6 +1,6 @@
 """tflite: LiteRT (TensorFlow Lite) files, through tf2onnx."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,17 +9,10 @@ from packager.core.errors import ModelError
 from packager.environments.framework import Framework
 from packager.importers import tensorflow_graphs
 from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
+from packager.importers.tflite_rewriting import rewritten
 
 IDENTIFIER = b"TFL3"
 """bytes 4 to 8 of every file"""
-REFUSED = {
-    "VAR_HANDLE": (
-        "keeps a state in variables from one run to the next",
-        "save it with the state as inputs and outputs; ONNX has no variables",
-    ),
-    "DENSIFY": ("has sparse weights, which tf2onnx cannot read", "convert it again without sparsity"),
-}
-"""operators for which tf2onnx writes nothing, and says so by chance: what the model does, and the way out"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +42,12 @@ class TfLite:
                 f"LiteRT cannot load {source.text}: {first}",
                 hint="it may be cut off, or have operators of its own (Flex, custom): import what it was made from",
             ) from error
-        refuse_operators({each["op_name"] for each in interpreter._get_ops_details()}, source.text)
-        return Interpreted(interpreter=interpreter, path=source.path)
-
-
-def refuse_operators(names: Collection[str], text: str) -> None:
-    """Raises ModelError for a model of which no ONNX can be made."""
-    for name, (what, hint) in REFUSED.items():
-        if name in names:
-            raise ModelError(f"{text} {what} ({name})", hint=hint)
+        operators = {each["op_name"] for each in interpreter._get_ops_details()}
+        path = rewritten(source.path, Path.cwd(), operators, source.text)
+        if path != source.path:
+            interpreter = tensorflow.lite.Interpreter(str(path), num_threads=1)
+            interpreter.allocate_tensors()
+        return Interpreted(interpreter=interpreter, path=path)
 
 
 @dataclass(frozen=True, kw_only=True)

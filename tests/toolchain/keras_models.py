@@ -13,6 +13,7 @@ from tests.toolchain.importing import write_answers
 SOURCES = """
 digits.keras digits.h5 digits digits.tflite digits_int8.tflite named.keras recurrent.keras gelu.keras wide.keras
 lambda.keras custom.keras subclass cut.keras cut.h5 text.h5 text.tflite counting.tflite
+sparse.tflite started.tflite weights.h5
 two_signatures no_signature writes
 unmovable.keras
 """.split()
@@ -58,6 +59,7 @@ def save_all(folder: Path) -> None:
     keras.utils.set_random_seed(1)
     _nets(folder)
     _modules(folder)
+    _sparse(folder)
     (folder / "cut.keras").write_bytes((folder / "digits.keras").read_bytes()[:3000])
     (folder / "cut.h5").write_bytes((folder / "digits.h5").read_bytes()[:3000])
     (folder / "text.h5").write_text("weights", encoding="utf-8")
@@ -131,22 +133,43 @@ def _modules(folder: Path) -> None:
             return x
 
     class Counts(tf.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
+        def __init__(self, start: float) -> None:
             super().__init__()
-            self.sum = tf.Variable(tf.zeros([4]))
+            self.sum = tf.Variable(tf.fill([4], start))
 
         @tf.function(input_signature=[tf.TensorSpec([1, 4], tf.float32)])  # type: ignore[untyped-decorator]
         def count(self, x: Any) -> Any:
             return x + self.sum.assign_add(x[0])
 
-    doubles, writes, counts = Doubles(), Writes(), Counts()
+    doubles, writes = Doubles(), Writes()
     both = {"one": doubles.double, "other": doubles.double}
     tf.saved_model.save(doubles, str(folder / "two_signatures"), signatures=both)
     tf.saved_model.save(writes, str(folder / "writes"), signatures=writes.write)
     tf.saved_model.save(tf.Module(), str(folder / "no_signature"))
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([counts.count.get_concrete_function()], counts)
-    converter.experimental_enable_resource_variables = True
-    (folder / "counting.tflite").write_bytes(converter.convert())
+    for name, counts in (("counting", Counts(0.0)), ("started", Counts(1.0))):
+        converter = tf.lite.TFLiteConverter.from_concrete_functions([counts.count.get_concrete_function()], counts)
+        converter.experimental_enable_resource_variables = True
+        (folder / f"{name}.tflite").write_bytes(converter.convert())
+
+
+def _sparse(folder: Path) -> None:
+    """A net of which most weights are zero, and weights without their net."""
+    import keras
+    import numpy
+    import tensorflow as tf
+
+    given = keras.Input((64,), batch_size=1)
+    dense = keras.layers.Dense(64)
+    model = keras.Model(given, dense(given))
+    numbers = numpy.random.default_rng(0)
+    kernel, bias = dense.get_weights()
+    kept = numbers.random(kernel.shape) > 0.9
+    dense.set_weights([numbers.standard_normal(kernel.shape).astype("f4") * kept, bias])
+    converter = tf.lite.TFLiteConverter.from_keras_model(model)
+    converter.optimizations = [tf.lite.Optimize.EXPERIMENTAL_SPARSITY]
+    (folder / "sparse.tflite").write_bytes(converter.convert())
+    model.save_weights(folder / "a.weights.h5")
+    (folder / "a.weights.h5").rename(folder / "weights.h5")
 
 
 def main() -> None:
