@@ -363,6 +363,12 @@ def test_a_search_that_exceeds_its_budget_on_samples_it_has_not_seen_is_refused(
     )
     assert not (tmp_path / "net-auto.onnx").exists()
     assert mobpack("quantize", "net.onnx", *options, "--force").code == 0
+    (tmp_path / "mobpack.toml").write_text(
+        '[package]\nname = "nets"\n[model.net]\npath = "net.onnx"\n[target.web]\nvariant = "small"\n'
+        '[variant.small]\nquantizer = "auto"\ncalibration = "samples.npz"\nmax-drop = 0.01\n'
+    )
+    checked = mobpack("check", "--target", "web")
+    assert (checked.code, "on 6 others: the budget is 0.01" in checked.err) == (6, True)
 
 
 def test_too_few_samples_to_hold_some_out_are_said_to_be(mobpack: Mobpack, tmp_path: Path) -> None:
