@@ -1,4 +1,4 @@
-"""What a build needs is looked for before anything is computed, and all that lacks is said at once."""
+"""A build looks for all that it needs before anything is computed, and names all that is missing at once."""
 
 import json
 from collections.abc import Callable

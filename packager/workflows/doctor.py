@@ -143,8 +143,8 @@ def _build(name: str, target: Target) -> Build:
 
 
 def overview(builds: Sequence[Build], runners: Sequence[tuple[str, str, str]]) -> list[str]:
-    """What this machine can do and what would add to it, in a line for packages and one for comparisons. `runners` are
-    names, descriptions, and what is missing."""
+    """A line about the packages that this machine can build and one about the runners that it has, each with the
+    commands that add more. `runners` are names, descriptions, and what is missing."""
     can = [each.target for each in builds if not each.lacks]
     more: dict[str, list[str]] = {}
     for each in builds:

@@ -1,5 +1,4 @@
-"""What a build or a check needs: all of it is looked for before anything is computed, and all that lacks is said at
-once."""
+"""Looks for all that a build or a check needs before anything is computed, and names all that is missing at once."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -97,7 +97,7 @@ def _last(error: BaseException) -> str:
 
 
 def _noted(chain: Sequence[BaseException]) -> Iterator[str]:
-    """What PyTorch noted where it traced the node that it could not translate: it is in no message."""
+    """Notes that PyTorch made where it traced the node that it could not translate: they are in no message."""
     for each in chain:
         for frame, _ in traceback.walk_tb(each.__traceback__):
             if trace := getattr(frame.f_locals.get("node"), "stack_trace", None):
