@@ -151,7 +151,7 @@ def answers_about_fused(each: Plan, folder: Path) -> list[Row]:
 
 
 def said_by_all(each: Plan, scratch: Path) -> list[Partition]:
-    """What every provider says itself where it runs here; others by their rules."""
+    """The answer of every provider that runs here; of others, by their rules."""
     found = {one.provider: one for one in report.measured(each, scratch)}
     return [found.get(one.provider, one) for one in report.partitions(each)]
 

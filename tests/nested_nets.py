@@ -17,7 +17,7 @@ DOMAIN = "nested"
 
 @dataclass
 class Net:
-    """What all graphs of a net share."""
+    """Values and weights that all graphs of a net share."""
 
     numbers: numpy.random.Generator
     count: int = 0

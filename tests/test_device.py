@@ -64,7 +64,7 @@ def quantized_softmax(scale: float) -> ModelProto:
 
 
 def split(model: ModelProto, provider: str, folder: Path, *, form: Literal["auto", "onnx"] = "auto") -> Partition:
-    """What the provider itself takes, which is what its rules say."""
+    """The provider itself takes these, as its rules say."""
     have("android")
     variant = baseline(loaded(folder, model), "source")
     made = plan.make(variant, Android(providers=(provider,), format=form), Store(folder / "store"), lambda text: None)

@@ -71,7 +71,7 @@ def disagreements(model: onnx.ModelProto, folder: Path) -> list[str]:
 
 
 def answers(path: Path, provider: Any, feeds: Mapping[str, Any], folder: Path) -> list[Any] | str:
-    """What the provider computes, or why it does not."""
+    """Outputs of the provider, or why it gives none."""
     out = folder / provider
     out.mkdir()
     inputs = []

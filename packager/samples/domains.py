@@ -59,7 +59,7 @@ class _Value:
     offset: Interval = (0.0, 0.0)
 
     def needs(self, interval: Interval) -> Iterator[tuple[str, Interval]]:
-        """What each input must be in, so that the sum is in `interval`."""
+        """The interval of each input for which the sum is in `interval`."""
         low, high = (interval[0] - self.offset[0], interval[1] - self.offset[1])
         for name, factor in self.terms.items():
             ends = (low / len(self.terms) / factor, high / len(self.terms) / factor)
@@ -139,7 +139,7 @@ class _Search:
         return ends is not None and ends[0] == ends[1] and ends[0] >= 0 and float(ends[0]).is_integer()
 
     def _result(self, node: "NodeProto") -> _Value | None:
-        """What the outputs of `node` are; None if nothing is known."""
+        """Facts about the outputs of `node`; None if nothing is known."""
         known = [self.values.get(name) for name in node.input]
         if node.op_type == "Neg" and known[0]:
             return known[0].scaled(-1)

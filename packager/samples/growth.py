@@ -43,7 +43,7 @@ class Growth:
     """inputs of the model that these depend on"""
 
     def excess(self, found: "Mapping[str, Any]") -> str:
-        """What is too large in the `found` values, in words; empty if nothing is."""
+        """The `found` value that is too large, in words; empty if none is."""
         for node in self.nodes:
             given = [found.get(node.input[place]) for place in SIZES[node.op_type] if place < len(node.input)]
             numbers = [each.astype(float).ravel() for each in given if each is not None and each.dtype.kind in "fiu"]

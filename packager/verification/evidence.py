@@ -144,7 +144,7 @@ def _where(each: Partition) -> str:
 
 
 def ask_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Partition, ...]:
-    """What the providers that run on this machine say about their files."""
+    """Answers of the providers that run on this machine about their files."""
     found: list[Partition] = []
     for each in plans:
         title = f"ask the providers of {each.place} about {each.model.name}"

@@ -196,7 +196,7 @@ class Attempts:
         return self.outcomes[number].error
 
     def lost(self) -> Lost:
-        """What the outputs of all samples lack."""
+        """Numbers that the outputs of all samples lack."""
         outcomes = [each for each in self.outcomes.values() if each.outputs]
         counts = range(len(list(outcomes[0].outputs.glob("*.npy"))) if outcomes and outcomes[0].outputs else 0)
         each = [[numbers_in(array_of(outcome, index)) for outcome in outcomes] for index in counts]

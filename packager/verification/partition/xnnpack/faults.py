@@ -122,7 +122,7 @@ def _convolution(view: View) -> str:
 
 
 def _paddings(view: View) -> str:
-    """What the provider computes otherwise than ONNX Runtime does with `auto_pad`."""
+    """The difference between the provider and ONNX Runtime with `auto_pad`, in words."""
     padding, pads = view.attribute("auto_pad", "NOTSET"), view.attribute("pads", ())
     if pads and padding != "NOTSET" and (padding != "VALID" or any(pads)):
         return f"XNNPACK takes pads beside auto_pad {padding}"
