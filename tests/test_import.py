@@ -1,6 +1,6 @@
 """Imports without another framework: refusals, ONNX of old versions, samples, layouts and names."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
@@ -89,6 +89,7 @@ def test_a_failed_import_leaves_no_file(tmp_path: Path) -> None:
         ("m" * 5000, {}, ConfigError, "mmm: File name too long"),
         ("hf:owner", {}, ConfigError, "hf:owner: not the name of a model on the hub"),
         ("weights.bin", {}, ConfigError, "weights.bin: no importer reads it"),
+        ("weights.pt", {}, ConfigError, "weights.pt: PyTorch needs the code of the model, too"),
         ("empty.txt", {}, ModelError, "empty.txt: the file is empty"),
         ("old.onnx", {"importer": "kears"}, ConfigError, "unknown importer 'kears'"),
         ("old.onnx", {"samples": Path("absent")}, ConfigError, "--samples absent: no such file"),
@@ -205,6 +206,29 @@ def test_random_inputs_vary_in_every_dynamic_dimension() -> None:
     with pytest.raises(ConfigError, match="no dynamic dimension has that name") as error:
         sampling.refuse_unknown_sizes(Sums().inputs, {"x1": 9})
     assert error.value.hint == "did you mean 'x_1'?"
+
+
+@dataclass(frozen=True)
+class Listens(Sums):
+    """A model that takes sound of 0.3 s and more."""
+
+    def run(self, inputs: Arrays) -> Arrays:
+        if inputs["x"].shape[1] < 5000:
+            raise ValueError("too short")
+        return super().run(inputs)
+
+
+def test_a_model_that_rejects_small_random_inputs_gets_larger_ones(tmp_path: Path) -> None:
+    """Before each size the parent is told the next one: some frameworks crash on what is too small."""
+    for kind in ("samples", "recorded"):
+        (tmp_path / kind).mkdir()
+    told: list[dict[str, object]] = []
+    job = Job(importer="", text="", path="", folder=str(tmp_path), samples="", sample_count=2, sizes={})
+    found = sampling.record(Listens(), job, told.append)
+    assert [each["x_1"] for each in found.sizes] == [512 * 32, 512 * 40]
+    assert [each["larger"] for each in told if "loaded" in each] == [16, 512, 0]
+    with pytest.raises(ModelError, match="rejects random inputs with batch = 2, x_1 = 9: ValueError: too short"):
+        sampling.record(Listens(), replace(job, sizes={"x_1": 9}), told.append)
 
 
 def test_shapes_of_outputs_are_those_that_were_seen() -> None:

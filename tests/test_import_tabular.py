@@ -136,7 +136,7 @@ def test_names_and_shapes(name: str, expected: dict[str, Any], answers: Answers,
         ("trees.skops", "contains types that skops does not trust: sklearn.tree._tree.Tree"),
         ("code.skops", "contains types that skops does not trust: numpy.lib.scimath.sqrt"),
         ("unfitted.joblib", "unfitted.joblib is not fitted"),
-        ("dict.joblib", "an object of type dict, not a model of scikit-learn"),
+        ("dict.joblib", "dict.joblib holds several objects (a: int), not one model"),
     ],
 )
 def test_every_bad_source_has_its_words(name: str, words: str, answers: Answers) -> None:

@@ -32,7 +32,7 @@ LAYERS = (
 
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
-    "importers": ("importer", "sklearn_features", "sklearn_onnx", "tensorflow_graphs", "trees"),
+    "importers": ("importer", "sklearn_features", "sklearn_onnx", "tensorflow_graphs", "tflite_rewriting", "trees"),
     "quantizers": ("quantizer",),
     "runners": ("runner", "process", "engines", "elsewhere"),
     "contract": (

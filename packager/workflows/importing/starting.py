@@ -24,7 +24,7 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 """Program that makes mobpack, and no other package beside it, known to an isolated Python, and runs a module of it."""
 
-CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin", ".safetensors")
+CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
 """Suffixes of weights and pickles of PyTorch"""
 HINT_CHECKPOINT = (
     "write a function that makes the model, loads the weights (of a dictionary, the part with the weights: "
