@@ -70,6 +70,9 @@ class Console:
 
     quiet: bool = False
     warnings: list[str] = field(default_factory=list)
+    measured: list[str] = field(default_factory=list)
+    """warnings that follow from what this machine measured, or could not: `--strict` counts them, the manifest does
+    not have them"""
     _done: _Done | None = field(default=None, init=False, repr=False)
 
     @contextmanager
@@ -134,8 +137,9 @@ class Console:
             self._print_done()
             rich_console(stderr=True).print(shown(text), highlight=False, markup=False)
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: str, *, is_measured: bool = False) -> None:
         self.warnings.append(text)
+        self.measured += [text] if is_measured else []
         self.caution(text)
 
     def caution(self, text: str) -> None:

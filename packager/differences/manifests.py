@@ -1,7 +1,7 @@
 """The parts of a manifest that are compared, typed."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.release import MANIFEST
+from packager.release.evidence import EVIDENCE
 from packager.release.manifest import SCHEMA_VERSION
 
 MAX_BYTES = 64 << 20
@@ -112,7 +113,7 @@ def read(folder: Path) -> Manifest:
                 f"{path} has schema version {schema}, and this mobpack reads {SCHEMA_VERSION}",
                 hint=f"use the mobpack that built it ({document.get('mobpack', 'a newer one')}) or a newer one",
             )
-        return _manifest(document)
+        return _manifest(document, _compared(folder, document))
     except OSError as error:
         raise ConfigError(
             f"{folder} is not a release of mobpack: {path} cannot be read ({error.strerror})",
@@ -124,7 +125,15 @@ def read(folder: Path) -> Manifest:
         ) from error
 
 
-def _manifest(found: Mapping[str, Any]) -> Manifest:
+def _compared(folder: Path, document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """What runners computed, as the machine of the build measured it; earlier manifests have it themselves."""
+    path = folder / EVIDENCE
+    if "parity" not in document and path.is_file():
+        return list(json.loads(user_files.read(path, limit_bytes=MAX_BYTES))["parity"])
+    return list(document.get("parity", ()))
+
+
+def _manifest(found: Mapping[str, Any], compared: Sequence[Mapping[str, Any]]) -> Manifest:
     options = found["options"]
     contracts = _table(options.get("contract", {}))
     artifacts = tuple(_artifact(each) for each in found["artifacts"])
@@ -136,7 +145,7 @@ def _manifest(found: Mapping[str, Any]) -> Manifest:
         license=str(found["package"]["license"]),
         models={str(each["name"]): _model(each, _table(contracts.get(each["name"], {}))) for each in found["models"]},
         plans=tuple(_plan(each, found["compiled"]) for each in found["plans"]),
-        measurements=tuple(each for parity in found["parity"] for each in _measurements(parity)),
+        measurements=tuple(each for parity in compared for each in _measurements(parity)),
         runtimes=_strings(found["runtimes"]),
         ranges={name: str(table.get("runtime-range", "")) for name, table in targets.items()},
         processors={name: tuple(map(str, each["processors"])) for name, each in found["own-runtimes"].items()},

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from packager.core import user_files
 from packager.core.errors import ToolError
+from packager.release import OF_ONE_MACHINE
 from packager.release.contents import digest_of, files_in, inside
 
 ARCHIVES = (".aar", ".jar", ".zip", ".tgz")
@@ -54,7 +55,8 @@ class Compared:
 
 
 def compare_folders(release: Path, rebuilt: Path) -> Compared:
-    """Compares every file by sha256. Raises ToolError for a file that cannot be read."""
+    """Compares every file by sha256, but for the evidence of the machines that built them. Raises ToolError for a file
+    that cannot be read."""
     here, there = _files(release), _files(rebuilt)
     same = tuple(name for name in sorted(here.keys() & there.keys()) if here[name] == there[name])
     return Compared(same=same, differences=tuple(_differences(release, rebuilt, here, there)))
@@ -63,7 +65,7 @@ def compare_folders(release: Path, rebuilt: Path) -> Compared:
 def _files(folder: Path) -> Mapping[str, str]:
     """sha256 of every file below `folder` by path; of a link, that of its target as text."""
     try:
-        return {name: digest_of(folder / name) for name in files_in(folder)}
+        return {name: digest_of(folder / name) for name in files_in(folder) if name not in OF_ONE_MACHINE}
     except OSError as error:
         raise ToolError(
             f"cannot read {error.filename or folder}: {error.strerror}", hint="get the release again"

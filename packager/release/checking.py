@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
 from packager.release.contents import AGAIN, Listed, Manifest, digest_of, files_in, inside, manifest_of, refuse_special
+from packager.release.evidence import OF_ONE_MACHINE
 from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST
 from packager.release.signatures import (
@@ -25,8 +26,8 @@ from packager.signing.model_signing import signed_files
 from packager.signing.statements import RELEASE, statement_in, subjects_of
 from packager.signing.verifying import refuse_differences
 
-UNLISTED = ("report.html", "report.json", PROVENANCE)
-"""files of a release that its manifest cannot list: they are made from it or after it"""
+UNLISTED = (*OF_ONE_MACHINE, PROVENANCE)
+"""files of a release that its manifest cannot list: they belong to one machine, or are made after it"""
 PROJECT = "project"
 """folder of a target's build project"""
 SHOWN = 5

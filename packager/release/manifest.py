@@ -1,4 +1,5 @@
-"""`manifest.json`: contents of a release, their origin and the checks. Contains no timestamps and no local paths."""
+"""`manifest.json`: contents of a release, their origin, and the decisions about them. Contains no timestamps, no local
+paths, and nothing that depends on the machine: `evidence.py` writes what it measured."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -28,7 +29,7 @@ from packager.targets.target import OwnRuntime, PackagedRuntime
 from packager.vectors import NO_VECTORS, Golden, Vectors
 from packager.xcframework.packaged import PackagedFramework
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when a key gets another meaning or is gone; new keys leave it as it is."""
 NO_RUNTIMES: Mapping[str, OwnRuntime] = {}
 NOTHING: Mapping[str, Sequence[str]] = {}
@@ -87,7 +88,6 @@ def manifest(
         "own-runtimes": {target: runtime_entry(own_runtimes[target]) for target in sorted(own_runtimes)},
         "takes-in": {target: list(takes_in[target]) for target in sorted(takes_in)},
         "options": options,
-        "parity": [parity_entry(parity) for parity in report.parities],
         "partitions": [partition_entry(partition) for partition in report.partitions],
         "kernels": [kernels_entry(proof) for proof in report.kernels],
         "golden": golden_entries(golden),

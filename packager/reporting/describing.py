@@ -36,6 +36,7 @@ from packager.reporting.document import (
     Verdict,
 )
 from packager.reporting.places import placeless
+from packager.verification.partition.report import contradictions
 
 DIGITS = 6
 """significant digits of a measured number: more would be noise, and make documents hard to compare"""
@@ -82,6 +83,8 @@ def document(plans: Sequence[Plan], report: Report, extras: Extras = NOTHING_MOR
         parity=tuple(_parity(each) for each in report.parities),
         agreements=tuple(_agreement(each) for each in report.agreements),
         partitions=tuple(_partition(each) for each in report.partitions),
+        measured=tuple(_partition(each) for each in report.measured),
+        contradictions=tuple(map(placeless, contradictions(report.partitions, report.measured))),
         kernels=tuple(_kernels(each) for each in report.kernels),
         layers=tuple(_layers(*key, extras.layers[key]) for key in sorted(extras.layers)),
         latencies=tuple(_latency(each) for each in extras.latencies),

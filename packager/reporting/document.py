@@ -347,6 +347,11 @@ class ReportDocument:
     agreements: tuple[AgreementEntry, ...]
     """of engines of different makes; empty if none but ONNX Runtime ran"""
     partitions: tuple[PartitionEntry, ...]
+    """by the rules of the providers: they decide"""
+    measured: tuple[PartitionEntry, ...]
+    """as the providers that run on this machine say themselves"""
+    contradictions: tuple[str, ...]
+    """differences between the two, as text"""
     kernels: tuple[KernelsEntry, ...]
     layers: tuple[LayersEntry, ...]
     """empty if nothing was quantized or measured"""

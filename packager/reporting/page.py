@@ -12,7 +12,7 @@ from packager.render import render
 from packager.reporting.comparisons import allowed_share, anchor, label, model_views, numbers, worst
 from packager.reporting.document import FailureEntry, ParityEntry, ReportDocument
 from packager.reporting.shipping import choice_views, file_views, latency_view, layers_views, no_layers, partition_view
-from packager.reporting.views import FailureView, PageView, VerdictView
+from packager.reporting.views import FailureView, PageView, PartitionsView, VerdictView
 from packager.reporting.words import amount, number_in
 
 TEMPLATE = "report/report.html.j2"
@@ -38,12 +38,26 @@ def view(found: ReportDocument) -> PageView:
         models=tuple(model_views(found)),
         files=tuple(file_views(found)),
         choices=tuple(choice_views(found)),
-        partitions=tuple(partition_view(each) for each in found.partitions),
+        partitions=tuple(_partitions(found)),
         layers=tuple(layers_views(found)),
         no_layers=no_layers(found),
         latencies=tuple(latency_view(each) for each in found.latencies),
         facts=tuple(_facts(found)),
     )
+
+
+def _partitions(found: ReportDocument) -> Iterator[PartitionsView]:
+    if found.partitions:
+        note = (
+            "The nodes are the model's own. The CPU runs those that a provider does not take. Data is copied at each "
+            "boundary between partitions."
+        )
+        rows = tuple(map(partition_view, found.partitions))
+        yield PartitionsView(title="Nodes by provider", notes=(note,), rows=rows)
+    if found.measured:
+        note = "What the providers that run on this machine say themselves. It decides nothing."
+        rows = tuple(map(partition_view, found.measured))
+        yield PartitionsView(title="Measured on this machine", notes=(note, *found.contradictions), rows=rows)
 
 
 def _verdict(found: ReportDocument) -> VerdictView:

@@ -166,6 +166,13 @@ class LatencyView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartitionsView:
+    title: str
+    notes: tuple[str, ...]
+    rows: tuple[PartitionView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PageView:
     title: str
     verdict: VerdictView
@@ -176,7 +183,8 @@ class PageView:
     models: tuple[ModelView, ...]
     files: tuple[FileView, ...]
     choices: tuple[ChoiceView, ...]
-    partitions: tuple[PartitionView, ...]
+    partitions: tuple[PartitionsView, ...]
+    """by rules, then as measured on one machine"""
     layers: tuple[LayersView, ...]
     no_layers: str
     """why there are no layers; empty if there are"""

@@ -17,7 +17,7 @@ from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.verification.numbers import compare_all
 from packager.verification.parity import References
 from packager.verification.partition import kernels
-from packager.verification.partition.report import judged, measured, partitions
+from packager.verification.partition.report import contradictions, judged, measured, partitions
 from packager.verification.raised import refuse_changed
 from packager.verification.ranges import prove_ranges
 
@@ -68,8 +68,8 @@ def gather(
     report = Report(
         kernels=proofs,
         parities=parities,
-        partitions=split_all(plans, console, asked),
-        measured=ask_all(plans, store, console),
+        partitions=(predicted := split_all(plans, console, asked)),
+        measured=ask_all(plans, store, console, predicted),
         failures=failures,
         agreements=agreements,
     )
@@ -143,11 +143,16 @@ def _where(each: Partition) -> str:
     return f"{each.target} ({', '.join(each.soc_models)})" if each.soc_models else each.target
 
 
-def ask_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Partition, ...]:
-    """Answers of the providers that run on this machine about their files."""
+def ask_all(
+    plans: Sequence[Plan], store: Store, console: Console, predicted: Sequence[Partition]
+) -> tuple[Partition, ...]:
+    """Answers of the providers that run on this machine about their files; cautions where these are not what was
+    `predicted`."""
     found: list[Partition] = []
     for each in plans:
         title = f"ask the providers of {each.place} about {each.model.name}"
         with console.step(title, kind="ask the providers about models"), store.scratch() as scratch:
             found += measured(each, scratch)
+    for text in contradictions(predicted, found):
+        console.caution(text)
     return tuple(found)

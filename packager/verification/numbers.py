@@ -74,10 +74,10 @@ def compare_all(
     parities = tuple(each.checked.parity for each in cases)
     found = agreements(cases, references, scratch)
     for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config)):
-        console.warn(warning)
+        console.warn(warning, is_measured=True)
     for each in found:
         if each.is_reference_alone:
-            console.warn(f"model '{each.model}' ({each.variant}): {each.words}")
+            console.warn(f"model '{each.model}' ({each.variant}): {each.words}", is_measured=True)
     _say_what_is_wider(plans, config, console)
     return parities, tuple(with_majority(each, found) for each in failures), found
 

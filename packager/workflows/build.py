@@ -22,6 +22,7 @@ from packager.verification.golden import golden_vectors
 from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
 from packager.verification.parity import References
+from packager.verification.partition.report import contradictions
 from packager.workflows.delivering import delivered
 from packager.workflows.encrypting import encrypted
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
@@ -151,7 +152,7 @@ def write_manifest(
     staging: Path,
     console: Console,
 ) -> None:
-    """Writes the manifest of all that was built to `staging`."""
+    """Writes the manifest of all that was built to `staging`, and the evidence of this machine beside it."""
     text = release.manifest(
         contents.package,
         contents.plans,
@@ -163,11 +164,17 @@ def write_manifest(
         takes_in={
             name: included(wrapper, request.targets) for name, wrapper in wrappers_of(config, request.targets).items()
         },
-        warnings=console.warnings,
+        warnings=[text for text in console.warnings if text not in console.measured],
         golden=contents.golden,
         scales=scales,
     )
     (staging / release.MANIFEST).write_text(text, encoding="utf-8", newline="\n")
+    found = release.evidence(
+        contents.report,
+        warnings=console.measured,
+        contradictions=tuple(contradictions(contents.report.partitions, contents.report.measured)),
+    )
+    (staging / release.EVIDENCE).write_text(found, encoding="utf-8", newline="\n")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,8 +67,9 @@ class Notebook(Console):
     cautions: list[str] = field(default_factory=list)
     """warnings about the machine and the cache, not about the project"""
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: str, *, is_measured: bool = False) -> None:
         self.warnings.append(text)
+        self.measured += [text] if is_measured else []
 
     def caution(self, text: str) -> None:
         self.cautions.append(text)
