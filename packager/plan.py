@@ -1,7 +1,7 @@
 """Decides which file each provider of a target opens, and why; `make` then has the files made.
 
-Decisions are pure: traits of the variant, the target's table, the providers' requirements and what this machine can
-convert go in, a value comes out, and nothing is opened or converted.
+Decisions are pure: traits of the variant, the target's table and the providers' requirements go in, a value comes out,
+and nothing is opened or converted. No machine decides otherwise than another.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,6 @@ from packager.compile.files import make_files
 from packager.core.console import Announce
 from packager.core.decision import Alternative, Decision, FileSpec, GraphForm, Inside, Selection, Weighed
 from packager.core.values import Format, GraphRequirements, LeftOut, Model, Plan, Precision, Style, Variant
-from packager.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.providers import CPU, provider_of
 from packager.targets.target import Planned
@@ -77,8 +76,7 @@ def make(
 
     Raises ModelError when a required file cannot be made.
     """
-    without_arm64 = Arm64().unsupported()
-    decision = decide(variant, target, without_arm64=without_arm64, weighed=weighed, beside=beside, chips=chips)
+    decision = decide(variant, target, weighed=weighed, beside=beside, chips=chips)
     return make_files(decision, variant, store, announce)
 
 
@@ -98,17 +96,15 @@ def decide(
     variant: Variant,
     target: Planned,
     *,
-    without_arm64: str = "",
     weighed: Sequence[Weighed] = (),
     beside: Kept | None = None,
     chips: Chips = ALL_CHIPS,
 ) -> Decision:
-    """Which file every provider of `target` opens on `chips`. `without_arm64` says why this machine cannot convert for
-    ARM; empty if it can.
+    """Which file every provider of `target` opens on `chips`.
 
     Raises ModelError for a variant that is too large for the only format of `target`.
     """
-    planner = _planner(variant, target, without_arm64, weighed, beside, chips)
+    planner = _planner(variant, target, weighed, beside, chips)
     names = (*planner.providers, CPU.NAME)
     return Decision(
         model=variant.model.name,
@@ -125,7 +121,7 @@ def decide(
 def kept_weights(variant: Variant, target: Planned, found: Plan, weighed: Sequence[Weighed] = ()) -> Kept | None:
     """The file of `found`, the plan for `target`, whose weights the graphs of other targets can use; None without one
     that a provider needs whole."""
-    kept = _planner(variant, target, "", weighed, None).kept
+    kept = _planner(variant, target, weighed, None).kept
     is_made = any(each.style is Style.UNFUSED and each.format is Format.ORT for each in found.files)
     return kept if is_made else None
 
@@ -133,7 +129,6 @@ def kept_weights(variant: Variant, target: Planned, found: Plan, weighed: Sequen
 def _planner(
     variant: Variant,
     target: Planned,
-    without_arm64: str,
     weighed: Sequence[Weighed],
     beside: Kept | None,
     chips: Chips = ALL_CHIPS,
@@ -143,7 +138,6 @@ def _planner(
     return Planner(
         variant=variant,
         target=target,
-        without_arm64=without_arm64,
         chips=chips,
         providers=tuple(name for name in wanted if name not in dropped),
         found={each.provider: each.reason for each in weighed},
@@ -165,7 +159,6 @@ class Planner:
 
     variant: Variant
     target: Planned
-    without_arm64: str
     chips: Chips = ALL_CHIPS
     """those that open the variant"""
     providers: tuple[str, ...]
@@ -386,11 +379,8 @@ class Planner:
     def _float16(self) -> tuple[str, str]:
         """How 16-bit floats of the variant ship, and what that means on phones."""
         how, reason = self.target.float16, ""
-        if how == "native" and self.without_arm64:
-            how = self.target.float16_fallback
-            reason = f"float16 cannot be converted for ARM here ({self.without_arm64}); "
         if how == "onnx" and self.target.format == "ort":
-            how, reason = "float32", f'{reason}format = "ort" leaves no ONNX file; '
+            how, reason = "float32", 'format = "ort" leaves no ONNX file; '
         meaning = {
             "native": "computes in 16 bits, on ARMv8.2 cores with FP16: phones since about 2018",
             "onnx": "ships as ONNX: each phone's runtime decides whether to compute in 16 or 32 bits",

@@ -134,7 +134,7 @@ def test_the_weights_lie_in_the_file_of_the_provider_that_needs_them_there() -> 
 
 
 def test_files_beside_those_of_another_target_lie_over_the_file_that_its_provider_needs() -> None:
-    kept = plan.Planner(variant=variant(FLOAT), target=Ios(), without_arm64="", providers=("coreml",), found={}).kept
+    kept = plan.Planner(variant=variant(FLOAT), target=Ios(), providers=("coreml",), found={}).kept
     assert kept
     found = plan.decide(variant(FLOAT), Android(providers=("xnnpack",)), beside=replace(kept, provider="coreml on ios"))
     ios = plan.decide(variant(FLOAT), Ios())
@@ -172,17 +172,6 @@ def test_16_bit_arithmetic_adds_a_file_for_phones_without_it() -> None:
     webgpu, native, others = android(HALF, "webgpu").selections
     assert (native.provider, native.file.processor, native.file.format) == ("cpu", "FP16", Format.ORT)
     assert (others.provider, others.is_companion, others.file) == ("cpu", True, webgpu.file)
-
-
-@pytest.mark.parametrize(("fallback", "style"), [("onnx", Style.PLAIN), ("float32", Style.FIXED)])
-def test_a_machine_that_cannot_convert_for_arm_decides_otherwise(
-    fallback: Literal["onnx", "float32"], style: Style
-) -> None:
-    target = Android(providers=(), float16_fallback=fallback)
-    found = plan.decide(variant(HALF), target, without_arm64="no qemu")
-    assert [(each.file.style, each.file.processor) for each in found.selections] == [(style, "")]
-    assert found.notes == (f"model 'm' on android: {found.selections[0].reason}",)
-    assert "float16 cannot be converted for ARM here (no qemu)" in found.notes[0]
 
 
 def test_every_file_in_ort_format_has_an_alternative_as_onnx() -> None:

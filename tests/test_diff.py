@@ -111,6 +111,8 @@ def written(build: Build, folder: Path) -> Path:
         warnings=build.warnings,
     )
     (folder / release.MANIFEST).write_text(text, encoding="utf-8")
+    found = release.evidence(build.report, warnings=(), contradictions=())
+    (folder / release.EVIDENCE).write_text(found, encoding="utf-8")
     return folder
 
 
@@ -532,7 +534,7 @@ BROKEN: Mapping[str, Callable[[Path], object]] = {
     "is not a manifest of mobpack": lambda old: (old / "manifest.json").write_text("[" * 5000),
     "is not a manifest": lambda old: (old / "manifest.json").write_text('{"schema-version": 1}'),
     "is not a manifest of": lambda old: edited(old, lambda found: found.update(models=3)),
-    "has schema version 2": lambda old: edited(old, lambda found: found.update({"schema-version": 2})),
+    "has schema version 3": lambda old: edited(old, lambda found: found.update({"schema-version": 3})),
     "names a file outside": lambda old: edited(old, lambda found: found["artifacts"][0].update(path="../x.aar")),
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from packager import release
 from packager.core.contract import ClassesOutput, Contract, TextInput
-from packager.core.findings import OutputError, Parity, Report
+from packager.core.findings import OutputError, Parity, Partition, Report
 from packager.core.values import (
     Artifact,
     Choice,
@@ -97,6 +97,22 @@ def document(*parities: Parity) -> dict[str, Any]:
     return result
 
 
+def evidence(*parities: Parity, **facts: Any) -> dict[str, Any]:
+    report = Report(parities=parities or (PARITY,), **facts)
+    result: dict[str, Any] = json.loads(release.evidence(report, warnings=["skipped"], contradictions=["other"]))
+    return result
+
+
+def test_what_the_machine_measured_is_evidence_and_not_in_the_manifest() -> None:
+    said = Partition(model="classifier", target="android", provider="qnn", sha256="cd" * 32, is_measured=True, by="QNN")
+    found = evidence(measured=(said,))
+    assert [(each["provider"], each["measured"]) for each in found["partitions"]] == [("qnn", True)]
+    assert (found["warnings"], found["contradictions"]) == (["skipped"], ["other"])
+    one, other = PARITY, replace(PARITY, skipped="no qemu", outputs=())
+    assert text(one) == text(other)
+    assert "1.23e-07" not in text()
+
+
 def test_models_are_named_by_hash_and_file_name_alone() -> None:
     (model,) = document()["models"]
     assert (model["name"], model["file"], model["sha256"]) == ("classifier", "classifier ä.onnx", "ab" * 32)
@@ -122,7 +138,7 @@ def test_the_same_release_gives_the_same_text_whatever_order_it_was_put_together
 
 
 def test_parity_figures_keep_three_digits_and_say_what_was_not_compared() -> None:
-    (entry,) = document()["parity"]
+    (entry,) = evidence()["parity"]
     assert entry["outputs"] == [
         {
             "name": "x:0",
@@ -140,7 +156,7 @@ def test_parity_figures_keep_three_digits_and_say_what_was_not_compared() -> Non
 def test_agreement_is_in_it_where_it_was_measured() -> None:
     (output,) = PARITY.outputs
     measured = replace(PARITY, outputs=(replace(output, top1_agreement=0.98765),))
-    (entry,) = document(measured)["parity"]
+    (entry,) = evidence(measured)["parity"]
     assert entry["outputs"][0]["top1-agreement"] == 0.988
 
 
@@ -178,7 +194,7 @@ def test_a_text_of_a_contract_says_whether_a_run_takes_several() -> None:
 
 
 def test_a_runner_that_was_skipped_says_why_and_claims_nothing() -> None:
-    (entry,) = document(replace(PARITY, skipped="no GPU", outputs=()))["parity"]
+    (entry,) = evidence(replace(PARITY, skipped="no GPU", outputs=()))["parity"]
     assert entry == {
         "model": "classifier",
         "variant": "fp32",
@@ -191,7 +207,7 @@ def test_a_runner_that_was_skipped_says_why_and_claims_nothing() -> None:
 
 def test_versions_options_and_warnings_are_in_it() -> None:
     found = document()
-    assert found["schema-version"] == 1
+    assert found["schema-version"] == 2
     assert set(found["converter"]) == {"onnx", "onnxruntime"}
     assert (found["options"], found["runtimes"], found["warnings"]) == (
         {"seed": 0},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from packager.compile import cache_key, recorded_macs
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.external import write_external
-from packager.core.errors import ConfigError, ModelError, nearest
+from packager.core.errors import ConfigError, ModelError, ToolError, nearest
 from packager.core.values import Compiled, Format, Style, Variant
 from packager.files.atomic import link_or_copy
 from packager.files.hashes import known_sha256
@@ -278,7 +278,14 @@ def _saved_on_arm(variant: Variant, scratch: Path, output: Path, style: Style) -
     from packager.environments.arm64 import Arm64
 
     core = Arm64(cpu=FP16_CPU)
-    ensure(core)
+    try:
+        ensure(core)
+    except ToolError as error:
+        hint = 'float16 = "onnx" or "float32" in the target\'s table ships a file that any machine makes'
+        raise ToolError(
+            f"{variant.model.path}: 16-bit floats are converted for ARM on an emulated core: {error.message}",
+            hint="; ".join(filter(None, (error.hint, hint))),
+        ) from error
     is_ort = output.suffix == ".ort"
     graph = scratch / "arm64-graph.onnx"
     graph.write_bytes(recorded_macs.with_room(variant.graph))

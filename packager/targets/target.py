@@ -129,11 +129,6 @@ class Planned(Protocol):
         ...
 
     @property
-    def float16_fallback(self) -> str:
-        """`onnx` or `float32`."""
-        ...
-
-    @property
     def soc_models(self) -> tuple[str, ...]:
         """Chips to compile QNN files for, by their Android names."""
         ...

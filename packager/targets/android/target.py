@@ -107,8 +107,6 @@ class Android:
     float16: Literal["native", "onnx", "float32"] = "native"
     """form of float16 models: `native` for phones that compute in 16 bits; with `onnx`, each phone decides; `float32`
     ships 32 bits"""
-    float16_fallback: Literal["onnx", "float32"] = "onnx"
-    """form to ship instead of `native` if mobpack cannot convert for ARM on this machine"""
     soc_models: tuple[str, ...] = ()
     """Qualcomm chips to compile models for ahead of time if providers has `qnn`, by their Android names: `SM8650`"""
     runtime_range: str = ""

@@ -67,8 +67,6 @@ class Ios:
     float16: Literal["native", "onnx", "float32"] = "native"
     """form of float16 models: `native` for phones that compute in 16 bits; with `onnx`, each phone decides; `float32`
     ships 32 bits"""
-    float16_fallback: Literal["onnx", "float32"] = "onnx"
-    """form to ship instead of `native` if mobpack cannot convert for ARM on this machine"""
     min_ios: str = ""
     """oldest supported iOS; default: the oldest that ONNX Runtime supports"""
     min_macos: str = ""

@@ -84,11 +84,6 @@ class Web:
             object.__setattr__(self, "providers", ASKED_FOR[self.runtime])
 
     @property
-    def float16_fallback(self) -> str:
-        """As `float16`: nothing is converted for ARM."""
-        return self.float16
-
-    @property
     def soc_models(self) -> tuple[str, ...]:
         """Always empty: no file is for one chip."""
         return ()
