@@ -1,6 +1,6 @@
 """The XNNPACK rules, compared with ONNX Runtime's own XNNPACK provider in its Android library."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +8,22 @@ import numpy
 import onnx
 import pytest
 
+from packager import models as onnx_models
+from packager import plan
 from packager.core.errors import ModelError
+from packager.core.values import baseline
 from packager.environments.android import Android, ProbeJob
+from packager.files.store import Store
 from packager.models.graphs import read_graph
+from packager.targets.android import Android as Target
 from packager.verification.partition.device import measure_on_android
+from packager.verification.partition.report import contradictions, measured, partitions
 from packager.verification.partition.rules import Prediction
 from packager.verification.partition.xnnpack import predict
 from tests import nnapi_cases
 from tests.onnx_text import saved, weight
 from tests.random_xnnpack import drawn
+from tests.toolchain import models
 from tests.toolchain.android_forks import probed
 from tests.toolchain.environments import have
 from tests.xnnpack_cases import BORDERS, FAILS, FLOATS, GROUPS, HALF, WRONG, Case
@@ -193,3 +200,19 @@ def test_random_nets_are_cut_and_computed_as_predicted_or_kept_from_xnnpack(
 def test_few_random_nets_are_kept_from_xnnpack() -> None:
     """The test of random nets compares the others."""
     assert sum(bool(prediction(drawn(seed)).refusal) for seed in range(SEEDS)) < SEEDS / 3
+
+
+REAL = (models.digits, models.orientation, models.silero_vad, models.minilm, models.magika, models.basic_pitch)
+
+
+@pytest.mark.android
+@pytest.mark.parametrize("model", REAL, ids=lambda model: model.__name__)
+def test_real_models_are_cut_as_the_rules_say(model: Callable[[], Path], android: None, tmp_path: Path) -> None:
+    """The file that ships, as the provider itself opens it."""
+    described = onnx_models.hashed(onnx_models.load(model(), "m"))
+    target = Target(providers=("xnnpack",))
+    made = plan.make(baseline(described), target, Store(tmp_path / "store"), lambda part: None)
+    (tmp_path / "scratch").mkdir()
+    (predicted,), (found,) = partitions(made), measured(made, tmp_path / "scratch")
+    assert list(contradictions([predicted], [found])) == []
+    assert (found.skipped, found.refusal, predicted.refusal) == ("", "", "")
