@@ -63,7 +63,11 @@ class Result:
     samples: str = ""
     """the samples of the comparison"""
     taken: Mapping[str, str] = field(default_factory=dict)
-    """`provider` -> `nodes that it takes/all nodes`"""
+    """`provider` -> `nodes that it takes/all nodes`, by its rules"""
+    measured: Mapping[str, str] = field(default_factory=dict)
+    """the same as providers that run on this machine say themselves"""
+    disagreements: int = 0
+    """providers that take another part of the model than their rules say"""
     warnings: int = 0
 
     @property
@@ -232,6 +236,8 @@ def with_report(found: Result, dist: Path) -> Result:
         "worst_error": max((each for each in errors if isinstance(each, int | float)), default=None),
         "samples": next((each["samples"] for each in report["parity"] if each["samples"]), ""),
         "taken": taken(report["partitions"]),
+        "measured": taken(report["measured"]),
+        "disagreements": len(report["contradictions"]),
         "warnings": len(report["warnings"]),
     }
     return Result(**plain)
