@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.files.atomic import link_or_copy
 from packager.graph.connections import indexed
 from packager.graph.constants import constant_tensors
 from packager.runners import Outcome
@@ -62,7 +63,7 @@ class Rows:
             return actual
         folder.mkdir(parents=True)
         for path in actual.outputs.glob("*.npy"):
-            (folder / path.name).symlink_to(path)
+            link_or_copy(path, folder / path.name)
         for group in self.groups:
             for index, array in self._matched(group, expected, actual):
                 path = folder / f"{index}.npy"
