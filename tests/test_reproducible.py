@@ -247,7 +247,7 @@ NEEDED = ("runtime", "web")
 @pytest.mark.kotlin
 @pytest.mark.environments
 def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> None:
-    """What the machine could measure is in its evidence alone, and the same gate is passed."""
+    """Measurements of the machine are in its evidence alone, and the same gate is passed."""
     have("android")
     have("webgpu")
     optional = [each.name for each in (OWN / "environments").iterdir() if each.name not in NEEDED]

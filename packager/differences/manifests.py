@@ -126,7 +126,7 @@ def read(folder: Path) -> Manifest:
 
 
 def _compared(folder: Path, document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """What runners computed, as the machine of the build measured it; earlier manifests have it themselves."""
+    """Results of runners, as the machine of the build measured them; earlier manifests have it themselves."""
     path = folder / EVIDENCE
     if "parity" not in document and path.is_file():
         return list(json.loads(user_files.read(path, limit_bytes=MAX_BYTES))["parity"])
