@@ -13,6 +13,7 @@ from packager.core.values import Model, data_folder
 from packager.graph import traversal
 from packager.models import functions, joining, merging, opsets, shapes, signature, skeleton, weights
 from packager.models.ends import complete
+from packager.models.flat_scales import flatten_scales
 from packager.models.renaming import rename
 from packager.models.repairing import repair
 from packager.models.traits import traits
@@ -75,6 +76,7 @@ def load(
     repaired += complete(proto, path, _by_old_names(fixed or {}, renamed or {}))
     check(proto, path)
     write_zero_points(proto)
+    flatten_scales(proto)
     rename(proto, renamed or {}, f"[model.{name}.rename]")
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
     inferred = shapes.infer_shapes(proto)
