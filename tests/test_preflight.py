@@ -58,10 +58,13 @@ def old_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OldNode:
     return put
 
 
+@pytest.mark.parametrize("is_locked", [False, True])
 def test_all_that_is_missing_is_listed_by_one_error_before_anything_is_computed(
-    mobpack: Mobpack, bare: Path, old_node: OldNode
+    is_locked: bool, mobpack: Mobpack, bare: Path, old_node: OldNode
 ) -> None:
     saved(bare / "a.onnx", linear())
+    if is_locked:  # whose build reads all that it is made of, the environment web among them
+        (bare / "mobpack.lock").write_text("", encoding="utf-8")
     (bare / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
     old_node()
     answer = mobpack("build", "--emit", "spdx")

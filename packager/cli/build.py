@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -158,7 +159,8 @@ def build(
             )
             result = sent
         else:
-            made = workflow.build(config, request, console, origins_of(project, request.targets, console), store)
+            origins = partial(origins_of, project, request.targets, console)
+            made = workflow.build(config, request, console, origins, store)
             result = shared_builds.summarized(made)
             if shared:
                 shared_builds.offer(shared, made, result, store)

@@ -1,6 +1,6 @@
 """One build, top to bottom, as a list of steps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,19 +50,24 @@ class Release:
 
 
 def build(
-    config: Config, request: Request, console: Console, origins: Origins | None = None, store: Store | None = None
+    config: Config,
+    request: Request,
+    console: Console,
+    origins: Callable[[], Origins | None] = lambda: None,
+    store: Store | None = None,
 ) -> Release:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
     unchanged.
 
-    With `origins`, the release contains its provenance. Results are kept in `store`, by default the user's, with the
-    remote one of `[cache]` behind it.
+    The release contains its provenance if there are `origins`, which are read once nothing stands in the way of the
+    build. Results are kept in `store`, by default the user's, with the remote one of `[cache]` behind it.
     """
     refuse_unbuildable(config, request, console)
+    known = origins()
     for line in class_names.renamings(config.model):
         console.say(f"  {line}")
     with nullcontext(store) if store else opened_store(config.cache, console) as own:
-        return build_in(own, config, request, console, origins)
+        return build_in(own, config, request, console, known)
 
 
 def build_in(store: Store, config: Config, request: Request, console: Console, origins: Origins | None) -> Release:

@@ -112,7 +112,7 @@ def rebuild(
             model_key=model_key,
         )
         origins = Origins(project=project, lock=found) if original.statement else None
-        build(project.config, request, console, origins, store)
+        build(project.config, request, console, lambda: origins, store)
         compared = compare_folders(_unsigned(release, scratch), request.out)
         steps = _computed(store) if is_fresh else {}
     changes = _changes(original, project, found)

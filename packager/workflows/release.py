@@ -314,7 +314,7 @@ def _build(order: Order, config: Config, out: Path, console: Console) -> Step:
     if is_locked:
         refuse_changed(project, targets)
     request = Request(targets=targets, out=out, has_project=True, model_key=order.model_key)
-    made = build(config, request, console, origins_of(project, targets, console))
+    made = build(config, request, console, lambda: origins_of(project, targets, console))
     how = f"of what {LOCK} lists" if is_locked else f"without {LOCK}"
     words = f"{config.package.name} {config.package.version} for {', '.join(targets)}, {how}"
     return Step(name="build", result="done", words=f"{words}; {len(made.shipped)} files")

@@ -224,8 +224,13 @@ def _build(work: Work, place: Place, store: Store, console: Console) -> None:
     to other machines."""
     config, project = _config(work, place), work.project
     request = request_of(project, config, work.targets, place)
-    origins = origins_of(described(project, config), work.targets, console) if project.is_whole else None
-    made = build.build(config, request, console, origins, store)
+    made = build.build(
+        config,
+        request,
+        console,
+        lambda: origins_of(described(project, config), work.targets, console) if project.is_whole else None,
+        store,
+    )
     if work.shared:
         offer(SharedBuild(key=work.shared, out=request.out), made, summarized(made), store)
 
