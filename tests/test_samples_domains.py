@@ -97,6 +97,24 @@ def test_where_no_domain_is_known_other_numbers_are_tried(tmp_path: Path, body: 
     assert [sample["x"].tolist() for sample in inputs(found)] == [sample["x"].tolist() for sample in inputs(again)]
 
 
+@pytest.mark.parametrize(
+    ("body", "weights"),
+    [
+        ("h = MatMul (x, m) a = Sub (s, h) b = Log (a)", {"m": numpy.abs(weight(8, 8))}),
+        ("h = MatMul (x, m) a = Sub (h, s) b = Sqrt (a)", {"m": -numpy.abs(weight(8, 8)) - numpy.float32(1)}),
+        ("a = Mul (s, s) d = Sub (c, a) e = Sqrt (d) b = Add (e, x)", {"c": numpy.array(0.05, numpy.float32)}),
+    ],
+    ids=["one input exceeds a product of the other", "a product is negative", "a domain that is guessed wrongly"],
+)
+def test_inputs_are_drawn_apart_or_outside_of_guessed_domains_where_nothing_else_gives_numbers(
+    tmp_path: Path, body: str, weights: dict[str, Any]
+) -> None:
+    text = f"(float[4, 8] x, float[4, 8] s) => (float y) {{ {body} y = ReduceSum <keepdims = 0> (b) }}"
+    found = accepted(loaded(tmp_path, onnx_model(text, weights=weights)), tmp_path / "run")
+    for output in outputs(found):
+        assert numpy.isfinite(output).all()
+
+
 def test_whole_numbers_that_divide_are_not_zero(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model("(int64[9] x, int64[9] z) => (int64[9] y) { y = Mod (x, z) }"))
     for sample in inputs(accepted(model, tmp_path / "run")):

@@ -2,15 +2,16 @@
 that the failing node depends on."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 from math import prod
 from pathlib import Path
 
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model
 from packager.samples.complaint import MAX_SIZE, Complaint, complaint, in_words
+from packager.samples.domains import Interval
 from packager.samples.flow import TABLES, Flow, flow_of
 from packager.samples.guess import CANDIDATE_SIZES, LARGE_SIZES, Guess, Open, first_guesses, floats_of, open_of
 from packager.samples.random import refuse_unfeedable, write_samples
@@ -28,8 +29,11 @@ INTEGERS = (ElementType.INT64, ElementType.INT32, ElementType.INT16, ElementType
 RANGES = ((1, 2), (0, 1), (1, 9), (16, 17), (64, 65))
 """ranges tried for integers that are not indices: counts, lengths, sizes"""
 
-SPREADS = ((1 / 16, 1.0), (1.0, 2.0), (-1 / 16, 1 / 16), (1 / 64, 1 / 8))
+SMALL, LARGE, NEGATIVE = (-1 / 16, 1 / 16), (1.0, 2.0), (-2.0, -1.0)
+SPREADS = ((1 / 16, 1.0), LARGE, SMALL, (1 / 64, 1 / 8), NEGATIVE)
 """intervals from which floats are drawn if outputs of the first draw have no numbers: NaN, or no elements"""
+MANY_FLOATS = 4
+"""number of inputs that are drawn large or negative alone, beside small ones"""
 
 Attempt = Callable[[Path, int], str]
 """runs a sample by its number in its set; returns the runtime's error, or an empty text"""
@@ -156,14 +160,27 @@ class Search:
         """The samples of `guess`, which is accepted; or others, if fewer numbers of its outputs are lost on those."""
         best, least, last = guess, self.lost(), guess
         names = [spec.name for spec in floats_of(self.model) if spec.name not in self.known.chosen]
-        for spread in SPREADS if names and least != NONE_LOST else ():
-            last = replace(guess, floats={**dict.fromkeys(names, spread), **self.known.domains})
+        for floats in self.spreads(names):
+            if least == NONE_LOST or self.clock() > self.end:
+                break
+            last = replace(guess, floats=floats)
             samples, refused = self.draw(last)
             if not refused and (now := self.lost()) < least:
                 best, least = last, now
         if best is not last:
             samples, _ = self.draw(best)
         return Found(samples=samples, shapes=best.shapes, tries=len(self.tried) + 1)
+
+    def spreads(self, names: Sequence[str]) -> Iterator[Mapping[str, Interval]]:
+        """Where the inputs `names` are drawn from: all alike, in their domains; then one far from the others; then all
+        alike whatever their domains, which are guesses."""
+        domains = self.known.domains
+        for spread in SPREADS if names else ():
+            yield {**dict.fromkeys(names, spread), **domains}
+        for name, far in product(names[:MANY_FLOATS] if len(names) > 1 else (), (LARGE, NEGATIVE)):
+            yield {**dict.fromkeys(names, SMALL), **domains, name: far}
+        for spread in SPREADS if domains else ():
+            yield {**domains, **dict.fromkeys(names, spread)}
 
     def repair(self, start: Tried) -> None:
         """Changes a guess for as long as the failing node moves towards the end of the graph."""
