@@ -465,7 +465,7 @@ def test_doctor_begins_with_what_can_be_built_and_one_command_for_the_rest(
     monkeypatch.setattr(web, "node", lambda: "")
     first = mobpack("doctor").out.splitlines()[0]
     can, _, more = first.partition("; ")
-    assert ("web" in can, more) == (False, 'pip install "mobpack[web]", or install Node.js adds web')
+    assert ("web" in can, more) == (False, 'for web: pip install "mobpack[web]", or install Node.js')
 
 
 @pytest.mark.parametrize(

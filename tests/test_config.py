@@ -313,6 +313,23 @@ def test_what_is_not_toml_is_refused_with_the_place(tmp_path: Path, content: byt
         config.load(tmp_path / "mobpack.toml")
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("version = 1.0.0  # first", 'text stands in quotes: version = "1.0.0"'),
+        ("license = Apache-2.0", 'text stands in quotes: license = "Apache-2.0"'),
+        ('name = "b"', "see toml.io for the format"),
+        ("authors = [", "see toml.io for the format"),
+        ("trust = True", "see toml.io for the format"),
+    ],
+)
+def test_text_without_quotes_that_is_no_toml_says_how_to_write_it(line: str, hint: str, tmp_path: Path) -> None:
+    (tmp_path / "mobpack.toml").write_text(f'[package]\nname = "a"\n{line}\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match="not valid TOML") as error:
+        config.load(tmp_path / "mobpack.toml")
+    assert error.value.hint == hint
+
+
 def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"mobpack.toml: no such file") as error:
         config.load(tmp_path / "mobpack.toml")

@@ -303,7 +303,7 @@ def test_a_lock_does_not_depend_on_what_is_installed_and_names_the_environment_t
     for command in (("lock",), ("lock", "--check"), ("build", "--locked")):
         answer = mobpack(*command)
         assert answer.code == 4
-        assert "environments are missing whose files the lock lists: android (not installed: run " in answer.err
+        assert "the project needs environments that are missing: android (not installed: run " in answer.err
         assert "hint: mobpack doctor --install android" in answer.err
     assert (project / LOCK).read_text(encoding="utf-8") == text
 

@@ -1,5 +1,6 @@
 """Reads TOML files, and rejects documents that no build can use."""
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,8 @@ MAX_BYTES = 4 << 20
 """Maximum size of a file: no hand-written one is larger."""
 DEEPEST = 64
 """Maximum nesting of tables and arrays; ours need at most six levels."""
+FORMAT = "see toml.io for the format"
+UNQUOTED = re.compile(r"\s*(?P<key>[\w-]+)\s*=\s*(?P<text>(?!(?i:true|false)\b)\w[\w./+ -]*?)\s*(#.*)?")
 UNREAD = frozenset({"path"})
 """Keys whose values are only opened, never written: a user's folder may have any name."""
 
@@ -38,9 +41,19 @@ def read(path: Path, *, missing: str = "run: mobpack init MODEL.onnx") -> dict[s
         raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
     except RecursionError as error:
         raise _too_deep(str(path)) from error
-    except ValueError as error:  # errors of TOML, of UTF-8, and of integers with thousands of digits
-        raise ConfigError(f"{path}: not valid TOML: {error}", hint="see toml.io for the format") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}", hint=_hint(path, str(error))) from error
+    except ValueError as error:  # errors of UTF-8, and of integers with thousands of digits
+        raise ConfigError(f"{path}: not valid TOML: {error}", hint=FORMAT) from error
     return document
+
+
+def _hint(path: Path, error: str) -> str:
+    """Quotes for text that stands without them in the line that `error` names: `version = 1.0.0`."""
+    place = re.search(r"at line (\d+)", error)
+    lines = user_files.read_text(path, limit_bytes=MAX_BYTES).split("\n")
+    found = UNQUOTED.fullmatch(lines[int(place[1]) - 1]) if place and "overwrite" not in error else None
+    return f'text stands in quotes: {found["key"]} = "{found["text"]}"' if found else FORMAT
 
 
 def value_of(text: str) -> Any:

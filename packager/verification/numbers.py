@@ -83,12 +83,17 @@ def compare_all(
 
 
 def _say_what_is_wider(plans: Sequence[Plan], config: Config, console: Console) -> None:
+    if "arm64" in config.parity.runners:
+        return
+    wider: dict[str, list[str]] = {}
     for each in distinct_files(plans):
-        if "arm64" not in config.parity.runners and computes_wider_here(each):
-            console.say(
-                f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that support "
-                "it, and in 32 here: --runners cpu,arm64 checks that its values fit"
-            )
+        if computes_wider_here(each):
+            wider.setdefault(each.variant.name, []).append(each.variant.model.name)
+    for variant, models in wider.items():
+        console.say(
+            f"  variant '{variant}' of {', '.join(dict.fromkeys(models))} computes in 16 bits on phones that support "
+            "it, and in 32 here: --runners cpu,arm64 checks that its values fit"
+        )
 
 
 def with_majority(failure: Failure, found: Sequence[Agreement]) -> Failure:

@@ -150,7 +150,7 @@ def overview(builds: Sequence[Build], runners: Sequence[tuple[str, str, str]]) -
     for each in builds:
         if each.lacks:
             more.setdefault(each.how_to_get or each.lacks, []).append(each.target)
-    adds = [f"{how} adds {', '.join(names)}" for how, names in more.items()]
+    adds = [f"for {', '.join(names)}: {how}" for how, names in more.items()]
     engines = list(dict.fromkeys(name.partition(" ")[0] for name, _, missing in runners if not missing))
     extra = dict.fromkeys(name for _, _, missing in runners for name in INSTALL.findall(missing))
     others = [f"`mobpack doctor --install NAME` adds {', '.join(extra)}"] if extra else []

@@ -312,13 +312,13 @@ def refuse_changed(project: Project | None, targets: Sequence[str]) -> None:
 
 
 def refuse_without_environments(config: Config, targets: Sequence[str], what: str) -> None:
-    """Raises ToolError if an environment is missing whose files a lock lists."""
+    """Raises ToolError if an environment is missing whose files the lock of a build lists."""
     lacking = {name: reason for name in sorted(_asked(config, targets)) if (reason := ENVIRONMENTS[name]().missing())}
     if lacking:
         options = " ".join(f"--install {name}" for name, reason in lacking.items() if INSTALL.search(reason))
         names = ", ".join(f"{name} ({reason})" for name, reason in lacking.items())
         raise ToolError(
-            f"{what}: environments are missing whose files the lock lists: {names}",
+            f"{what}: the project needs environments that are missing: {names}",
             hint=f"mobpack doctor {options}" if options else "use another machine, or require no runner that needs it",
         )
 

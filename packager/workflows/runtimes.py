@@ -50,7 +50,7 @@ def refuse_unwrappable(
     include."""
     own = {target: chosen.packaged for target, chosen in runtimes.items()}
     for name, wrapper in wrappers_of(config, targets).items():
-        console.say(f"  {name} includes the packages for {' and '.join(included(wrapper, targets))}")
+        console.say(f"  {name} includes the packages for {', '.join(included(wrapper, targets))}")
         wrapper.refuse(package_of(config), own)
 
 

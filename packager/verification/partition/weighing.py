@@ -75,6 +75,8 @@ def _too_slow(partition: Partition, estimate: Estimate, cost: Cost) -> Iterator[
         )
     elif estimate.calls_ms >= estimate.work_ms:
         yield f"{_ms(estimate.work_ms)} of work, {_calls(partition, cost)}"
+    elif estimate.cpu_ms < SHOWN_MS:
+        yield f"{_ms(estimate.cpu_ms)} of work"
     elif estimate.provider_ms > cost.most * estimate.cpu_ms:
         yield f"{_times(estimate)}: {_parts(partition, estimate, cost)}"
     elif estimate.cpu_ms - estimate.provider_ms < LEAST_SAVING_MS:
