@@ -31,7 +31,7 @@ fun main(arguments: Array<String>) {
     Finder.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("finder")) {
             val found = model.detectBlocking(picture(task, line))
-            val numbers = found.flatMap { listOf(it.box.left, it.box.top, it.box.right, it.box.bottom, it.scoreBlocking) }
+            val numbers = found.flatMap { listOf(it.box.left, it.box.top, it.box.right, it.box.bottom, it.score) }
             report("${line[0]} words", "${found.size}")
             report("${line[0]} numbers", numbers.joinToString(" "))
         }
