@@ -34,6 +34,8 @@ pytestmark = [
     pytest.mark.processes,
 ]
 
+WITH_XNNPACK = ("--set", 'target.android.providers=["xnnpack"]')
+"""The net is too small for a file by default."""
 GALAXY = {
     "ro.product.manufacturer": "samsung",
     "ro.product.model": "SM-S928B",
@@ -306,7 +308,8 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
     watching = threading.Thread(target=watch)
     watching.start()
     patterns = [word for serial in (lab.pixel, lab.galaxy, lost, old) for word in ("--device", serial.serial)]
-    answer = run("check", net.name, "--package", "none", *patterns, "--cache", tmp_path / "shared", "--json")
+    options = (*patterns, *WITH_XNNPACK, "--cache", tmp_path / "shared", "--json")
+    answer = run("check", net.name, "--package", "none", *options)
     watching.join()
     old.pull_cable()
     assert met == [True], "one device waited for the other to end"
@@ -337,7 +340,7 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
 def test_a_file_that_computes_something_else_on_a_device_is_explained(
     lab: Lab, run: Run, net: Path, tmp_path: Path
 ) -> None:
-    on_device = ("check", net.name, "--package", "none", "--device", "Pixel*")
+    on_device = ("check", net.name, "--package", "none", "--device", "Pixel*", *WITH_XNNPACK)
     bisected = run(*on_device, "--bisect", "cpu", "device:xnnpack")
     assert bisected.code == 0, bisected.err
     assert "'device:xnnpack' gives what 'cpu' gives" in bisected.out

@@ -445,7 +445,7 @@ final class PageOrientationTests: XCTestCase {
     func testASelfTestWithNothingToTestHasNeitherPassedNorFailed() throws {
         let none = SelfTest(model: "m", file: "f", provider: .cpu, outputs: [])
         XCTAssertFalse(none.passed || none.failed)
-        XCTAssertEqual("\(none)", "Self-test of m on cpu (f): nothing to test")
+        XCTAssertEqual("\(none)", "Self-test of m on CPU (f): nothing to test")
         let tester = SelfTester(golden: [], folder: .packaged, options: onCPU)
         XCTAssertFalse(try tester.test(try OrientationModel(options: onCPU).info, .cpu) { _ in }.passed)
     }
