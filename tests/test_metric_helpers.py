@@ -26,7 +26,7 @@ from tests.labelled_pictures import MEAN, STD, accuracy, classifier, folder_of, 
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.test_attachment import tables
 
-pytestmark = [pytest.mark.by_content, pytest.mark.processes]
+pytestmark = [pytest.mark.by_content("docs/quantization.md"), pytest.mark.processes]
 
 DOCS = Path(__file__).parents[1] / "docs" / "quantization.md"
 LABELS = [f"stripes {number}" for number in range(10)]
