@@ -115,6 +115,21 @@ def test_inputs_are_drawn_apart_or_outside_of_guessed_domains_where_nothing_else
         assert numpy.isfinite(output).all()
 
 
+@pytest.mark.parametrize(
+    ("node", "opset"),
+    [
+        ('Resize <mode = "linear"> (x, s)', 10),
+        ('Resize <mode = "linear"> (x, , s)', 13),
+        ('Upsample <mode = "nearest"> (x, s)', 9),
+    ],
+)
+def test_scales_that_are_an_input_keep_the_size(tmp_path: Path, node: str, opset: int) -> None:
+    text = f"(float[1, 3, 4, 4] x, float[4] s) => (float[1, c, h, w] y) {{ a = {node} y = Relu (a) }}"
+    found = accepted(loaded(tmp_path, onnx_model(text, opsets={"": opset})), tmp_path / "run")
+    assert [sample["s"].tolist() for sample in inputs(found)] == [[1.0] * 4] * 2
+    assert [output.shape for output in outputs(found)] == [(1, 3, 4, 4)] * 2
+
+
 def test_whole_numbers_that_divide_are_not_zero(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model("(int64[9] x, int64[9] z) => (int64[9] y) { y = Mod (x, z) }"))
     for sample in inputs(accepted(model, tmp_path / "run")):

@@ -22,6 +22,8 @@ MARGIN = 1 / 16
 """distance from the border of a domain: functions are steep there"""
 POSITIVE: Interval = (MARGIN, math.inf)
 DEFAULT: Interval = (-1.0, 1.0)
+UNSCALED: Interval = (1.0, 1.0)
+"""scales of every dimension: other ones would have to know which dimension is the batch, and which the channels"""
 SPAN = 1.0
 """width of an interval, in numbers of the operator, if the default one is too far away"""
 DOMAINS: Mapping[str, Mapping[int, Interval]] = {
@@ -36,8 +38,12 @@ DOMAINS: Mapping[str, Mapping[int, Interval]] = {
     "Asin": {0: DEFAULT},
     "Atanh": {0: (MARGIN - 1, 1 - MARGIN)},
     "Acosh": {0: (1 + MARGIN, math.inf)},
+    "Resize": {2: UNSCALED},
+    "Upsample": {1: UNSCALED},
 }
 """Operator -> its inputs that must be in an interval, by place."""
+FIRST_RESIZE: Mapping[int, Interval] = {1: UNSCALED}
+"""DOMAINS of Resize in opset 10, which has two inputs"""
 PASSING = frozenset(
     """Abs AveragePool Cast CastLike CenterCropPad Compress DepthToSpace DequantizeLinear Dropout Expand Flatten Gather
     GatherElements GatherND GlobalAveragePool GlobalMaxPool Identity LeakyRelu MaxPool PRelu QuantizeLinear ReduceL1
@@ -119,7 +125,9 @@ class _Search:
     """input -> where it must be"""
 
     def visit(self, node: "NodeProto") -> None:
-        for place, interval in DOMAINS.get(node.op_type, {}).items():
+        is_first = node.op_type == "Resize" and len(node.input) == 2
+        domains = FIRST_RESIZE if is_first else DOMAINS.get(node.op_type, {})
+        for place, interval in domains.items():
             if len(node.input) > place and not self._is_defined(node):
                 self._need(node.input[place], interval)
         found = self._result(node)
