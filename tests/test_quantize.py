@@ -371,11 +371,14 @@ def test_a_search_that_exceeds_its_budget_on_samples_it_has_not_seen_is_refused(
     assert (checked.code, "on 6 others: the budget is 0.01" in checked.err) == (6, True)
 
 
-def test_too_few_samples_to_hold_some_out_are_said_to_be(mobpack: Mobpack, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("count", "words"), [(1, "1 sample is"), (15, "15 samples are")])
+def test_too_few_samples_to_hold_some_out_are_said_to_be(
+    count: int, words: str, mobpack: Mobpack, tmp_path: Path
+) -> None:
     net(tmp_path)
-    calibration(tmp_path, 15)
+    calibration(tmp_path, count)
     answer = mobpack(
         "quantize", "net.onnx", "-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.05", "--force"
     )
     assert answer.code == 0
-    assert "15 samples are too few to hold some out" in answer.err
+    assert f"{words} too few to hold some out" in answer.err

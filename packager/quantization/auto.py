@@ -60,10 +60,9 @@ def why_none_held_out(basis: Basis, recipe: Auto) -> str:
     """Why the result of a search is judged on what it was searched with."""
     if has_own_data(recipe.metric):
         return f"metric {recipe.metric} has data of its own, on which the budget holds; no other data judged the result"
-    return (
-        f"{basis.samples.count} samples are too few to hold some out: the budget holds on those that were searched "
-        f"with; give at least {LEAST}"
-    )
+    count = basis.samples.count
+    given = "1 sample is" if count == 1 else f"{count} samples are"
+    return f"{given} too few to hold some out: the budget holds on those that were searched with; give at least {LEAST}"
 
 
 def score_whole(basis: Basis, recipe: Auto, method: str, store: Store, console: Console) -> None:
