@@ -63,6 +63,17 @@ def test_an_old_model_is_raised_and_says_where_it_is_from(tmp_path: Path) -> Non
 
 
 @pytest.mark.processes
+def test_outputs_that_are_nan_on_every_sample_are_not_called_equal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "(float[2, 3] x) => (float[2, 3] y, float[2, 3] z) { a = Abs (x) n = Neg (a) y = Sqrt (n) z = Neg (x) }"
+    (tmp_path / "old.onnx").write_bytes(onnx_model(text, opsets={"": 9}).SerializeToString())
+    result = run(request(tmp_path, "old.onnx"), Store(tmp_path / "store"), Console())
+    assert [each.percent for each in result.errors] == ["not compared", "0 %"]
+    assert "output 'y' is empty, NaN or infinite on every sample: it was not compared" in "".join(capsys.readouterr())
+
+
+@pytest.mark.processes
 def test_samples_of_the_user_are_compared_instead_of_random_ones(tmp_path: Path) -> None:
     old_model(tmp_path)
     (tmp_path / "samples").mkdir()

@@ -29,10 +29,14 @@ class OutputResult:
     """largest error as a share of the output's largest number"""
     failure: str = ""
     """the first value over tolerance, in words"""
+    is_compared: bool = True
+    """whether there was a number in it, on any sample: equal NaN say nothing"""
 
     @property
     def percent(self) -> str:
         """The share of the allowed error: two digits below 100 %, all of them above."""
+        if not self.is_compared:
+            return "not compared"
         return f"{100 * self.max_share:{'.2g' if self.max_share < 0.995 else ',.0f'}} %"
 
 
@@ -76,7 +80,7 @@ def compare(
     Raises ParityError when ONNX Runtime rejects a sample that the framework accepts, ModelError when it rejects the
     model.
     """
-    found = {name: OutputResult(name=name) for name in outputs}
+    found = {name: OutputResult(name=name, is_compared=False) for name in outputs}
     scales = _scales(graph, outputs, recorded)
     for is_optimized, how in HOW.items():
         place = folder / how.replace(" ", "-")
@@ -151,7 +155,21 @@ def _worse(known: OutputResult, excess: Excess, expected: Any, where: str) -> Ou
         max_share=max(known.max_share, excess.max_share),
         share_of_scale=max(known.share_of_scale, _share_of_scale(excess, expected)),
         failure=known.failure or (f"{where}: {excess.failure}" if excess.failure else ""),
+        is_compared=known.is_compared or _has_numbers(expected),
     )
+
+
+def _has_numbers(values: Any) -> bool:
+    import numpy
+
+    return bool(values.size) and (values.dtype.kind != "f" or bool(numpy.isfinite(values).any()))
+
+
+def uncompared(results: Sequence[OutputResult]) -> Iterator[str]:
+    """A warning for every output that equals the framework's, and has no number to compare."""
+    for each in results:
+        if not each.is_compared and not each.failure:
+            yield f"output '{each.name}' is empty, NaN or infinite on every sample: it was not compared"
 
 
 def _share_of_scale(excess: Excess, expected: Any) -> float:

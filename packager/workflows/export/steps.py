@@ -182,6 +182,8 @@ def compare(
     for each in errors:
         if each.failure:
             console.warn(f"output '{each.name}' on {each.failure}; the model was written because of --force")
+    for warning in comparison.uncompared(errors):
+        console.warn(f"{warning}; give the factory other example inputs")
     return errors
 
 

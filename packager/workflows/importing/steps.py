@@ -185,6 +185,8 @@ def compare(
     for each in errors:
         if each.failure:
             console.warn(f"output '{each.name}' on {each.failure}; the model was written because of --force")
+    for warning in comparison.uncompared(errors):
+        console.warn(f"{warning}; give inputs like the app's with --samples")
     return errors
 
 
