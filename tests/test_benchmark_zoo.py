@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy
+import onnx
 import pytest
 
 from benchmarks.zoo import __main__ as program
-from benchmarks.zoo import building, models, packages
+from benchmarks.zoo import building, independent, models, packages
 from benchmarks.zoo.building import Result, State, Watched
 from benchmarks.zoo.models import Entry, LeftOut, Zoo
 from benchmarks.zoo.packages import PackageError
@@ -40,6 +42,9 @@ def found(state: State = "shipped", *, message: str = "", name: str = "net", wat
         sizes={"aar": 7_100_000, "npm-package": 15_000_000},
         worst_error=3.2e-7,
         taken={"xnnpack": "3/9", "coreml": "8/9"},
+        independent="agrees" if state == "shipped" else "",
+        independent_files=12,
+        independent_worst=1.5e-6,
     )
 
 
@@ -59,9 +64,9 @@ def tarball(path: Path) -> Path:
     return path
 
 
-def test_the_list_has_sixty_models_each_with_its_licence_and_pinned_bytes() -> None:
+def test_the_list_has_150_models_each_with_its_licence_and_pinned_bytes() -> None:
     zoo = models.read()
-    assert len(zoo.models) >= 60
+    assert len(zoo.models) >= 150
     assert len({each.sha256 for each in zoo.models}) == len(zoo.models)
     for each in zoo.models:
         assert all(re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in each.members.values()), each.name
@@ -212,6 +217,8 @@ def test_a_refusal_is_kept_in_its_words(tmp_path: Path) -> None:
     ("refusal", "result", "kind", "is_as_wanted"),
     [
         ("", found(), "ships", True),
+        ("", replace(found(), independent="differs"), "ships, differs", False),
+        ("", replace(found(), independent="not compared"), "ships, not compared", False),
         ("", found("refused", message="no"), "refused", False),
         ("", found("failed", message="Traceback"), "failed", False),
         ("has no kernel", found("refused", message="Relu\nhas  no kernel here"), "correctly refused", True),
@@ -225,6 +232,30 @@ def test_a_refusal_is_true_only_for_the_reason_that_the_list_gives(
 ) -> None:
     said = verdict(replace(ENTRY, refusal=refusal), result)
     assert (said.kind, said.is_as_wanted) == (kind, is_as_wanted)
+
+
+@pytest.mark.parametrize(
+    ("factor", "state"), [(1.0, "agrees"), (1.0005, "agrees"), (1.01, "differs"), (numpy.nan, "differs")]
+)
+def test_the_independent_comparison_finds_other_weights_in_a_package(tmp_path: Path, factor: float, state: str) -> None:
+    def net(scale: float) -> onnx.ModelProto:
+        return onnx_model("(float[n,4] x) => (float[n,3] y) { y = MatMul (x, w) }", weights={"w": weight(4, 3) * scale})
+
+    own, dist = saved(tmp_path / "net.onnx", net(1.0)), tmp_path / "dist"
+    dist.mkdir()
+    (dist / "report.json").write_text('{"parity": [{"samples": "3 random, seed 0, x 2x4"}]}')
+    with zipfile.ZipFile(dist / "net.aar", "w") as archive:
+        archive.writestr("assets/net.onnx.tflite", net(factor).SerializeToString())
+    said = independent.compared(own, dist, Path("node"), tmp_path)
+    assert (said.state, said.files) == (state, 1)
+
+
+def test_a_package_without_a_model_file_is_not_compared(tmp_path: Path) -> None:
+    own = saved(tmp_path / "net.onnx", onnx_model("(float[n,4] x) => (float[n,4] y) { y = Relu (x) }"))
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist" / "report.json").write_text('{"parity": []}')
+    said = independent.compared(own, tmp_path / "dist", Path("node"), tmp_path)
+    assert (said.state, said.reason) == ("not compared", "no model file in any package")
 
 
 def test_the_page_has_counts_a_row_for_each_model_and_the_reasons() -> None:
@@ -242,7 +273,11 @@ def test_the_page_has_counts_a_row_for_each_model_and_the_reasons() -> None:
     assert "Unexpected results: b, c.\nOver 60 s without Kotlin's compiler: a.\n" in text
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert rows[0] == list(TITLES)
-    assert rows[1] == [*"a nets==1.0 MIT 7 ships 80 12 65 600 7.1 3.2e-07".split(), "coreml 8/9, xnnpack 3/9"]
+    assert rows[1] == [
+        *"a nets==1.0 MIT 7 ships 80 12 65 600 7.1 3.2e-07".split(),
+        "12 files, 1.5e-06",
+        "coreml 8/9, xnnpack 3/9",
+    ]
     assert [row[4] for row in rows[1:]] == ["ships", "refused", "failed", "not run"]
     assert "- **b**, refused (exit code 3): `no 'kernel'`" in text
     assert "- huge (huge==1, MIT): 3 GB" in text

@@ -33,6 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="build this model, again")
     parser.add_argument("--limit-s", type=float, default=LIMIT_S, help="end a build after this many seconds")
+    parser.add_argument("--warm", action="store_true", help="keep results of one build for the next")
     parser.add_argument("--keep-all", action="store_true", help="keep results of other code, too")
     parser.add_argument(
         "--page-only", action="store_true", help="write the page from the results there are, of any code"
@@ -63,7 +64,7 @@ def main() -> int:
     absent = []
     for entry in (each for each in zoo.models if each.name in wanted and not arguments.page_only):
         try:
-            results[entry.name] = built(entry, zoo.models, folder, arguments.limit_s)
+            results[entry.name] = built(entry, zoo.models, folder, arguments.limit_s, is_warm=arguments.warm)
         except packages.PackageError as error:
             absent.append(entry.name)
             print(f"{entry.name}: not run: {error}", file=sys.stderr, flush=True)
@@ -82,16 +83,18 @@ def kept(entry: Entry, folder: Path, *, any_code: bool) -> Result | None:
     return found if found.sha256 == entry.sha256 and (any_code or found.code == code()) else None
 
 
-def built(entry: Entry, all_models: Sequence[Entry], folder: Path, limit_s: float) -> Result:
+def built(entry: Entry, all_models: Sequence[Entry], folder: Path, limit_s: float, *, is_warm: bool = False) -> Result:
     """The result of a build that is made now, kept for later runs."""
     model = packages.model_file(entry, all_models, folder)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        found = building.result(entry.name, entry.sha256, code(), model, Path(scratch), limit_s=limit_s)
+        cache = building.empty_cache(folder / "warm") if is_warm else None
+        found = building.result(entry.name, entry.sha256, code(), model, Path(scratch), limit_s=limit_s, cache=cache)
     file = result_file(entry, folder)
     file.parent.mkdir(exist_ok=True)
     file.write_text(building.to_json(found), encoding="utf-8")
     said = f"{entry.name}: {verdict(entry, found).kind}, {found.watched.wall_s:.0f} s"
-    print(f"{said}{': ' if found.message else ''}{found.message}", file=sys.stderr, flush=True)
+    why = found.message or found.independent_reason
+    print(f"{said}{': ' if why else ''}{why}", file=sys.stderr, flush=True)
     return found
 
 

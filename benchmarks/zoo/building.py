@@ -10,15 +10,17 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.measure import family, resident_bytes
 
-TARGETS = ("android", "ios", "react_native")
+TARGETS = ("android", "ios", "react_native", "web", "flutter")
 SAMPLING_S = 0.05
 GRACE_S = 10
+COMPARISON_S = 600
+"""limit of the independent comparison"""
 KOTLIN = b"org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 REFUSED = (2, 3, 4, 5, 6)
 """Exit codes of errors that mobpack reports with a message."""
@@ -69,6 +71,12 @@ class Result:
     disagreements: int = 0
     """providers that take another part of the model than their rules say"""
     warnings: int = 0
+    independent: str = ""
+    """verdict of `independent.py`: `agrees`, `differs` or `not compared`; empty for a model that does not ship"""
+    independent_reason: str = ""
+    independent_files: int = 0
+    independent_worst: float = 0.0
+    """largest difference there, as a share of the output's largest value"""
 
     @property
     def own_s(self) -> float:
@@ -77,9 +85,12 @@ class Result:
         return min(seen.wall_s - seen.kotlin_wall_s, seen.cpu_s - seen.kotlin_cpu_s)
 
 
-def result(name: str, sha256: str, code: str, model: Path, scratch: Path, *, limit_s: float) -> Result:
-    """Builds `model` for TARGETS with an empty store below `scratch`."""
-    environment = {"XDG_CACHE_HOME": str(empty_cache(scratch))}
+def result(
+    name: str, sha256: str, code: str, model: Path, scratch: Path, *, limit_s: float, cache: Path | None = None
+) -> Result:
+    """Builds `model` for TARGETS with the store in `cache`, by default an empty one below `scratch`, and compares the
+    packages with it."""
+    environment = {"XDG_CACHE_HOME": str(cache or empty_cache(scratch))}
     targets = [part for target in TARGETS for part in ("--target", target)]
     command = [sys.executable, "-P", "-m", "packager.cli", "build", str(model), *targets, "--out", "dist", "--json"]
     watched = watch(command, scratch, environment, limit_s=limit_s)
@@ -95,7 +106,31 @@ def result(name: str, sha256: str, code: str, model: Path, scratch: Path, *, lim
         watched=watched,
         model_bytes=model.stat().st_size,
     )
-    return with_report(found, scratch / "dist") if state == "shipped" else found
+    return compared(with_report(found, scratch / "dist"), model, scratch) if state == "shipped" else found
+
+
+def compared(found: Result, model: Path, scratch: Path) -> Result:
+    """`found` with the verdict of the independent comparison, which runs in processes of its own."""
+    comparison = ("-m", "benchmarks.zoo.independent")
+    command = [sys.executable, *comparison, str(model), str(scratch / "dist"), str(node_program())]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMPARISON_S)
+        said = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        words = done.stderr if isinstance(error, ValueError) else f"not done after {COMPARISON_S} s"
+        said = {"state": "not compared", "reason": FOLDERS.sub("", words.strip()[-300:]), "files": 0, "worst": 0.0}
+    return replace(
+        found,
+        independent=said["state"],
+        independent_reason=said["reason"],
+        independent_files=said["files"],
+        independent_worst=said["worst"],
+    )
+
+
+def node_program() -> Path:
+    """The Node that mobpack's extra `web` brings."""
+    return Path(sys.executable).with_name("node")
 
 
 def empty_cache(scratch: Path) -> Path:
@@ -103,10 +138,11 @@ def empty_cache(scratch: Path) -> Path:
     from packager.files.user_cache import cache_folder
 
     own, cache = cache_folder(), scratch / "cache" / "mobpack"
-    cache.mkdir(parents=True)
+    cache.mkdir(parents=True, exist_ok=True)
     for name in ("environments", "files", "apt"):
         (own / name).mkdir(exist_ok=True)
-        (cache / name).symlink_to(own / name)
+        if not (cache / name).is_symlink():
+            (cache / name).symlink_to(own / name)
     return cache.parent
 
 

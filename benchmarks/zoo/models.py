@@ -28,7 +28,9 @@ class Entry:
     refusal: str = ""
     """words that the refusal of a model that cannot ship holds; empty for one that must ship"""
     why: str = ""
-    """why that refusal is right"""
+    """why that refusal is right, or why no other program can say whether the files agree"""
+    is_random: bool = False
+    """whether the model gives other numbers each time: nothing can be compared"""
 
     @property
     def members(self) -> dict[str, str]:

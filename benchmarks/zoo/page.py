@@ -23,6 +23,7 @@ TITLES = (
     "peak MB",
     ".aar MB",
     "worst error",
+    "compared apart",
     "nodes that providers take",
 )
 
@@ -32,14 +33,20 @@ class Verdict:
     """Verdict on a result."""
 
     kind: str
-    """`ships`, `correctly refused`, `refused`, `ships by now`, `failed` or `over the limit`"""
+    """`ships`, alone or with what the independent comparison says against it, `correctly refused`, `refused`,
+    `ships by now`, `failed` or `over the limit`"""
     is_as_wanted: bool
 
 
 def verdict(entry: Entry, found: Result) -> Verdict:
     """Whether a model that must ship ships, and one that cannot is refused for the reason that models.toml gives."""
+    if found.state == "shipped" and entry.refusal:
+        return Verdict(kind="ships by now", is_as_wanted=False)
     if found.state == "shipped":
-        return Verdict(kind="ships by now" if entry.refusal else "ships", is_as_wanted=not entry.refusal)
+        is_random = entry.is_random and found.independent == "not compared"
+        if found.independent == "agrees" or is_random:
+            return Verdict(kind="ships", is_as_wanted=True)
+        return Verdict(kind=f"ships, {found.independent}", is_as_wanted=False)
     if found.state == "refused" and entry.refusal:
         is_it = entry.refusal in " ".join(found.message.split())
         return Verdict(kind="correctly refused" if is_it else "refused", is_as_wanted=is_it)
@@ -53,7 +60,7 @@ def page(zoo: Zoo, results: Mapping[str, Result], date: str) -> str:
         *summary(zoo, results),
         "",
         "| " + " | ".join(TITLES) + " |",
-        "|---|---|---|---:|---|---:|---:|---:|---:|---:|---:|---|",
+        "|---|---|---|---:|---|---:|---:|---:|---:|---:|---:|---|---|",
         *(row(entry, results.get(entry.name)) for entry in zoo.models),
         "",
         *refusals(zoo, results),
@@ -65,18 +72,18 @@ def page(zoo: Zoo, results: Mapping[str, Result], date: str) -> str:
 def introduction(date: str) -> Iterator[str]:
     yield "# The zoo: real models out of public packages"
     yield ""
-    yield "Shows what becomes of real models when mobpack builds each for Android, iOS and React Native with default"
-    yield "settings. Packages for Flutter and the web are not built here."
+    yield "Shows what becomes of real models when mobpack builds each for all five targets with default settings."
     yield ""
     yield "    python -m benchmarks.zoo"
     yield ""
     yield "The result is this page: for each model whether it ships, the cost of the build, and the largest error."
     yield ""
-    yield "Each build starts with an empty store, and without samples, shapes or a contract. The models are listed in"
+    yield "No build has samples, shapes or a contract. The models are listed in"
     yield "`benchmarks/zoo/models.toml`; none is in this repository. An interrupted run continues where it ended."
     yield ""
     yield "```sh"
     yield "python -m benchmarks.zoo --only NAME        # builds one model again"
+    yield "python -m benchmarks.zoo --warm             # keeps results of one build for the next"
     yield "python -m benchmarks.zoo --keep-all         # builds models without a result of any code"
     yield "python -m benchmarks.zoo --page-only        # writes this page from the results of earlier runs"
     yield "python -m benchmarks.zoo --describe pip magika==1.0.3   # prints lines for models.toml"
@@ -89,6 +96,9 @@ def introduction(date: str) -> Iterator[str]:
     yield "  without that compiler."
     yield "- *peak MB*: the largest sum of resident sizes over all processes."
     yield "- *worst error*: the largest error of any output of any file, as a share of the output's largest value."
+    yield "- *compared apart*: how many files of the packages a program that shares no code with mobpack ran beside the"
+    yield "  user's own model, in Python and under Node through the web package's API, and the largest difference, as a"
+    yield "  share of the output's largest value (`benchmarks/zoo/independent.py`)."
     yield "- *licence*: as the package's metadata state it."
     yield ""
 
@@ -108,7 +118,7 @@ def summary(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
 
 def row(entry: Entry, found: Result | None) -> str:
     if found is None:
-        cells = [entry.name, entry.package, entry.licence, "", "not run", *[""] * 7]
+        cells = [entry.name, entry.package, entry.licence, "", "not run", *[""] * 8]
     else:
         error = "" if found.worst_error is None else f"{found.worst_error:.1e}"
         watched = found.watched
@@ -124,9 +134,17 @@ def row(entry: Entry, found: Result | None) -> str:
             f"{watched.peak_bytes / 1e6:.0f}",
             megabytes(found.sizes["aar"]) if "aar" in found.sizes else "",
             error,
+            independent(found),
             ", ".join(f"{name} {share}" for name, share in sorted(found.taken.items())),
         ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def independent(found: Result) -> str:
+    """`12 files, 1.0e-06`."""
+    if found.independent == "agrees":
+        return f"{found.independent_files} files, {found.independent_worst:.1e}"
+    return f"{found.independent}: {' '.join(found.independent_reason.split())}" if found.independent else ""
 
 
 def megabytes(count: int) -> str:

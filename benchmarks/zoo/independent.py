@@ -1,0 +1,258 @@
+"""Compares the files in packages with the user's own model, without any code of mobpack: `python -m
+benchmarks.zoo.independent MODEL DIST NODE`.
+
+The model files are taken out of the archives that app developers get. ONNX Runtime of pip runs each beside the
+original, which is not optimized; Node runs the web package through the package's own API. Inputs are drawn here; only
+their sizes come from the release's report, because a model alone does not say which sizes it takes. Prints `Found` as
+JSON, and ends with 1 where the files do not agree.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+Arrays = Mapping[str, Any]
+
+SCRIPT = Path(__file__).with_name("web_run.mjs")
+UNCOMPRESSED = ".tflite"
+"""Ending that Android's build tools leave uncompressed: packages add it to the names of their files."""
+RTOL, ATOL = 1e-3, 1e-5
+"""What parity allows by default, times the largest value of the output."""
+TYPES = {
+    "float": "float32",
+    "double": "float64",
+    "float16": "float16",
+    "bool": "bool",
+    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+"""ONNX Runtime's names of elements -> numpy's"""
+NODE_TIMEOUT_S = 300
+REFUSALS = (state.Fail, state.InvalidArgument, state.RuntimeException, state.NotImplemented)
+"""ONNX Runtime's errors for inputs that a model does not take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    state: str
+    """`agrees`, `differs` or `not compared`"""
+    reason: str = ""
+    files: int = 0
+    """number of different files that were run, in Python and under Node"""
+    worst: float = 0.0
+    """largest difference, as a share of the output's largest value"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A way to draw inputs: the first that the model computes numbers from is used."""
+
+    low: float
+    high: float
+    below: int
+    """integers are smaller"""
+
+
+DRAWINGS = (
+    Drawing(low=-1.0, high=1.0, below=8),
+    Drawing(low=0.05, high=1.0, below=8),
+    Drawing(low=0.05, high=1.0, below=2),
+    Drawing(low=0.5, high=0.5001, below=1),
+    Drawing(low=0.0, high=255.0, below=2),
+)
+
+
+WEIGHTS = "model.ort"
+"""Name by which a package's ONNX graphs refer to the ORT file with the weights, whatever its own name is."""
+
+
+def main() -> int:
+    model, dist, node = map(Path, sys.argv[1:4])
+    with tempfile.TemporaryDirectory() as scratch:
+        found = compared(model, dist, node, Path(scratch))
+    print(json.dumps(asdict(found)))
+    return int(found.state != "agrees")
+
+
+def compared(model: Path, dist: Path, node: Path, scratch: Path) -> Found:
+    """The verdict on all model files in the packages below `dist`."""
+    report = json.loads((dist / "report.json").read_text(encoding="utf-8"))
+    sizes = " ".join(each["samples"] for each in report["parity"])
+    original = opened(model, is_optimized=False)
+    drawn = next(drawings(original, sizes), None)
+    if drawn is None:
+        return Found(state="not compared", reason="the original computes numbers from none of the inputs drawn here")
+    given, expected = drawn
+    if difference(expected, run(original, given)) > 0:
+        return Found(state="not compared", reason="the original gives other numbers each time")
+    count, worst = 0, 0.0
+    for package in sorted(path for path in dist.rglob("*") if path.suffix in (".aar", ".zip", ".tgz")):
+        for file in unpacked(package, scratch / package.name):
+            apart = difference(expected, run(opened(file), given))
+            count, worst = count + 1, max(worst, apart)
+            if apart > 1:
+                return Found(state="differs", reason=f"{file.name} of {package.name}", files=count, worst=worst)
+    for package in sorted((dist / "npm").glob("*-web-*.tgz")):
+        apart = difference(expected, run_in_node(package, dist, node, given, scratch / "node"))
+        count, worst = count + 1, max(worst, apart)
+        if apart > 1:
+            return Found(state="differs", reason=f"{package.name} under Node", files=count, worst=worst)
+    if not count:
+        return Found(state="not compared", reason="no model file in any package")
+    return Found(state="agrees", files=count, worst=worst * RTOL)
+
+
+def opened(file: Path, *, is_optimized: bool = True) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    if not is_optimized:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if ".ort" in file.suffixes:
+        options.add_session_config_entry("session.load_model_format", "ORT")
+    return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+
+
+def run(session: onnxruntime.InferenceSession, given: Arrays) -> Arrays:
+    names = [each.name for each in session.get_outputs()]
+    known = {each.name for each in session.get_inputs()}
+    found = session.run(names, {name: value for name, value in given.items() if name in known})
+    return dict(zip(names, found, strict=True))
+
+
+def drawings(original: onnxruntime.InferenceSession, sizes: str) -> Iterator[tuple[Arrays, Arrays]]:
+    """Inputs and the original's outputs, for each drawing from which it computes numbers."""
+    for drawing in DRAWINGS:
+        generator = numpy.random.default_rng(20)
+        try:
+            given = {each.name: draw(each, sizes, drawing, generator) for each in original.get_inputs()}
+            found = run(original, given)
+        except REFUSALS as error:
+            print(f"{drawing}: {error}"[:300], file=sys.stderr)
+            continue
+        numbers = [value for value in found.values() if isinstance(value, numpy.ndarray) and value.size]
+        if numbers and all(value.dtype.kind != "f" or numpy.isfinite(value).any() for value in numbers):
+            yield given, found
+
+
+def draw(port: Any, sizes: str, drawing: Drawing, generator: numpy.random.Generator) -> Any:
+    """Values for an input, of the size that `sizes`, the report's words, has for it."""
+    told = re.search(rf"(?:^|[\s,]){re.escape(port.name)} ((?:\d+x)*\d+)(?=[\s,)]|$)", sizes)
+    is_scalar = not port.shape
+    shape = [] if is_scalar else [int(each) for each in told[1].split("x")] if told else fixed(port.shape)
+    element = port.type.removeprefix("tensor(").removesuffix(")")
+    if element == "string":
+        return numpy.full(shape, "a sensible text", dtype=object)
+    kind = numpy.dtype(TYPES[element])
+    if kind.kind == "f":
+        return generator.uniform(drawing.low, drawing.high, shape).astype(kind)
+    return generator.integers(0, 2 if kind.kind == "b" else drawing.below, shape).astype(kind)
+
+
+def fixed(shape: Sequence[Any]) -> list[int]:
+    return [size if isinstance(size, int) else 1 for size in shape]
+
+
+def difference(expected: Arrays, found: Arrays) -> float:
+    """Largest difference, as a share of what is allowed; infinity where anything but a number differs."""
+    if list(expected) != list(found):
+        return numpy.inf
+    return max((apart(expected[name], found[name]) for name in expected), default=0.0)
+
+
+def apart(expected: Any, found: Any) -> float:
+    if not isinstance(expected, numpy.ndarray):  # a sequence or a map
+        return 0.0 if str(expected) == str(found) else numpy.inf
+    if expected.shape != found.shape:
+        return numpy.inf
+    if expected.dtype.kind != "f":
+        return 0.0 if numpy.array_equal(expected, found) else numpy.inf
+    first, second = expected.astype("f8"), numpy.asarray(found).astype("f8")
+    is_number = numpy.isfinite(first)
+    if not numpy.array_equal(is_number, numpy.isfinite(second)) or not numpy.array_equal(
+        first[~is_number], second[~is_number], equal_nan=True
+    ):
+        return numpy.inf
+    first, second = first[is_number], second[is_number]
+    scale = numpy.abs(first).max(initial=0.0)
+    return float(numpy.abs(first - second).max(initial=0.0) / (ATOL + RTOL * scale))
+
+
+def unpacked(package: Path, folder: Path) -> Iterator[Path]:
+    """The model files of an archive, each content once, with their own names and their weights beside them."""
+    seen = set()
+    extract(package, folder)
+    for file in [path for path in folder.rglob(f"*{UNCOMPRESSED}") if path.is_file()]:
+        file.rename(file.with_name(file.name.removesuffix(UNCOMPRESSED)))
+    weights = max(folder.rglob("*.ort"), key=lambda file: file.stat().st_size, default=None)
+    for graph in list(folder.rglob("*.onnx")):
+        if weights and not graph.with_name(WEIGHTS).exists():
+            graph.with_name(WEIGHTS).hardlink_to(weights)
+    for file in sorted(path for path in folder.rglob("*") if path.suffix in (".ort", ".onnx")):
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        if digest not in seen:
+            seen.add(digest)
+            yield file
+
+
+def extract(package: Path, folder: Path) -> None:
+    if package.suffix == ".tgz":
+        with tarfile.open(package) as archive:
+            archive.extractall(folder, filter="data")
+        return
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(folder)
+
+
+def run_in_node(package: Path, dist: Path, node: Path, given: Arrays, folder: Path) -> Arrays:
+    """The outputs of the web package, as an app gets them."""
+    extract(package, folder)
+    manifest = json.loads((dist / "manifest.json").read_text(encoding="utf-8"))
+    (model,) = manifest["models"]
+    inputs = {port["identifier"]: port["name"] for port in model["inputs"]}
+    outputs = {port["identifier"]: port["name"] for port in model["outputs"]}
+    job = {
+        "package": str(folder / "package" / "lib" / "index.js"),
+        "inputs": {key: described(given[name]) for key, name in inputs.items()},
+        "outputs": list(outputs),
+    }
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    done = subprocess.run(
+        [node, SCRIPT, folder / "job.json", folder / "answer.json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=NODE_TIMEOUT_S,
+    )
+    if done.returncode:
+        raise RuntimeError(f"Node: {done.stderr[-1000:]}")
+    answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+    return {outputs[key]: restored(value) for key, value in answer.items()}
+
+
+def described(array: Any) -> dict[str, Any]:
+    if array.dtype.kind == "O":
+        return {"type": "string", "shape": array.shape, "texts": array.ravel().tolist()}
+    whole = numpy.ascontiguousarray(array)
+    return {"type": str(array.dtype), "shape": array.shape, "hex": whole.tobytes().hex()}
+
+
+def restored(value: Mapping[str, Any]) -> Any:
+    if value["type"] == "string":
+        return numpy.array(value["texts"], dtype=object).reshape(value["shape"])
+    return numpy.frombuffer(bytes.fromhex(value["hex"]), dtype=value["type"]).reshape(value["shape"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
