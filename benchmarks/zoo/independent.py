@@ -9,6 +9,7 @@ JSON, and ends with 1 where the files do not agree.
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,15 +197,21 @@ def unpacked(package: Path, folder: Path) -> Iterator[Path]:
     extract(package, folder)
     for file in [path for path in folder.rglob(f"*{UNCOMPRESSED}") if path.is_file()]:
         file.rename(file.with_name(file.name.removesuffix(UNCOMPRESSED)))
-    weights = max(folder.rglob("*.ort"), key=lambda file: file.stat().st_size, default=None)
+    kept = sorted(folder.rglob("*.ort"))
     for graph in list(folder.rglob("*.onnx")):
-        if weights and not graph.with_name(WEIGHTS).exists():
-            graph.with_name(WEIGHTS).hardlink_to(weights)
+        if kept and not graph.with_name(WEIGHTS).exists():
+            graph.with_name(WEIGHTS).hardlink_to(min(kept, key=partial(steps_between, graph)))
     for file in sorted(path for path in folder.rglob("*") if path.suffix in (".ort", ".onnx")):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         if digest not in seen:
             seen.add(digest)
             yield file
+
+
+def steps_between(one: Path, other: Path) -> int:
+    """Number of folders on the way from one file to another: a package has the weights of each platform apart."""
+    shared = len(Path(os.path.commonpath([one, other])).parts)
+    return len(one.parts) + len(other.parts) - 2 * shared
 
 
 def extract(package: Path, folder: Path) -> None:
