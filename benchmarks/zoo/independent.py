@@ -158,8 +158,9 @@ def draw(port: Any, sizes: str, drawing: Drawing, generator: numpy.random.Genera
         return numpy.full(shape, "a sensible text", dtype=object)
     kind = numpy.dtype(TYPES[element])
     if kind.kind == "f":
-        return generator.uniform(drawing.low, drawing.high, shape).astype(kind)
-    return generator.integers(0, 2 if kind.kind == "b" else drawing.below, shape).astype(kind)
+        return numpy.asarray(generator.uniform(drawing.low, drawing.high, shape), dtype=kind)
+    top = 2 if kind.kind == "b" else drawing.below
+    return numpy.asarray(generator.integers(0, top, shape), dtype=kind)  # numpy draws scalars as no arrays
 
 
 def fixed(shape: Sequence[Any]) -> list[int]:
