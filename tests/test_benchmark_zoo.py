@@ -239,7 +239,9 @@ def test_a_refusal_is_true_only_for_the_reason_that_the_list_gives(
 )
 def test_the_independent_comparison_finds_other_weights_in_a_package(tmp_path: Path, factor: float, state: str) -> None:
     def net(scale: float) -> onnx.ModelProto:
-        return onnx_model("(float[n,4] x) => (float[n,3] y) { y = MatMul (x, w) }", weights={"w": weight(4, 3) * scale})
+        return onnx_model(
+            "(float[n,4] x) => (float[n,3] y) { y = MatMul (x, w) }", weights={"w": numpy.multiply(weight(4, 3), scale)}
+        )
 
     own, dist = saved(tmp_path / "net.onnx", net(1.0)), tmp_path / "dist"
     dist.mkdir()
