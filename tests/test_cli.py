@@ -336,7 +336,8 @@ def test_the_sizes_that_init_writes_are_those_that_the_model_runs_with(mobpack: 
     """A state that shares dimension names with the picture gets its own shape, and a build accepts it."""
     graph = """(float[batch, 3, height, width] image, float[batch, 3, height, width] r1i) =>
         (float[batch, 3, height, width] y, float[batch, 3, height, width] r1o) {
-        y = Add (image, r1i) w = Constant <value = float[3, 3, 2, 2] {WEIGHT}> () r1o = Conv <strides = [2, 2]> (y, w)
+        y = Identity (image) w = Constant <value = float[3, 3, 2, 2] {WEIGHT}> () a = Conv <strides = [2, 2]> (y, w)
+        s = Shape (a) p = Expand (r1i, s) r1o = Add (a, p)
     }""".replace("WEIGHT", ", ".join(["0.5"] * 36))
     saved(tmp_path / "m.onnx", onnx_model(graph))
     answer = mobpack("init", "m.onnx")

@@ -287,7 +287,7 @@ def test_a_model_without_use_cache_branch_cannot_have_an_encoder(folder: Path) -
 @pytest.mark.parametrize(
     ("target", "file", "passed"),
     [
-        (Android(providers=()), "ScribeModel.kt", "input = inputOf(inputValues.firstFrame(), carried)"),
+        (Android(providers=()), "ScribeModel.kt", "tensors = inputOf(inputValues.firstFrame(), carried)"),
         (
             Ios(providers=()),
             "ScribeModel.swift",

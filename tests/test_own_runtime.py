@@ -5,6 +5,7 @@ an operator configuration beside it.
 """
 
 import json
+import os
 import zipfile
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -262,8 +263,19 @@ def test_keys_that_do_not_go_together_are_refused(folder: Path, runtime: dict[st
     ],
 )
 def test_settings_that_the_runtime_cannot_have_are_refused_before_anything_is_made(
-    folder: Path, tmp_path: Path, cache: None, android: dict[str, Any], runtime: dict[str, object], message: str
+    folder: Path,
+    tmp_path: Path,
+    cache: None,
+    monkeypatch: pytest.MonkeyPatch,
+    android: dict[str, Any],
+    runtime: dict[str, object],
+    message: str,
 ) -> None:
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    (tools / "gradle").write_text("#!/bin/sh\n")
+    (tools / "gradle").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
     config = project(folder, {"android": "ort.aar", **runtime}, **android)
     with pytest.raises(ConfigError, match=message):
         build.build(config, replace(ANDROID, out=tmp_path / "dist"), Console(quiet=True))

@@ -24,6 +24,7 @@ from packager.workflows.requested import Request
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import DELIVERED, TRUSTED
+from tests.onnx_text import linear, saved
 from tests.test_react_native_target import EVERYTHING, VISION, configured, packed, there
 
 
@@ -169,7 +170,9 @@ def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     config = configured({})
     package = config.package.model_copy(update={"version": "1.0"})
-    config = config.model_copy(update={"package": package})
+    path = saved(tmp_path / "m.onnx", linear())
+    models = {name: table.model_copy(update={"path": path}) for name, table in config.model.items()}
+    config = config.model_copy(update={"package": package, "model": models})
     request = Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
     with pytest.raises(ConfigError, match=r"npm needs three numbers, not '1\.0'"):
         step(config, request, Console(quiet=True))

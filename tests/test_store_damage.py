@@ -48,9 +48,7 @@ providers = []
 
 [target.react_native]
 """
-STEPS = frozenset(
-    "calibration compile golden ios kernels latency layers over parity prepare quantize ranges web".split()
-)
+STEPS = frozenset("calibration compile golden ios kernels layers over parity prepare quantize ranges web".split())
 PLATFORMS = {
     "iOS and the web": ("", STEPS),
     "all": (OTHERS, STEPS | {"android", "kotlin", "kotlin-libraries", "react-native"}),

@@ -69,7 +69,7 @@ def test_a_package_has_javascript_types_models_and_one_build_of_onnxruntime(unpa
         *(f"models/{name}.ort" for name in ("embedder", "minilm", "names", "orientation", "silero-vad", "tokens")),
         *(
             f"models/{name}-golden.safetensors"
-            for name in ("embedder", "minilm", "orientation", "silero-vad", "tokens")
+            for name in ("embedder", "minilm", "names", "orientation", "silero-vad", "tokens")
         ),
     }
     types = {path.removesuffix(".d.ts") for path in found if path.endswith(".d.ts")}
