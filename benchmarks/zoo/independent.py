@@ -32,7 +32,7 @@ SCRIPT = Path(__file__).with_name("web_run.mjs")
 UNCOMPRESSED = ".tflite"
 """Ending that Android's build tools leave uncompressed: packages add it to the names of their files."""
 RTOL, ATOL = 1e-3, 1e-5
-"""What parity allows by default, times the largest value of the output."""
+"""The tolerance of parity by default, times the largest value of the output."""
 TYPES = {
     "float": "float32",
     "double": "float64",
