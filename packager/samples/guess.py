@@ -112,18 +112,15 @@ def first_guesses(known: Open) -> Iterator[Guess]:
     """Guesses with 1 for batches and states and a candidate size for other dynamic dimensions; then with the candidate
     for the last dimensions only; then with batches of several, which nets need that fold a batch into another
     dimension."""
-    for last_only in (False, True):
-        for size in CANDIDATE_SIZES:
-            for layout, floats in product(known.layouts, known.floats):
-                keys = dict.fromkeys(each for pattern in layout.patterns for each in pattern if isinstance(each, str))
-                is_one = {key: key in layout.ones or (last_only and key not in layout.last) for key in keys}
-                sizes = {key: 1 if is_one[key] else size for key in keys}
-                yield Guess(patterns=layout.patterns, sizes=sizes, ranges=known.ranges, floats=floats)
-    for batch, size in product(BATCHES, CANDIDATE_SIZES[:2]):
-        for layout, floats in product(known.layouts, known.floats):
-            keys = dict.fromkeys(each for pattern in layout.patterns for each in pattern if isinstance(each, str))
-            sizes = {key: batch if key in layout.ones else size for key in keys}
-            yield Guess(patterns=layout.patterns, sizes=sizes, ranges=known.ranges, floats=floats)
+    rounds = [
+        *((1, size, last_only) for last_only in (False, True) for size in CANDIDATE_SIZES),
+        *((batch, size, False) for batch in BATCHES for size in CANDIDATE_SIZES[:2]),
+    ]
+    for (batch, size, last_only), layout, floats in product(rounds, known.layouts, known.floats):
+        keys = dict.fromkeys(each for pattern in layout.patterns for each in pattern if isinstance(each, str))
+        others = {key: 1 if last_only and key not in layout.last else size for key in keys}
+        sizes = {key: batch if key in layout.ones else other for key, other in others.items()}
+        yield Guess(patterns=layout.patterns, sizes=sizes, ranges=known.ranges, floats=floats)
 
 
 def floats_of(model: Model) -> list[TensorSpec]:
