@@ -114,7 +114,7 @@ NET_OF_TREES = """(float[n, 8] x) => (float[n, 8] y) {
             without_shape_of_a_contribution,
             "the missing opset of com.microsoft is 1; the shape of output 'y' is that of its operator",
         ),
-        (without_shape_of_a_default, ""),
+        (without_shape_of_a_default, "inputs that have a value in the model are constants: 'w'"),
         (without_names, "a graph without a name has one"),
         (lambda: net(NET.replace("Relu", "com.microsoft.Gelu")), "the missing opset of com.microsoft is 1"),
         (in_a_branch, "the missing opset of com.microsoft is 1"),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from onnx import ModelProto, TensorProto, helper
 
 from packager import models
 from packager.core.errors import ConfigError
@@ -50,6 +51,19 @@ def test_inputs_that_only_share_a_name_each_have_their_own_size(tmp_path: Path) 
         y = Add (x, state) k = Neg (z) }"""
     found = shapes(tmp_path, {"x": (8, 9), "state": (1, 9)}, graph)
     assert found == {"x": (8, 9), "state": (1, 9), "z": ("h",), "y": (8, 9), "k": ("h",)}
+
+
+def test_fixing_a_size_fixes_it_in_branches(tmp_path: Path) -> None:
+    graph = """(float[n, 8] x, bool c) => (float[n, 8] y) { y = If (c) <
+        then_branch = t () => (float[n, 8] a) { a = Neg (x) },
+        else_branch = e () => (float[n, 8] b) { h = Relu (x) b = Abs (h) }> }"""
+    model = onnx_model(graph)
+    inner = model.graph.node[0].attribute[1].g
+    inner.value_info.append(helper.make_tensor_value_info("h", TensorProto.FLOAT, ["n", 8]))
+    found = ModelProto.FromString(models.load(saved(tmp_path / "m.onnx", model), "m", fixed={"n": 3}).graph)
+    then, other = (each.g for each in found.graph.node[0].attribute)
+    values = (*then.output, *other.value_info, *other.output)
+    assert [value.type.tensor_type.shape.dim[0].dim_value for value in values] == [3, 3, 3]
 
 
 def test_an_unnamed_dimension_is_fixed_through_its_input(tmp_path: Path) -> None:

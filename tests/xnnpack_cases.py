@@ -350,7 +350,13 @@ WRONG = [
 ]
 """Models that XNNPACK computes wrong."""
 
+BRANCHES = """(float[1, 4, 8, 8] x, bool c) => (float[1, 4, N, M] y) { y = If (c) <
+    then_branch = t () => (float[1, 4, 6, 6] p) { p = Conv (x, w) },
+    else_branch = e () => (float[1, 4, N, M] Conv_q) { %s }> }"""
+"""Weights of branches are in the main graph, as exporters write them."""
+
 FAILS = [
+    case(BRANCHES % "Conv_q = Conv <dilations = [4, 4]> (x, w)", "refuses a window of 9 on a size of 8"),
     case(group("c = Softmax (xd)", z="z_u8", n="z_u8", t="s_255", shape="1,10"), "which is not 1/256"),
     case(resize(shape="1,4,H,W"), "refuses an unknown height or width"),
     case(resize(inputs="x, , , to_20", shape="N,4,12,12"), "refuses sizes where the batch is unknown"),

@@ -4,7 +4,7 @@ Read from an ORT-format file (`packager.compile.reader`) or from an ONNX one (`p
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -96,6 +96,15 @@ class Graph:
             yield node
             for subgraph in node.subgraphs:
                 yield from subgraph.all_nodes()
+
+    def inside(self) -> Iterator[tuple[Node, "Graph"]]:
+        """Each subgraph and the node that owns it; constants around it, and values that it does not describe, are as
+        here."""
+        constants = {name: value for name, value in self.values.items() if value.is_constant}
+        for node in self.nodes:
+            for subgraph in node.subgraphs:
+                said = {name: value for name, value in subgraph.values.items() if value.shape is not None}
+                yield node, replace(subgraph, values={**self.values, **said, **constants})
 
     @cached_property
     def connections(self) -> Connections[Node]:

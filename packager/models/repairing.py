@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packager.core.errors import ModelError
 from packager.core.values import data_folder
 from packager.graph import traversal
+from packager.graph.constants import fed_inputs
 from packager.graph.weights.places import chunks_of, source_of
 from packager.models.opsets import RUNTIME_DOMAINS
 from packager.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS
@@ -37,6 +38,7 @@ def repair(proto: "ModelProto", path: Path) -> tuple[str, ...]:
         *_missing_opsets(proto, _operators(nodes), path),
         *_graph_names(graphs),
         *_constants(proto, graphs, data_folder(path)),
+        *_defaults(proto),
     )
 
 
@@ -122,6 +124,23 @@ def _constants(proto: "ModelProto", graphs: "Sequence[GraphProto]", folder: Path
     if proto.ir_version < FIRST_WITH_OWN_INITIALIZERS and any(each.name not in fed for each in proto.graph.initializer):
         proto.ir_version = FIRST_WITH_OWN_INITIALIZERS
         yield f"constants that are no inputs need IR version {FIRST_WITH_OWN_INITIALIZERS}"
+
+
+def _defaults(proto: "ModelProto") -> Iterator[str]:
+    """Makes inputs that have a value in the model constants: no app feeds them, and XNNPACK, Core ML and ONNX Runtime's
+    optimizer leave nodes alone whose weights an app could replace (graph_viewer.h, `GetConstantInitializer`).
+
+    Before IR version 4 every constant is an input, too, and ONNX Runtime takes it as a constant.
+    """
+    if proto.ir_version < FIRST_WITH_OWN_INITIALIZERS:
+        return
+    kept = fed_inputs(proto.graph)
+    names = {value.name for value in kept}
+    if dropped := [value.name for value in proto.graph.input if value.name not in names]:
+        more = f" and {len(dropped) - 1} more" if len(dropped) > 1 else ""
+        yield f"inputs that have a value in the model are constants: '{dropped[0]}'{more}"
+        del proto.graph.input[:]
+        proto.graph.input.extend(kept)
 
 
 def _is_same(one: "TensorProto", other: "TensorProto", folder: Path) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError, nearest
+from packager.graph import traversal
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
@@ -34,16 +35,16 @@ def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
             raise _unknown(name, symbols if isinstance(size, int) else inputs, where)
     for name, size in shapes.items():
         if name not in own and isinstance(size, int):
-            _fix_symbol(graph, name, size)
+            _fix_symbol(proto, name, size)
     by_input: dict[str, set[int]] = {}
     for name, size in own.items():  # a single size is the shape of an input with one dimension
         for symbol, each in _fix_input(graph, name, (size,) if isinstance(size, int) else size, where):
             by_input.setdefault(symbol, set()).add(each)
     for symbol, sizes in by_input.items():
         if len(sizes) == 1:
-            _fix_symbol(graph, symbol, min(sizes))
+            _fix_symbol(proto, symbol, min(sizes))
         else:
-            _forget_symbol(graph, symbol)
+            _forget_symbol(proto, symbol)
     if shapes:
         for value in graph.output:
             _forget_symbols(value)
@@ -63,8 +64,7 @@ def refuse_large(name: str, size: int | tuple[int | None, ...], where: str) -> N
 def forget_unknown(proto: "ModelProto") -> None:
     """Removes what exporters write for a size that they do not know, where ONNX has nothing at all: -1, and the name
     `?`, which several dimensions may have that are not equal."""
-    graph = proto.graph
-    for value in (*graph.input, *graph.output, *graph.value_info):
+    for value in _values(proto):
         for dimension in value.type.tensor_type.shape.dim:
             if dimension.dim_value < 0 or dimension.dim_param == "?":
                 dimension.Clear()
@@ -83,8 +83,14 @@ def infer_shapes(proto: "ModelProto") -> "ModelProto":
         return proto
 
 
-def _fix_symbol(graph: "GraphProto", symbol: str, size: int) -> None:
-    for value in (*graph.input, *graph.output, *graph.value_info):
+def _values(proto: "ModelProto") -> "Iterator[ValueInfoProto]":
+    """What the model says about values, in branches and bodies, too: names of sizes mean the same everywhere."""
+    for graph in traversal.all_graphs(proto):
+        yield from (*graph.input, *graph.output, *graph.value_info)
+
+
+def _fix_symbol(proto: "ModelProto", symbol: str, size: int) -> None:
+    for value in _values(proto):
         for dimension in value.type.tensor_type.shape.dim:
             if dimension.dim_param == symbol:
                 dimension.dim_value = size
@@ -114,8 +120,9 @@ def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int | None, ...], wh
         dimension.dim_value = size
 
 
-def _forget_symbol(graph: "GraphProto", symbol: str) -> None:
-    for value in (*graph.output, *graph.value_info):
+def _forget_symbol(proto: "ModelProto", symbol: str) -> None:
+    inputs = {value.name for value in proto.graph.input}
+    for value in (each for each in _values(proto) if each.name not in inputs):
         for dimension in value.type.tensor_type.shape.dim:
             if dimension.dim_param == symbol:
                 dimension.ClearField("dim_param")

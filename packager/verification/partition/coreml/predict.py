@@ -1,7 +1,6 @@
 """Applies the rules to every node, then groups the supported ones into partitions."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 
 from packager.graph.view import Graph, Node, Value
@@ -39,7 +38,7 @@ def predict(
     taken = {name for names in partitions for name in names}
     why = {node.name: left.get(node.name) or _too_little(node) for node in graph.nodes if node.name not in taken}
     if enable_on_subgraphs:
-        for owner, subgraph in _subgraphs(graph):
+        for owner, subgraph in graph.inside():
             inner = predict(
                 subgraph,
                 model_format=model_format,
@@ -113,11 +112,3 @@ def _is_worth_having(nodes: tuple[Node, ...]) -> bool:
 
 def _too_little(node: Node) -> str:
     return f"{node.operator}: its partition would only reshape, cast or copy, which is faster on the CPU"
-
-
-def _subgraphs(graph: Graph) -> Iterator[tuple[Node, Graph]]:
-    """Each subgraph and the node that owns it; values that a subgraph does not describe are those around it."""
-    for node in graph.nodes:
-        for subgraph in node.subgraphs:
-            said = {name: value for name, value in subgraph.values.items() if value.shape is not None}
-            yield node, replace(subgraph, values={**graph.values, **said})

@@ -122,17 +122,32 @@ def _convolution(view: View) -> str:
 
 
 def _paddings(view: View) -> str:
-    """The difference between the provider and ONNX Runtime with `auto_pad`, in words."""
+    """The difference between the provider and ONNX Runtime with `auto_pad` and windows, in words."""
     padding, pads = view.attribute("auto_pad", "NOTSET"), view.attribute("pads", ())
     if pads and padding != "NOTSET" and (padding != "VALID" or any(pads)):
         return f"XNNPACK takes pads beside auto_pad {padding}"
-    if padding != "SAME_UPPER" or view.op == "ConvTranspose":
+    if view.op == "ConvTranspose":
         return ""
     kernel = view.attribute("kernel_shape", ()) or view.sizes(1)[2:]
+    if padding in ("NOTSET", "VALID"):
+        return _windows(view, kernel, pads)
     strides = view.attribute("strides", ()) or (1,) * len(kernel)
     for size, length, stride in zip(view.shape()[2:], kernel, strides, strict=False):
-        if (-(-size // stride) - 1) * stride + length < size:
+        if padding == "SAME_UPPER" and (-(-size // stride) - 1) * stride + length < size:
             return f"XNNPACK begins elsewhere with a kernel of {length}, a stride of {stride} and auto_pad SAME_UPPER"
+    return ""
+
+
+def _windows(view: View, kernel: Sequence[int], pads: Sequence[int]) -> str:
+    """A window that is larger than its input: the CPU fails when it runs the node, which a branch need not do, and
+    XNNPACK when it opens the graph."""
+    dilations = view.attribute("dilations", ()) or (1,) * len(kernel)
+    around = [*pads] or [0] * (2 * len(kernel))
+    for axis, (length, dilation) in enumerate(zip(kernel, dilations, strict=False)):
+        size = view.shape()[2 + axis]
+        span = (length - 1) * dilation + 1
+        if size >= 0 and size + around[axis] + around[axis + len(kernel)] < span:
+            return f"XNNPACK refuses a window of {span} on a size of {size}"
     return ""
 
 

@@ -102,5 +102,5 @@ def _ahead(graph: Graph, taken: Set[str], folded: Set[str]) -> frozenset[str]:
 
 def _inside(graph: Graph) -> str:
     """A fault in a graph that a node of `graph` contains."""
-    refusals = (predict(subgraph).refusal for node in graph.nodes for subgraph in node.subgraphs)
+    refusals = (predict(subgraph).refusal for _, subgraph in graph.inside())
     return next((refusal for refusal in refusals if refusal), "")

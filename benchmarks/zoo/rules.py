@@ -1,0 +1,103 @@
+"""Holds XNNPACK's rules against ONNX Runtime's own provider: `python -m benchmarks.zoo.rules MODEL [INPUT=SIZES...]`.
+
+mobpack decides by the rules alone. The same model is opened here by ONNX Runtime's Android library, which says node by
+node what XNNPACK takes. Open sizes are set to those given (`x=1,3,224,224`), because XNNPACK takes nodes of fixed
+shapes. Prints `Compared` as JSON, and ends with 1 where the rules take a node that the provider leaves, or the other
+way round.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from packager import models, plan
+from packager.core.errors import MobpackError
+from packager.core.values import Model, baseline
+from packager.environments.android import Android as AndroidLibrary
+from packager.environments.android import ProbeJob
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.targets.android import Android
+from packager.verification.partition.device import measure_on_android
+from packager.verification.partition.kernels import graph_of
+from packager.verification.partition.xnnpack import predict
+
+XNNPACK = "XnnpackExecutionProvider"
+SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    state: str
+    """`agrees`, `differs`, `kept away` for a model that the rules keep from XNNPACK, or `not compared`"""
+    reason: str = ""
+    taken: int = 0
+    """nodes that XNNPACK takes"""
+    nodes: int = 0
+    too_few: Sequence[str] = ()
+    """nodes that XNNPACK takes and the rules leave"""
+    too_many: Sequence[str] = ()
+    """nodes that the rules take and XNNPACK leaves"""
+
+
+def main() -> int:
+    sizes = dict(each.rsplit("=", 1) for each in sys.argv[2:])
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
+        try:
+            found = compared(Path(sys.argv[1]), sizes, Path(scratch))
+        except MobpackError as error:
+            found = Compared(state="not compared", reason=error.message)
+    print(json.dumps(asdict(found)))
+    return int(found.state == "differs")
+
+
+def compared(path: Path, sizes: Mapping[str, str], scratch: Path) -> Compared:
+    """The nodes that XNNPACK takes of the model, by rules and by itself."""
+    fixed = set_sizes(models.load(path, "model"), sizes)
+    model = models.hashed(models.load(path, "model", fixed=fixed))
+    target = Android(providers=("xnnpack",))
+    planned = plan.make(baseline(model), target, Store(scratch / "store"), lambda text: None)
+    compiled = next(each.compiled for each in planned.choices if each.provider == "xnnpack")
+    graph = graph_of(compiled)
+    predicted = predict(graph)
+    if predicted.refusal:
+        return Compared(state="kept away", reason=predicted.refusal, nodes=len(graph.nodes))
+    folder = scratch / "asked"
+    folder.mkdir()
+    found = measure_on_android(compiled.path, "xnnpack", folder)
+    if found.refusal:
+        on_cpu = AndroidLibrary().ask(compiled.path, ProbeJob(provider="cpu", is_explained=False))
+        state = "not compared" if "error" in on_cpu else "differs"  # a branch that does not fit the sizes given
+        return Compared(state=state, reason=found.refusal, nodes=len(graph.nodes))
+    by_rules = {name for names in predicted.partitions for name in names}
+    asked = set(found.names) - set(found.gone) - set(found.followers)
+    taken = found.taken(XNNPACK)
+    nodes = [node for node in graph.nodes if node.name in asked]
+    few = [f"{node.op} {node.name}" for node in nodes if node.name in taken and node.name not in by_rules]
+    many = [f"{node.op} {node.name}" for node in nodes if node.name not in taken and node.name in by_rules]
+    return Compared(
+        state="differs" if few or many else "agrees",
+        reason="; ".join((few + many)[:SHOWN]),
+        taken=len(taken & asked),
+        nodes=len(nodes),
+        too_few=few,
+        too_many=many,
+    )
+
+
+def set_sizes(model: Model, sizes: Mapping[str, str]) -> dict[str, int]:
+    """Open dimension -> its size, from the sizes of whole inputs."""
+    found = {}
+    for spec in model.signature.inputs:
+        given = sizes.get(spec.name, "").split(",") if sizes.get(spec.name) else []
+        for dimension, size in zip(spec.shape, given, strict=False):
+            if isinstance(dimension, str):
+                found[dimension] = int(size)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
