@@ -362,7 +362,7 @@ TOKENS = (
 def test_the_first_floats_of_a_model_of_integers_are_perturbed() -> None:
     text = TOKENS.replace("GAIN", "{1.0}")
     model = onnx_model(text, weights={"table": weight(16, 8), "w": weight(8, 8, seed=1)})
-    moved = shaken(model, is_first=True)
+    moved = shaken(model)
     assert moved is not None
     ids = numpy.array([1, 5, 2, 7])
     still = run(moved, {"ids": ids, ULPS: numpy.array(0, numpy.float32)})["y"]
@@ -371,8 +371,19 @@ def test_the_first_floats_of_a_model_of_integers_are_perturbed() -> None:
     assert 1e-7 < numpy.abs(other - still).max() < 1e-5
 
 
+def test_they_are_perturbed_beside_a_float_input() -> None:
+    text = TOKENS.replace("GAIN", "{1.0}").replace("ids)", "ids, float[1] speed)", 1)
+    text = text.replace("y = Sin (s)", "z = Sin (s) y = Mul (z, speed)")
+    model = onnx_model(text, weights={"table": weight(16, 8), "w": weight(8, 8, seed=1)})
+    moved = shaken(model)
+    assert moved is not None
+    feeds = {"ids": numpy.array([1, 5, 2, 7]), "speed": numpy.ones(1, numpy.float32)}
+    still, other = (run(moved, {**feeds, ULPS: numpy.array(each, numpy.float32)})["y"] for each in (0, 8))
+    assert 1e-7 < numpy.abs(other - still).max() < 1e-5
+
+
 def test_a_model_without_floats_cannot_be_perturbed() -> None:
-    assert shaken(onnx_model("(int64[4] x) => (int64[4] y) { y = Neg (x) }"), is_first=True) is None
+    assert shaken(onnx_model("(int64[4] x) => (int64[4] y) { y = Neg (x) }")) is None
 
 
 def planned(folder: Path, proto: onnx.ModelProto) -> Plan:

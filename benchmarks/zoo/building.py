@@ -25,6 +25,8 @@ KOTLIN = b"org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 REFUSED = (2, 3, 4, 5, 6)
 """Exit codes of errors that mobpack reports with a message."""
 FOLDERS = re.compile(r"(?<![\w.:/-])/(?:[\w.@+-]+/)+")
+SIZES = re.compile(r"([^\s,]+) ((?:\d+x)*\d+)(?=[\s,)]|$)")
+"""An input and its sizes in the report's words about samples."""
 PACKAGES = ("aar", "swift-package", "npm-package")
 
 State = Literal["shipped", "refused", "failed", "over the limit"]
@@ -77,6 +79,12 @@ class Result:
     independent_files: int = 0
     independent_worst: float = 0.0
     """largest difference there, as a share of the output's largest value"""
+    independent_own: float = 0.0
+    """such a difference of the original from itself with constants that differ in their last bits"""
+    rules: str = ""
+    """verdict of `rules.py` on XNNPACK: `agrees`, `differs`, `kept away` or `not compared`"""
+    rules_reason: str = ""
+    rules_taken: int = 0
 
     @property
     def own_s(self) -> float:
@@ -110,22 +118,41 @@ def result(
 
 
 def compared(found: Result, model: Path, scratch: Path) -> Result:
-    """`found` with the verdict of the independent comparison, which runs in processes of its own."""
-    comparison = ("-m", "benchmarks.zoo.independent")
-    command = [sys.executable, *comparison, str(model), str(scratch / "dist"), str(node_program())]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMPARISON_S)
-        said = json.loads(done.stdout)
-    except (subprocess.TimeoutExpired, ValueError) as error:
-        words = done.stderr if isinstance(error, ValueError) else f"not done after {COMPARISON_S} s"
-        said = {"state": "not compared", "reason": FOLDERS.sub("", words.strip()[-300:]), "files": 0, "worst": 0.0}
+    """`found` with the verdicts of the independent comparison and of XNNPACK, in processes of their own."""
+    files = answer("benchmarks.zoo.independent", str(model), str(scratch / "dist"), str(node_program()))
+    sizes = [f"{name}={size.replace('x', ',')}" for name, size in SIZES.findall(found.samples)]
+    rules = answer("benchmarks.zoo.rules", str(model), *sizes)
     return replace(
         found,
-        independent=said["state"],
-        independent_reason=said["reason"],
-        independent_files=said["files"],
-        independent_worst=said["worst"],
+        independent=files["state"],
+        independent_reason=files["reason"],
+        independent_files=files.get("files", 0),
+        independent_worst=files.get("worst", 0.0),
+        independent_own=files.get("own", 0.0),
+        rules=rules["state"],
+        rules_reason=rules["reason"],
+        rules_taken=rules.get("taken", 0),
     )
+
+
+def answer(program: str, *arguments: str) -> Mapping[str, Any]:
+    """The JSON that a program of the zoo prints; `not compared` where it prints none."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", program, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=COMPARISON_S,
+            cwd=Path(__file__).parents[2],
+        )
+    except subprocess.TimeoutExpired:
+        return {"state": "not compared", "reason": f"not done after {COMPARISON_S} s"}
+    try:
+        said: Mapping[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        return {"state": "not compared", "reason": FOLDERS.sub("", done.stderr.strip()[-300:])}
+    return said
 
 
 def node_program() -> Path:

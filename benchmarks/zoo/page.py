@@ -25,6 +25,7 @@ TITLES = (
     "worst error",
     "compared apart",
     "nodes that providers take",
+    "XNNPACK itself",
 )
 
 
@@ -60,7 +61,7 @@ def page(zoo: Zoo, results: Mapping[str, Result], date: str) -> str:
         *summary(zoo, results),
         "",
         "| " + " | ".join(TITLES) + " |",
-        "|---|---|---|---:|---|---:|---:|---:|---:|---:|---:|---|---|",
+        "|---|---|---|---:|---|---:|---:|---:|---:|---:|---:|---|---|---|",
         *(row(entry, results.get(entry.name)) for entry in zoo.models),
         "",
         *refusals(zoo, results),
@@ -99,6 +100,12 @@ def introduction(date: str) -> Iterator[str]:
     yield "- *compared apart*: how many files of the packages a program that shares no code with mobpack ran beside the"
     yield "  user's own model, in Python and under Node through the web package's API, and the largest difference, as a"
     yield "  share of the output's largest value (`benchmarks/zoo/independent.py`)."
+    yield "  *Its own*: the same between the user's model and itself with constants that differ in their last bits,"
+    yield "  where a difference is larger than the tolerance. A net that rounds to 8 bits while it runs may follow"
+    yield "  such a bit; it agrees within twice that."
+    yield "- *XNNPACK itself*: whether mobpack's rules give XNNPACK the nodes that ONNX Runtime's Android library gives"
+    yield "  it, with all sizes fixed, and whether it computes what the CPU does (`benchmarks/zoo/rules.py`). *Kept away*:"
+    yield "  the rules name a fault of XNNPACK. *Takes more*: activations behind a Transpose that ONNX Runtime removes."
     yield "- *licence*: as the package's metadata state it."
     yield ""
 
@@ -113,12 +120,18 @@ def summary(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
     packages = len({entry.package for entry in zoo.models})
     yield f"**{len(known)} of {len(zoo.models)} models out of {packages} packages: {said or 'none run yet'}.**"
     yield f"Unexpected results: {', '.join(wrong) or 'none'}."
+    rules = Counter(found.rules for _, found in known if found.rules)
+    others = [f"{entry.name} ({found.rules_reason})" for entry, found in known if found.rules == "differs"]
+    agreed = ", ".join(f"{count} {kind}" for kind, count in rules.most_common())
+    yield f"XNNPACK's rules beside XNNPACK itself: {agreed or 'not asked'}."
+    if others:
+        yield f"XNNPACK takes another part than its rules say of {'; '.join(others)}."
     yield f"Over {GOAL_S} s without Kotlin's compiler: {', '.join(slow) or 'none'}."
 
 
 def row(entry: Entry, found: Result | None) -> str:
     if found is None:
-        cells = [entry.name, entry.package, entry.licence, "", "not run", *[""] * 8]
+        cells = [entry.name, entry.package, entry.licence, "", "not run", *[""] * 9]
     else:
         error = "" if found.worst_error is None else f"{found.worst_error:.1e}"
         watched = found.watched
@@ -136,14 +149,16 @@ def row(entry: Entry, found: Result | None) -> str:
             error,
             independent(found),
             ", ".join(f"{name} {share}" for name, share in sorted(found.taken.items())),
+            found.rules,
         ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def independent(found: Result) -> str:
-    """`12 files, 1.0e-06`."""
+    """`12 files, 1.0e-06`; behind it `(its own: 7.0e-03)` for a model that is as sensitive itself."""
     if found.independent == "agrees":
-        return f"{found.independent_files} files, {found.independent_worst:.1e}"
+        own = f" (its own: {found.independent_own:.1e})" if found.independent_own else ""
+        return f"{found.independent_files} files, {found.independent_worst:.1e}{own}"
     return f"{found.independent}: {' '.join(found.independent_reason.split())}" if found.independent else ""
 
 

@@ -72,13 +72,14 @@ class IllConditioned:
     output: str
     """the output that moves the most relative to its tolerance"""
     moves_by: float
-    """largest |a - b|; infinity where numbers become NaN or infinite, or integers change"""
+    """largest |a - b|; infinity where the size or integers change, or numbers become NaN or infinite"""
     scale: float
 
     @property
     def words(self) -> str:
-        how = "to other integers, NaN or infinity" if math.isinf(self.moves_by) else f"by {self.moves_by:.3g}"
-        return f"ill-conditioned: the model itself moves {how} of {self.scale:.3g} (output '{self.output}')"
+        by = f"by {self.moves_by:.3g} of {self.scale:.3g}"
+        how = "to another size, other integers, NaN or infinity" if math.isinf(self.moves_by) else by
+        return f"ill-conditioned: the model itself moves {how} (output '{self.output}')"
 
 
 @dataclass(frozen=True, kw_only=True)

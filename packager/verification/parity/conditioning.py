@@ -37,7 +37,7 @@ class Movement:
 
 @dataclass(frozen=True, kw_only=True)
 class Perturbed:
-    """A model in its perturbed form: its float inputs, or the first floats that it computes if it has none, and the
+    """A model in its perturbed form: its float inputs, the first floats that it computes from other inputs, and the
     values that it quantizes."""
 
     model: Runnable
@@ -80,7 +80,7 @@ def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: P
     """`runnable`, which is `proto`, in a form that can be perturbed; None if it has no floats. `folder` is created."""
     kinds = {value.type.tensor_type.elem_type for value in fed_inputs(proto.graph)}
     takes_floats = bool(kinds & {FLOAT, FLOAT16, DOUBLE})
-    other = shaken(proto, is_first=not takes_floats)
+    other = shaken(proto)
     if other is None:
         if not takes_floats:
             return None

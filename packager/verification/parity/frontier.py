@@ -1,5 +1,5 @@
-"""Perturbs floats within a model: those that it quantizes, and, if it has no float inputs, the first floats it computes
-from its integers and strings. A change in the last bits of the inputs is lost where those become integers; but a
+"""Perturbs floats within a model: those that it quantizes, and the first floats it computes from its integers and
+strings: token numbers become floats beside a float input, too. A change in the last bits of the inputs is lost where those become integers; but a
 computation in another order differs in the last bits before every QuantizeLinear."""
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ LAST_PLACE = {FLOAT: 2.0**-23, FLOAT16: 2.0**-13, DOUBLE: 2.0**-52}
 """Element type -> the distance between 1 and the next number; an eighth of it for 16 bits, which are coarse."""
 
 
-def shaken(model: "ModelProto", *, is_first: bool) -> "ModelProto | None":
-    """`model` with an additional input, `ULPS`, which perturbs values that are quantized, and if `is_first` its first
-    floats; None if it has none of these."""
+def shaken(model: "ModelProto") -> "ModelProto | None":
+    """`model` with an additional input, `ULPS`, which perturbs values that are quantized, and its first floats; None if
+    it has none of these."""
     from onnx import TensorProto, ValueInfoProto, helper
 
-    first = first_floats(model) if is_first else {}
+    first = first_floats(model)
     quantized = quantized_floats(model)
     if not first and not quantized:
         return None
@@ -77,15 +77,18 @@ def quantized_floats(model: "ModelProto") -> dict[str, int]:
 
 
 def first_floats(model: "ModelProto") -> dict[str, int]:
-    """Floats that are computed from inputs and from no other such float -> their element type.
+    """Floats that are computed from inputs and from no other float -> their element type.
 
     A Cast is the same in any order of computation: (1 - mask) * -3e38 of BERT would make another number of each last
-    bit. The floats computed from it count instead. Models with float inputs do not come here.
+    bit. The floats computed from it count instead.
     """
+    given = {value.name: value.type.tensor_type.elem_type for value in fed_inputs(model.graph)}
+    behind = {name for name, kind in given.items() if kind in LAST_PLACE}
+    varying = given.keys() - behind
+    if not varying:
+        return {}
     graph = infer_shapes(model).graph
     kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
-    varying = {value.name for value in fed_inputs(model.graph)}
-    behind: set[str] = set()
     found: dict[str, int] = {}
     for node in model.graph.node:
         taken = traversal.taken_by(node)
