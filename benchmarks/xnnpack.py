@@ -25,6 +25,7 @@ from packager.environments.android import Android as Device
 from packager.environments.android import ProbeJob
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.samples.fit import DTYPES, FLOATS
 from packager.targets.android import Android
 from packager.verification.partition import report
 
@@ -34,7 +35,6 @@ MORE = (
     Subject(name="resnet50", about="", file=partial(generated, made.RESNET), shapes={"batch": 1}),
     Subject(name="u2netp", about="", file=partial(generated, made.U2NETP), shapes={"batch": 1}),
 )
-ELEMENTS = {"float32": "float", "float64": "double"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +87,10 @@ def random_inputs(model: Model, folder: Path) -> Iterator[dict[str, object]]:
     for index, spec in enumerate(model.signature.inputs):
         shape = [size if isinstance(size, int) else 1 for size in spec.shape]
         generator = numpy.random.default_rng(index)
-        is_float = str(spec.element).startswith("float")
-        numbers = generator.standard_normal(shape) if is_float else generator.integers(0, 2, shape)
+        numbers = generator.standard_normal(shape) if spec.element in FLOATS else generator.integers(0, 2, shape)
         file = folder / f"input-{index}.bin"
-        file.write_bytes(numbers.astype(str(spec.element)).tobytes())
-        name = ELEMENTS.get(str(spec.element), str(spec.element))
-        yield {"name": spec.name, "type": name, "shape": shape, "file": str(file)}
+        file.write_bytes(numbers.astype(DTYPES[spec.element]).tobytes())
+        yield {"name": spec.name, "type": str(spec.element), "shape": shape, "file": str(file)}
 
 
 def line(row: Row) -> str:

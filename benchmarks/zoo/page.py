@@ -104,8 +104,9 @@ def introduction(date: str) -> Iterator[str]:
     yield "  where a difference is larger than the tolerance. A net that rounds to 8 bits while it runs may follow"
     yield "  such a bit; it agrees within twice that."
     yield "- *XNNPACK itself*: whether mobpack's rules give XNNPACK the nodes that ONNX Runtime's Android library gives"
-    yield "  it, with all sizes fixed, and whether it computes what the CPU does (`benchmarks/zoo/rules.py`). *Kept away*:"
-    yield "  the rules name a fault of XNNPACK. *Takes more*: activations behind a Transpose that ONNX Runtime removes."
+    yield "  it, with all sizes fixed, and whether it computes what the CPU does (`benchmarks/zoo/rules.py`)."
+    yield "  *Kept away*: the rules name a fault of XNNPACK."
+    yield "  *Takes more*: activations behind a Transpose that ONNX Runtime removes."
     yield "- *licence*: as the package's metadata state it."
     yield ""
 

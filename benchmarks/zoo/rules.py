@@ -16,15 +16,16 @@ from typing import Any, Literal
 
 import numpy
 
-from benchmarks.xnnpack import ELEMENTS, random_inputs
+from benchmarks.xnnpack import random_inputs
 from packager import models, plan
 from packager.core.errors import MobpackError
-from packager.core.values import Model, baseline
+from packager.core.values import ElementType, Model, baseline
 from packager.environments import SIGNED
 from packager.environments.android import Android as AndroidLibrary
 from packager.environments.android import ProbeJob
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.samples.fit import DTYPES
 from packager.targets.android import Android
 from packager.verification.partition.device import measure_on_android
 from packager.verification.partition.kernels import graph_of
@@ -34,6 +35,8 @@ XNNPACK = "XnnpackExecutionProvider"
 SHOWN = 5
 MOST_APART = 1e-3
 """Largest difference between XNNPACK and the CPU, as a share of the output's largest number."""
+LEAST_SCALE = 0.01
+"""Scale of outputs whose numbers are all smaller: the absolute tolerance of parity, 1e-5, is MOST_APART of it."""
 LATER = frozenset(("Clip", "Relu", "Softmax"))
 """Operators that XNNPACK takes in addition where the change of layout has removed a Transpose before them: the rules
 leave them to the CPU, which is the safe side."""
@@ -116,13 +119,19 @@ def difference(model: Model, path: Path, settings: Mapping[str, str], scratch: P
         if "error" in said:
             return None
         answers.append([numbers(each) for each in said["outputs"]])
-    pairs = [pair for pair in zip(*answers, strict=True) if pair[0].dtype.kind == "f"]
-    return max((float(abs(one - other).max() / max(abs(one).max(), 1e-6)) for one, other in pairs), default=0.0)
+    return max((apart(*pair) for pair in zip(*answers, strict=True) if pair[0].dtype.kind == "f"), default=0.0)
+
+
+def apart(expected: "numpy.ndarray[Any, Any]", found: "numpy.ndarray[Any, Any]") -> float:
+    is_number = numpy.isfinite(expected)
+    if not numpy.array_equal(is_number, numpy.isfinite(found)):
+        return numpy.inf
+    scale = abs(expected[is_number]).max(initial=LEAST_SCALE)
+    return float(abs(expected[is_number] - found[is_number]).max(initial=0.0) / scale)
 
 
 def numbers(output: Mapping[str, Any]) -> "numpy.ndarray[Any, Any]":
-    names = {name: kind for kind, name in ELEMENTS.items()}
-    return numpy.fromfile(output["file"], names.get(output["type"], output["type"]))
+    return numpy.fromfile(output["file"], DTYPES[ElementType(output["type"])])
 
 
 def set_sizes(model: Model, sizes: Mapping[str, str]) -> dict[str, int]:
