@@ -272,7 +272,8 @@ def test_the_page_has_counts_a_row_for_each_model_and_the_reasons() -> None:
     left_out = LeftOut(name="huge", package="huge==1", licence="MIT", reason="3 GB")
     text = page(Zoo(models=tuple(entries), left_out=(left_out,)), results, "2026-01-02")
     assert "**3 of 4 models out of 1 packages: " in text
-    assert "Unexpected results: b, c.\nXNNPACK's rules beside XNNPACK itself: not asked.\nOver 60 s without Kotlin's compiler: a.\n" in text
+    assert "Unexpected results: b, c.\nXNNPACK's rules beside XNNPACK itself: not asked.\nOver 60 s" in text
+    assert "Over 60 s without Kotlin's compiler: a.\n" in text
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert rows[0] == list(TITLES)
     assert rows[1] == [

@@ -1,6 +1,8 @@
-"""Perturbs floats within a model: those that it quantizes, and the first floats it computes from its integers and
-strings: token numbers become floats beside a float input, too. A change in the last bits of the inputs is lost where those become integers; but a
-computation in another order differs in the last bits before every QuantizeLinear."""
+"""Perturbs floats within a model: those that it quantizes, and the first floats it computes from integers and strings.
+
+A change in the last bits of the inputs is lost where those become integers; but a computation in another order differs
+in the last bits before every QuantizeLinear.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
