@@ -1,5 +1,6 @@
 """`--no-code`: no code of a project runs, and the refusal names the code that would have."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -19,15 +20,18 @@ AUTO = '[variant.small]\nquantizer = "auto"\ncalibration = "{samples}"\nmetric =
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a module, as the working folder."""
+    """A project with a module and a release, as the working folder."""
     saved(tmp_path / "model.onnx", linear())
     (tmp_path / "mine.py").write_text(CODE, encoding="utf-8")
     (tmp_path / "größe.py").write_text(CODE, encoding="utf-8")
+    (tmp_path / "dist").mkdir()
+    artifacts = [{"target": "ios", "kind": "swift-package", "path": "swift/m-1.0.0.zip", "sha256": "0" * 64}]
+    (tmp_path / "dist" / "manifest.json").write_text(json.dumps({"artifacts": artifacts}), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["build", "check", "predict x.npz"])
+@pytest.mark.parametrize("command", ["build", "check", "predict x.npz", "release --first", "verify --rebuild"])
 @pytest.mark.parametrize(
     ("tables", "key"),
     [

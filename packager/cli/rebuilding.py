@@ -1,5 +1,6 @@
 """`mobpack verify --rebuild`: reads the project, and prints what was built again."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,20 @@ if TYPE_CHECKING:
     from packager.workflows.rebuild import Rebuilt
 
 
-def rebuild(
-    release: Path, config_path: Path, *, is_fresh: bool, as_json: bool, model_key: str | None = None
-) -> "Rebuilt":
-    """Builds `release` again; `model_key` says where the key is that its models are encrypted with. Raises GateError if
-    a file differs; with `as_json`, its document has all differences."""
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a release is built again."""
+
+    is_fresh: bool
+    has_code: bool
+    """whether functions and programs that the project names may run"""
+    model_key: str | None
+    """where the key is that its models are encrypted with"""
+
+
+def rebuild(release: Path, config_path: Path, how: Options, *, as_json: bool) -> "Rebuilt":
+    """Builds `release` again. Raises ConfigError for code that may not run, GateError if a file differs; with
+    `as_json`, its document has all differences."""
     from packager.cli.build import configured, read_key
     from packager.core.console import Console
     from packager.core.to_json import plain
@@ -30,11 +40,17 @@ def rebuild(
 
     def configure(parameters: "Parameters") -> "Config":
         return configured(
-            None, project, targets=parameters.targets, settings=parameters.settings, shapes=parameters.shapes
+            None,
+            project,
+            targets=parameters.targets,
+            settings=parameters.settings,
+            shapes=parameters.shapes,
+            has_code=how.has_code,
         )
 
-    key = read_key(model_key, project.parent) if model_key else None
-    found = workflow.rebuild(release, project, configure, Console(quiet=as_json), is_fresh=is_fresh, model_key=key)
+    key = read_key(how.model_key, project.parent) if how.model_key else None
+    console = Console(quiet=as_json)
+    found = workflow.rebuild(release, project, configure, console, is_fresh=how.is_fresh, model_key=key)
     if found.differences:
         if not as_json:
             show(release, found)

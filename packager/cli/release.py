@@ -12,6 +12,7 @@ from packager.cli.options import (
     config_option,
     json_option,
     model_key_option,
+    no_code_option,
     print_json,
     set_option,
     shape_option,
@@ -54,6 +55,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @set_option
 @shape_option
 @cache_option
+@no_code_option
 @json_option
 def release(
     targets: tuple[str, ...],
@@ -73,6 +75,7 @@ def release(
     settings: tuple[str, ...],
     shapes: tuple[str, ...],
     cache_url: str | None,
+    no_code: bool,
     as_json: bool,
 ) -> None:
     """Make a release of the project: build it, compare it with the one before, enter the changes in the changelog,
@@ -115,7 +118,7 @@ def release(
     )
 
     def read() -> "Config":
-        config = configured(None, config_path, targets=targets, settings=settings, shapes=shapes)
+        config = configured(None, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
         config = with_cache(config, cache_url)
         refuse_outside(config, config_path.parent, is_outside_allowed=False)
         return config

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from packager.cli.options import MODEL, json_option, model_key_option, print_json
+from packager.cli.options import MODEL, json_option, model_key_option, no_code_option, print_json
 from packager.core.errors import ConfigError
 
 PEM = click.Path(path_type=Path, dir_okay=False)
@@ -40,6 +40,7 @@ PEM = click.Path(path_type=Path, dir_okay=False)
 )
 @model_key_option
 @click.option("--cached", is_flag=True, help="Let --rebuild use results of earlier builds: faster, and proves less.")
+@no_code_option
 @json_option
 def verify(
     release: Path,
@@ -51,6 +52,7 @@ def verify(
     config_path: Path,
     model_key: str | None,
     cached: bool,
+    no_code: bool,
     as_json: bool,
 ) -> None:
     """Verify that RELEASE (default: dist) has exactly the files that its manifest lists; with --key, its signatures;
@@ -72,7 +74,8 @@ def verify(
     trust = signing.trust(keys, somebody) if keys or somebody else None
     rebuilt = None
     if is_rebuilt:
-        rebuilt = rebuilding.rebuild(release, config_path, is_fresh=not cached, as_json=as_json, model_key=model_key)
+        how = rebuilding.Options(is_fresh=not cached, has_code=not no_code, model_key=model_key)
+        rebuilt = rebuilding.rebuild(release, config_path, how, as_json=as_json)
     found = signing.verify_place(release, trust, signature)
     if as_json:
         print_json({"release": str(release), **plain(found), **({"rebuilt": plain(rebuilt)} if rebuilt else {})})

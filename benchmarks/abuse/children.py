@@ -1,0 +1,44 @@
+"""Other people's code: none runs where `--no-code` refuses it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.abuse.command import Place, run
+from benchmarks.abuse.hostile import PROJECT, model
+from benchmarks.abuse.result import Result
+
+CODE = "open('ran.txt', 'w').close()\n"
+NAMED = {
+    "samples": '[variant.v]\nquantizer = "static-qdq"\ncalibration = "mine:samples"\n',
+    "a metric": '[variant.v]\nquantizer = "auto"\ncalibration = "samples"\nmetric = "mine:score"\nmax-drop = 0.1\n',
+    "an interpreter": '[parity.interpreters]\ncuda = "./mine.py"\n',
+}
+"""Code of a project -> tables that name it."""
+RUNNING = (("build",), ("check",), ("release", "--first"), ("verify", "--rebuild"))
+ARTIFACT = {"target": "ios", "kind": "swift-package", "path": "swift/p-1.0.0.zip", "sha256": "0" * 64}
+
+
+def attack(place: Place) -> Iterator[Result]:
+    yield code_of_projects(place)
+
+
+def code_of_projects(place: Place) -> Result:
+    """Projects that name code, in every command that would run it."""
+    exceptions = []
+    cases = [(what, tables, command) for what, tables in NAMED.items() for command in RUNNING]
+    for number, (what, tables, command) in enumerate(cases):
+        folder = place.folder / f"code-{number}"
+        (folder / "dist").mkdir(parents=True)
+        (folder / "dist" / "manifest.json").write_text(json.dumps({"artifacts": [ARTIFACT]}), encoding="utf-8")
+        (folder / "mobpack.toml").write_text(PROJECT + tables, encoding="utf-8")
+        (folder / "m.onnx").write_bytes(model())
+        (folder / "mine.py").write_text(CODE, encoding="utf-8")
+        answer = run([*command, "--no-code"], Place(folder=folder, cache=place.cache), folder.with_suffix(".txt"))
+        if answer.fault or answer.code != 2 or "--no-code refuses to run" not in answer.text or _has_run(folder):
+            exceptions.append(f"{what}, `{command[0]}`: {answer.fault or f'ended with {answer.code}'}")
+    return Result(attack="code that projects name, with `--no-code`", tries=len(cases), exceptions=tuple(exceptions))
+
+
+def _has_run(folder: Path) -> bool:
+    return (folder / "ran.txt").exists()
