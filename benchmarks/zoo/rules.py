@@ -100,7 +100,7 @@ def compared(path: Path, sizes: Mapping[str, str], scratch: Path) -> Compared:
     return Compared(
         state=state,
         reason="; ".join(f"{node.op} {node.name}" for node in (few + many)[:SHOWN]),
-        taken=len(taken & asked),
+        taken=sum(node.name in taken for node in nodes),
         nodes=len(nodes),
         apart=apart,
     )
