@@ -1,5 +1,7 @@
 """Encrypted files that were changed, and a tiny model whose packages are encrypted, for tests of each platform."""
 
+import base64
+import json
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,7 +16,9 @@ from packager.workflows.packages import Contents
 from packager.workflows.requested import Request
 from tests.toolchain import trusted
 
+VECTORS = Path(__file__).parent / "data" / "encryption" / "vectors.json"
 KEY = bytes(range(32))
+OTHER_KEY = bytes(range(1, 33))
 KEY_ID = "models-1"
 CHUNK = 4096
 HEADER_BYTES = 53 + len(KEY_ID)
@@ -51,7 +55,8 @@ CHANGES: Mapping[str, Change] = {
     "chunks in another order": lambda file: file[: FIRST.start] + file[SECOND] + file[FIRST] + file[SECOND.stop :],
     "the first chunk twice": lambda file: file[: FIRST.start] + file[FIRST] + file[FIRST] + file[SECOND.stop :],
     "a smaller size": lambda file: file[:12] + struct.pack("<Q", 2 * CHUNK) + file[20 : SECOND.stop],
-    "another version": lambda file: b"MPCRYPT\x02" + file[8:],
+    "another version": lambda file: b"MPCRYPT\x03" + file[8:],
+    "the version before": lambda file: b"MPCRYPT\x01" + file[8:],
     "a chunk of 0 bytes": lambda file: file[:8] + bytes(4) + file[12:],
     "a chunk of 32 MiB": lambda file: file[:8] + struct.pack("<I", 1 << 25) + file[12:],
     "a size beyond all chunks": lambda file: file[:12] + b"\xff" * 8 + file[20:],
@@ -83,3 +88,16 @@ def write_changed(model: Path, folder: Path) -> None:
     right = (folder / "right").read_bytes()
     for name, change in CHANGES.items():
         (folder / name).write_bytes(change(right))
+
+
+def write_vectors(folder: Path) -> tuple[int, int]:
+    """Writes the vectors of all languages to `folder`, each as files `<number>.sealed`, `.key` and, where it is to be
+    opened, `.plain`: for programs that do not read JSON. The numbers of those to open, and of those to refuse."""
+    folder.mkdir()
+    vectors = json.loads(VECTORS.read_text(encoding="utf-8"))
+    for number, each in enumerate((*vectors["files"], *vectors["refused"])):
+        (folder / f"{number}.sealed").write_bytes(base64.b64decode(each["sealed"]))
+        (folder / f"{number}.key").write_bytes(bytes.fromhex(each.get("key", vectors["key"])))
+        if "plain" in each:
+            (folder / f"{number}.plain").write_bytes(base64.b64decode(each["plain"]))
+    return len(vectors["files"]), len(vectors["refused"])

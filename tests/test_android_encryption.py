@@ -14,7 +14,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from tests.archives import read_zip
-from tests.encryption_cases import CHANGES, KEY, KEY_ID, PACKAGE, contents, write_changed
+from tests.encryption_cases import CHANGES, KEY, KEY_ID, PACKAGE, contents, write_changed, write_vectors
 from tests.toolchain import jvm, trusted
 from tests.toolchain.device import library, write_apk
 from tests.toolchain.forks import forked
@@ -33,7 +33,7 @@ def facts(
     view = target.view(made.package, made.plans, made.report)
     aar = target.assemble(view, target.render(view), store)[0].path
     [model] = [content for name, content in read_zip(aar).items() if name.name == "scorer.ort.tflite"]
-    assert model.startswith(b"MPCRYPT\x01")
+    assert model.startswith(b"MPCRYPT\x02")
     assert plain.cpu.path.read_bytes()[:200] not in model
     for name in ("changed", "by digest"):
         (folder / name).mkdir()
@@ -41,8 +41,9 @@ def facts(
     shutil.copy(plain.cpu.path, folder / "changed" / "plain")
     shutil.copy(made.plans[0].cpu.path, folder / "by digest" / made.plans[0].cpu.sha256)
     (folder / "key").write_bytes(KEY)
+    counts = write_vectors(folder / "vectors")
     app = library(aar, folder, apps="encryption/*", has_task=False)
-    return jvm.run(
+    found = jvm.run(
         "apps.EncryptedKt",
         {
             "apk": write_apk(aar, folder / "base.apk", is_stored=True),
@@ -50,9 +51,15 @@ def facts(
             "files": folder / "changed",
             "folder": folder / "by digest",
             "key": folder / "key",
+            "vectors": folder / "vectors",
         },
         classpath=[app.apps, app.classes],
     ).facts
+    return {**found, "counts": "opened {} refused {}".format(*counts)}
+
+
+def test_the_vectors_of_all_languages_are_opened_and_refused(facts: Mapping[str, str]) -> None:
+    assert (facts["vectors"], facts["wrong vectors"]) == (facts["counts"], "")
 
 
 @pytest.mark.parametrize("name", ["bundled", "bundled again", "folder", "right"])
@@ -81,6 +88,7 @@ def test_what_is_no_encrypted_file_is_no_model_either(facts: Mapping[str, str], 
         ("no keys", f"is encrypted with the key {KEY_ID}: pass Options(keys = ...), which has it"),
         ("another key", f"was encrypted with another key than the app's {KEY_ID}, or was changed"),
         ("a short key", f"the key {KEY_ID} has 16 bytes, not 32"),
+        ("a key of zeros", f"the key {KEY_ID} is all zeros: nobody has set it"),
         ("no such key", f"the app has no key {KEY_ID} for mobpack/models/scorer.ort.tflite: no key here"),
     ],
 )

@@ -139,7 +139,7 @@ def test_a_build_encrypts_the_models_of_its_packages_and_extract_needs_no_key(ke
     evidence = json.loads((tmp_path / "dist/evidence.json").read_text(encoding="utf-8"))
     assert {parity["sha256"] for parity in evidence["parity"] if parity.get("sha256")} == {compiled["sha256"]}
     [archive] = (tmp_path / "dist/swift").glob("vision-*.zip")
-    sealed = [content for content in read_zip(archive).values() if content.startswith(b"MPCRYPT\x01")]
+    sealed = [content for content in read_zip(archive).values() if content.startswith(b"MPCRYPT\x02")]
     assert len(sealed) == 1
     texts = b"".join(path.read_bytes() for path in (tmp_path / "dist").rglob("*") if path.is_file())
     assert KEY not in texts
@@ -186,4 +186,4 @@ def test_a_pack_has_the_encrypted_files(key: None, tmp_path: Path) -> None:
     assert packed.exit_code == 0, (packed.output, packed.exception)
     [compiled] = manifest["compiled"]
     content = (tmp_path / "packs/vision/mobpack/vision" / compiled["sha256"]).read_bytes()
-    assert content.startswith(b"MPCRYPT\x01")
+    assert content.startswith(b"MPCRYPT\x02")

@@ -15,9 +15,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from packager.core.errors import ConfigError, ToolError
 from packager.encryption import key_of, open_sealed, read_header, seal
-from tests.encryption_cases import CHANGES, CHUNK, HEADER_BYTES, KEY, KEY_ID
+from packager.encryption.sealing import file_key
+from tests.encryption_cases import CHANGES, CHUNK, HEADER_BYTES, KEY, KEY_ID, OTHER_KEY, VECTORS
 
-VECTORS = Path(__file__).parent / "data" / "encryption" / "vectors.json"
+NO_NAMES = (".models", "-1", "a b", "a/b", "x" * 65)
+"""no names of keys: they could be paths, or options of a program"""
 SIZES = (0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 3 * CHUNK + 7)
 
 
@@ -25,11 +27,34 @@ def content(size: int) -> bytes:
     return bytes(index * 7 % 251 for index in range(size))
 
 
-def sealed(tmp_path: Path, size: int, key: bytes = KEY) -> Path:
+def sealed(tmp_path: Path, size: int, key: bytes = KEY, key_id: str = KEY_ID) -> Path:
     plain = tmp_path / "plain"
     plain.write_bytes(content(size))
-    seal(plain, tmp_path / "sealed", key=key, key_id=KEY_ID, chunk_bytes=CHUNK)
+    seal(plain, tmp_path / "sealed", key=key, key_id=key_id, chunk_bytes=CHUNK)
     return tmp_path / "sealed"
+
+
+def header_of(plain: bytes, key_id: str) -> bytes:
+    about = struct.pack("<IQ", CHUNK, len(plain)) + sha256(plain).digest()
+    return b"MPCRYPT\x02" + about + bytes([len(key_id)]) + key_id.encode()
+
+
+def derived(plain: bytes, key: bytes, header: bytes) -> bytes:
+    """With the library's own HKDF."""
+    info = b"mobpack model file v2" + header
+    return HKDF(algorithm=SHA256(), length=32, salt=sha256(plain).digest(), info=info).derive(key)
+
+
+def written(plain: bytes, *, key: bytes = KEY, key_id: str = KEY_ID) -> bytes:
+    """An encrypted file, written once more from docs/encryption.md."""
+    header = header_of(plain, key_id)
+    file, count = header, max(1, -(-len(plain) // CHUNK))
+    for index in range(count):
+        number = index.to_bytes(4, "big")
+        chunk = plain[index * CHUNK : (index + 1) * CHUNK]
+        cipher = AESGCM(derived(plain, key, header))
+        file += cipher.encrypt(bytes(8) + number, chunk, header + number + bytes([index == count - 1]))
+    return file
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -41,25 +66,35 @@ def test_a_file_comes_back_and_grows_by_a_header_and_a_tag_for_each_chunk(size: 
     assert file.stat().st_size == HEADER_BYTES + size + 16 * max(1, -(-size // CHUNK))
 
 
-def test_every_byte_is_what_the_page_says(tmp_path: Path) -> None:
-    """Written once more, from docs/encryption.md, with the library's own HKDF."""
-    file = sealed(tmp_path, 2 * CHUNK + 5).read_bytes()
-    plain = content(2 * CHUNK + 5)
-    digest = sha256(plain).digest()
-    header = b"MPCRYPT\x01" + struct.pack("<IQ", CHUNK, len(plain)) + digest + bytes([len(KEY_ID)]) + KEY_ID.encode()
-    key = HKDF(algorithm=SHA256(), length=32, salt=digest, info=b"mobpack model file v1").derive(KEY)
-    expected = header
-    for index in range(3):
-        number = index.to_bytes(4, "big")
-        chunk = plain[index * CHUNK : (index + 1) * CHUNK]
-        expected += AESGCM(key).encrypt(bytes(8) + number, chunk, header + number + bytes([index == 2]))
-    assert file == expected
+@pytest.mark.parametrize("size", SIZES)
+def test_every_byte_is_what_the_page_says(size: int, tmp_path: Path) -> None:
+    assert sealed(tmp_path, size).read_bytes() == written(content(size))
 
 
 def test_the_same_file_and_key_give_the_same_bytes_and_another_key_others(tmp_path: Path) -> None:
     first = sealed(tmp_path, 5000).read_bytes()
     assert sealed(tmp_path, 5000).read_bytes() == first
-    assert sealed(tmp_path, 5000, bytes(32)).read_bytes()[HEADER_BYTES:] != first[HEADER_BYTES:]
+    assert sealed(tmp_path, 5000, OTHER_KEY).read_bytes()[HEADER_BYTES:] != first[HEADER_BYTES:]
+
+
+def test_no_two_headers_share_the_key_of_a_file(tmp_path: Path) -> None:
+    """One key under two names, and one file in chunks of two sizes: a nonce must not come twice under a key."""
+    plain = tmp_path / "plain"
+    plain.write_bytes(content(5000))
+    kinds = [(name, chunk) for name in (KEY_ID, "models-2", "models-10") for chunk in (CHUNK, 2 * CHUNK)]
+    headers = [seal(plain, tmp_path / "s", key=KEY, key_id=name, chunk_bytes=chunk) for name, chunk in kinds]
+    assert len({file_key(KEY, header) for header in headers}) == len(kinds)
+    texts = {sealed(tmp_path, CHUNK, key_id=name).read_bytes()[-CHUNK - 16 : -16] for name in (KEY_ID, "models-2")}
+    assert len(texts) == 2, "the same stream of the cipher for two names"
+
+
+def test_a_key_of_zeros_encrypts_and_opens_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is all zeros"):
+        sealed(tmp_path, 10, bytes(32))
+    (tmp_path / "sealed").write_bytes(written(content(10), key=bytes(32)))
+    with pytest.raises(ValueError, match="is all zeros"):
+        open_sealed(tmp_path / "sealed", tmp_path / "opened", key=bytes(32))
+    assert not (tmp_path / "opened").exists()
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -74,22 +109,44 @@ def test_a_file_that_was_changed_is_refused_and_nothing_is_written(name: str, tm
 
 def test_another_key_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="encrypted with another key"):
-        open_sealed(sealed(tmp_path, 10), tmp_path / "opened", key=bytes(32))
+        open_sealed(sealed(tmp_path, 10), tmp_path / "opened", key=OTHER_KEY)
 
 
 def test_the_vectors_are_those_of_this_code(tmp_path: Path) -> None:
     """`UPDATE_VECTORS=1` writes them; implementations in other languages read them."""
     vectors: dict[str, Any] = {"key": KEY.hex(), "key-id": KEY_ID, "files": []}
-    for size in (0, 1, CHUNK, 2 * CHUNK + 5):
-        file = sealed(tmp_path, size).read_bytes()
-        vectors["files"].append({"plain": encoded(content(size)), "sealed": encoded(file)})
+    for size, name in ((0, KEY_ID), (1, KEY_ID), (1, "models-2"), (CHUNK, "A"), (2 * CHUNK + 5, KEY_ID)):
+        plain = content(size)
+        file = sealed(tmp_path, size, key_id=name).read_bytes()
+        derivation = derived(plain, KEY, header_of(plain, name)).hex()
+        vectors["files"].append(
+            {"key-id": name, "file-key": derivation, "plain": encoded(plain), "sealed": encoded(file)}
+        )
     changed = sealed(tmp_path, 2 * CHUNK + 5).read_bytes()
     vectors["refused"] = [{"why": why, "sealed": encoded(change(changed))} for why, change in CHANGES.items()]
+    for name in NO_NAMES:
+        file = written(content(1), key_id=name)
+        vectors["refused"].append({"why": f"encrypted under the name '{name[:9]}'", "sealed": encoded(file)})
+    zeros = {"why": "encrypted with zeros", "key": "00" * 32, "sealed": encoded(written(content(1), key=bytes(32)))}
+    vectors["refused"].append(zeros)
     text = json.dumps(vectors, indent=1) + "\n"
     if os.environ.get("UPDATE_VECTORS"):
         VECTORS.parent.mkdir(exist_ok=True)
         VECTORS.write_text(text, encoding="utf-8", newline="\n")
     assert VECTORS.read_text(encoding="utf-8") == text
+
+
+def test_each_vector_is_opened_or_refused(tmp_path: Path) -> None:
+    for each in (vectors := json.loads(VECTORS.read_text(encoding="utf-8")))["files"]:
+        (tmp_path / "sealed").write_bytes(base64.b64decode(each["sealed"]))
+        header = open_sealed(tmp_path / "sealed", tmp_path / "opened", key=KEY)
+        assert (tmp_path / "opened").read_bytes() == base64.b64decode(each["plain"])
+        assert (header.key_id, file_key(KEY, header).hex()) == (each["key-id"], each["file-key"])
+    for each in vectors["refused"]:
+        (tmp_path / "sealed").write_bytes(base64.b64decode(each["sealed"]))
+        with pytest.raises((ToolError, ValueError)):
+            open_sealed(tmp_path / "sealed", tmp_path / "other", key=bytes.fromhex(each.get("key", KEY.hex())))
+        assert not (tmp_path / "other").exists(), each["why"]
 
 
 def encoded(data: bytes) -> str:
@@ -123,13 +180,49 @@ def test_a_key_comes_from_the_environment_and_is_not_printed(monkeypatch: pytest
         key_of("env:OUR_KEY")
 
 
-@pytest.mark.parametrize("form", [b"", KEY[:31], KEY.hex()[:-2].encode(), b"z" * 64, base64.b64encode(KEY + b"1")])
-def test_what_is_no_key_is_refused(form: bytes, tmp_path: Path) -> None:
+def key_in(tmp_path: Path, form: bytes) -> Path:
     file = tmp_path / "key"
     file.touch(mode=0o600)
     file.write_bytes(form)
+    return file
+
+
+NO_KEYS = {
+    "nothing": b"",
+    "31 bytes": KEY[:31],
+    "62 digits": KEY.hex()[:-2].encode(),
+    "64 letters": b"z" * 64,
+    "33 bytes in Base64": base64.b64encode(KEY + b"1"),
+    "half a key in digits": KEY[:16].hex().encode(),
+    "half a key in 31 digits and a line's end": KEY[:16].hex()[:-1].encode() + b"\n",
+    "24 bytes in Base64": base64.b64encode(KEY[:24]),
+    "a password": b"correct horse battery staple 123",
+    "Base64 with bits that stand for nothing": base64.b64encode(KEY)[:-2] + b"9=",
+    "Base64 with one more sign of its end": base64.b64encode(KEY) + b"=",
+    "Base64 without its end": base64.b64encode(KEY)[:-1],
+    "digits with a blank": KEY.hex()[:32].encode() + b" " + KEY.hex()[32:].encode(),
+}
+
+
+@pytest.mark.parametrize("name", NO_KEYS)
+def test_what_is_no_key_is_refused(name: str, tmp_path: Path) -> None:
+    """Each form has one meaning, and each key in Base64 one form."""
+    with pytest.raises(ConfigError, match="is no key of 32 bytes") as refused:
+        key_of(str(key_in(tmp_path, NO_KEYS[name])))
+    assert "openssl rand" in refused.value.hint
+
+
+@pytest.mark.parametrize("form", [bytes(32), b"0" * 64, base64.b64encode(bytes(32))])
+def test_a_key_of_zeros_is_refused_in_each_form(form: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is all zeros"):
+        key_of(str(key_in(tmp_path, form)))
+
+
+@pytest.mark.parametrize("form", ["\u00e4" * 16, "\udcff" * 32])
+def test_a_variable_has_text_and_no_bytes(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUR_KEY", form)
     with pytest.raises(ConfigError, match="is no key of 32 bytes"):
-        key_of(str(file))
+        key_of("env:OUR_KEY")
 
 
 def test_a_key_in_the_project_or_that_others_can_read_is_refused(tmp_path: Path) -> None:

@@ -12,14 +12,13 @@ from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from tests.delivery_drivers.dart import program
-from tests.encryption_cases import KEY, KEY_ID, contents
+from tests.encryption_cases import KEY, KEY_ID, VECTORS, contents
 from tests.toolchain import trusted_dart
 from tests.toolchain.dart import dart
 from tests.toolchain.trusted_dart import Facts
 
 pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.flutter]
 
-VECTORS = Path(__file__).parent / "data" / "encryption" / "vectors.json"
 LARGE = 32 << 20
 
 
@@ -62,6 +61,7 @@ def test_an_encrypted_model_computes_what_the_readable_one_does(facts: Facts) ->
         ("no keys", f"is encrypted with the key {KEY_ID}: pass LoadOptions(keys: ...), which has it"),
         ("another key", f"was encrypted with another key than the app's {KEY_ID}, or was changed"),
         ("a short key", f"the key {KEY_ID} has 16 bytes, not 32"),
+        ("a key of zeros", f"the key {KEY_ID} is all zeros: nobody has set it"),
         ("no such key", f"the app has no key {KEY_ID} for "),
         ("changed", f"was encrypted with another key than the app's {KEY_ID}, or was changed"),
     ],

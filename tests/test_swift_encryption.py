@@ -53,12 +53,19 @@ def test_what_is_no_encrypted_file_is_no_model_either(facts: Facts, name: str) -
         ("no keys", f"is encrypted with the key {KEY_ID}: pass Options(keys:), which has it"),
         ("another key", f"was encrypted with another key than the app's {KEY_ID}, or was changed"),
         ("a short key", f"the key {KEY_ID} has 16 bytes, not 32"),
+        ("a key of zeros", f"the key {KEY_ID} is all zeros: nobody has set it"),
         ("no such key", f"the app has no key {KEY_ID} for "),
     ],
 )
 def test_a_key_that_is_missing_or_wrong_is_an_error_of_its_own(facts: Facts, name: str, words: str) -> None:
     assert facts[name]["found"] == "key"
     assert words in facts[name]["words"]
+
+
+def test_the_vectors_of_all_languages_are_opened_and_refused(facts: Facts) -> None:
+    found = facts["vectors"]
+    assert (found["opened"], found["refused"]) == facts["counts"]["found"]
+    assert found["wrong"] == []
 
 
 def test_a_pack_that_is_not_there_says_so(facts: Facts) -> None:

@@ -1,4 +1,4 @@
-"""The format of encrypted model files, version 1: AES-256-GCM over chunks. docs/encryption.md describes every byte."""
+"""The format of encrypted model files, version 2: AES-256-GCM over chunks. docs/encryption.md describes every byte."""
 
 import hashlib
 import hmac
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from packager.core.errors import ConfigError, ToolError
+from packager.core.errors import ToolError
 from packager.files.atomic import atomic_file
 
-MAGIC = b"MPCRYPT\x01"
+MAGIC = b"MPCRYPT\x02"
 """ASCII and the version"""
 FIXED = struct.Struct("<8sIQ32sB")
 """magic, bytes of a chunk, bytes of the file, SHA-256 of the file, bytes of the key's name"""
@@ -22,8 +22,8 @@ MIN_CHUNK_BYTES = 1 << 12
 MAX_CHUNK_BYTES = 1 << 24
 KEY_BYTES = 32
 TAG_BYTES = 16
-INFO = b"mobpack model file v1"
-"""what the key of a file is derived for (HKDF, RFC 5869)"""
+INFO = b"mobpack model file v2"
+"""what the key of a file is derived for, before the header (HKDF, RFC 5869)"""
 MAX_CHUNKS = 1 << 32
 AGAIN = "build or download the file again"
 
@@ -52,7 +52,7 @@ class Header:
 def seal(source: Path, target: Path, *, key: bytes, key_id: str, chunk_bytes: int = CHUNK_BYTES) -> Header:
     """Encrypts `source` into `target`. The same file and key give the same bytes.
 
-    Raises ToolError if `target` cannot be written, ValueError for a key of another length than 32 bytes.
+    Raises ToolError if `target` cannot be written, ValueError for a key that is none.
     """
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -61,7 +61,7 @@ def seal(source: Path, target: Path, *, key: bytes, key_id: str, chunk_bytes: in
         size_bytes = file.tell()
         header = Header(chunk_bytes=chunk_bytes, size_bytes=size_bytes, sha256=digest, key_id=key_id)
         encoded = header.encoded()
-        cipher = AESGCM(file_key(key, digest))
+        cipher = AESGCM(file_key(key, header))
         file.seek(0)
         with atomic_file(target) as out:
             out.write(encoded)
@@ -96,7 +96,7 @@ def open_sealed(source: Path, target: Path, *, key: bytes) -> Header:
 def _chunks(file: IO[bytes], header: Header, key: bytes) -> Iterator[bytes]:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    encoded, cipher = header.encoded(), AESGCM(file_key(key, header.sha256))
+    encoded, cipher = header.encoded(), AESGCM(file_key(key, header))
     left = header.size_bytes
     for index in range(header.chunks):
         size = min(left, header.chunk_bytes)
@@ -108,7 +108,7 @@ def read_header(file: IO[bytes], path: Path) -> Header:
     """The header of an encrypted file, which is then read up to its first chunk. Raises ToolError for another file."""
     fixed = file.read(FIXED.size)
     if len(fixed) < FIXED.size or not fixed.startswith(MAGIC):
-        raise ToolError(f"{path} is no encrypted model file of version 1", hint="name a file that mobpack encrypted")
+        raise ToolError(f"{path} is no encrypted model file of version 2", hint="name a file that mobpack encrypted")
     _, chunk_bytes, size_bytes, sha256, length = FIXED.unpack(fixed)
     key_id = file.read(length).decode("ascii", errors="replace")
     header = Header(chunk_bytes=chunk_bytes, size_bytes=size_bytes, sha256=sha256, key_id=key_id)
@@ -123,13 +123,23 @@ def read_header(file: IO[bytes], path: Path) -> Header:
     return header
 
 
-def file_key(key: bytes, sha256: bytes) -> bytes:
-    """The key of one file: HKDF-SHA256 of `key`, with the SHA-256 of the file as salt. Two files never share it: nonces
-    need only count chunks."""
+def file_key(key: bytes, header: Header) -> bytes:
+    """The key of one file: HKDF-SHA256 of `key`, with the SHA-256 of the file as salt, and INFO and the whole header as
+    info. Two files with different content, names of keys or chunks never share it: nonces need only count chunks.
+
+    Raises ValueError for a key that is none.
+    """
+    if problem := problem_of(key):
+        raise ValueError(f"the key {problem}")
+    extracted = hmac.digest(header.sha256, key, "sha256")
+    return hmac.digest(extracted, INFO + header.encoded() + b"\x01", "sha256")
+
+
+def problem_of(key: bytes) -> str:
+    """The reason why nothing is encrypted with `key`; empty for a key that may be used."""
     if len(key) != KEY_BYTES:
-        raise ValueError(f"a key has {KEY_BYTES} bytes, not {len(key)}")
-    extracted = hmac.digest(sha256, key, "sha256")
-    return hmac.digest(extracted, INFO + b"\x01", "sha256")
+        return f"has {len(key)} bytes, not {KEY_BYTES}"
+    return "" if any(key) else "is all zeros: nobody has set it"
 
 
 def nonce(index: int) -> bytes:
@@ -140,12 +150,3 @@ def nonce(index: int) -> bytes:
 def associated(header: bytes, index: int, chunks: int) -> bytes:
     """Bytes that a chunk vouches for beside its content: the header, its place, and whether it is the last."""
     return header + struct.pack(">IB", index, index == chunks - 1)
-
-
-def key_id_of(text: str) -> str:
-    """Raises ConfigError for a name that no key can have."""
-    if not KEY_ID.fullmatch(text):
-        raise ConfigError(
-            f"'{text}' cannot be the name of a key", hint="use up to 64 letters, digits, dots, _ and -: models-2026"
-        )
-    return text

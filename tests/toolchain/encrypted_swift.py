@@ -10,7 +10,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render import write_sources
 from packager.targets.ios import Ios
-from tests.encryption_cases import KEY, contents, write_changed
+from tests.encryption_cases import KEY, contents, write_changed, write_vectors
 from tests.toolchain.kept import linked
 from tests.toolchain.swift_app import HOME, App, build_in
 from tests.toolchain.swift_dependency import write_runtime
@@ -38,7 +38,8 @@ def answers(folder: Path) -> Facts:
     for resource in view.resources:
         shutil.copy(resource.file, folder / "by digest" / resource.sha256)
     (folder / "key").write_bytes(KEY)
-    words = [str(folder / name) for name in ("key", "changed", "by digest")]
+    counts = write_vectors(folder / "vectors")
+    words = [str(folder / name) for name in ("key", "changed", "by digest", "vectors")]
     done = alone.run(*words, scratch=folder / "scratch", mounts=(folder,))
     assert done.returncode == 0, done.output
-    return {each["case"]: each for each in objects(done.output)}
+    return {each["case"]: each for each in objects(done.output)} | {"counts": {"found": counts}}

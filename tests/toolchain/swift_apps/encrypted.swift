@@ -28,7 +28,31 @@ func tell(_ name: String, _ source: Source, _ keys: Keys?) {
     }
 }
 
+/// Opens the vectors of all languages; nil for one that is refused.
+func opened(_ sealed: URL) throws -> Data? {
+    let key = try Data(contentsOf: sealed.deletingPathExtension().appendingPathExtension("key"))
+    do {
+        let bytes = try Data(contentsOf: sealed) as NSData
+        return try SealedFile(bytes, sealed.path)?.opened(with: key) as Data?
+    } catch is ModelError {
+        return nil
+    }
+}
+
+func vectors(_ folder: URL) throws {
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    var (openedFiles, refused, wrong) = (0, 0, [String]())
+    for sealed in files where sealed.pathExtension == "sealed" {
+        let found = try opened(sealed)
+        let plain = try? Data(contentsOf: sealed.deletingPathExtension().appendingPathExtension("plain"))
+        if found == nil { refused += 1 } else { openedFiles += 1 }
+        if found != plain { wrong.append(sealed.lastPathComponent) }
+    }
+    show(["case": "vectors", "opened": openedFiles, "refused": refused, "wrong": wrong])
+}
+
 let words = CommandLine.arguments
+try vectors(URL(fileURLWithPath: words[4]))
 let key = try Data(contentsOf: URL(fileURLWithPath: words[1]))
 let files = URL(fileURLWithPath: words[2])
 let keys: Keys = { id in
@@ -37,7 +61,8 @@ let keys: Keys = { id in
 }
 tell("bundled", .bundled, keys)
 tell("no keys", .bundled, nil)
-tell("another key", .bundled, { _ in Data(count: 32) })
+tell("another key", .bundled, { _ in Data(repeating: 1, count: 32) })
+tell("a key of zeros", .bundled, { _ in Data(count: 32) })
 tell("a short key", .bundled, { _ in Data(count: 16) })
 tell("no such key", .bundled, { _ in throw NoKey() })
 tell("folder", .folder(URL(fileURLWithPath: words[3])), keys)

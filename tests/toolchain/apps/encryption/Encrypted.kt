@@ -1,6 +1,7 @@
 package apps
 
 import com.example.models.FailureEvent
+import com.example.models.ModelException
 import com.example.models.ModelKeys
 import com.example.models.ModelObserver
 import com.example.models.Options
@@ -10,6 +11,8 @@ import com.example.models.Source
 import device.InstalledApp
 import device.report
 import java.io.File
+import java.lang.reflect.InvocationTargetException
+import java.nio.ByteBuffer
 
 private const val KEY_ID = "models-1"
 
@@ -28,11 +31,37 @@ fun main(arguments: Array<String>) {
     tell("bundled again", app, keys)
     report("asked", asked.distinct().joinToString())
     tell("no keys", app, null)
-    tell("another key", app, { ByteArray(32) })
+    tell("another key", app, { ByteArray(32) { 1 } })
+    tell("a key of zeros", app, { ByteArray(32) })
     tell("a short key", app, { ByteArray(16) })
     tell("no such key", app, { throw NoSuchElementException("no key here") })
     tell("folder", app, keys, Source.folder(File(values.getValue("folder"))))
+    vectors(File(values.getValue("vectors")))
     for (file in files.listFiles().orEmpty().sortedBy(File::getName)) tell(file.name, app, keys, Source.file(file))
+}
+
+/** Opens the vectors, which are read by the library's own class of encrypted files. */
+private fun vectors(folder: File) {
+    val file = Class.forName("com.example.models.SealedFile")
+    val companion = file.getDeclaredField("Companion").apply { isAccessible = true }.get(null)
+    val of = companion.javaClass.getMethod("of", ByteBuffer::class.java, String::class.java).apply { isAccessible = true }
+    val open = file.getMethod("open", ByteArray::class.java).apply { isAccessible = true }
+    var opened = 0
+    var refused = 0
+    val wrong = mutableListOf<String>()
+    for (sealed in folder.listFiles().orEmpty().filter { it.extension == "sealed" }) {
+        val plain = File(folder, "${sealed.nameWithoutExtension}.plain").takeIf(File::exists)?.readBytes()
+        val key = File(folder, "${sealed.nameWithoutExtension}.key").readBytes()
+        val found = try {
+            of.invoke(companion, ByteBuffer.wrap(sealed.readBytes()), sealed.name)?.let { open.invoke(it, key) as ByteBuffer }
+        } catch (failure: InvocationTargetException) {
+            if (failure.cause is ModelException) null else throw failure
+        }
+        if (found == null) refused++ else opened++
+        if (found?.let { ByteArray(it.remaining()).also(it::get).toList() } != plain?.toList()) wrong += sealed.name
+    }
+    report("vectors", "opened $opened refused $refused")
+    report("wrong vectors", wrong.joinToString())
 }
 
 private fun tell(name: String, app: InstalledApp, keys: ModelKeys?, source: Source = Source.bundled) {

@@ -12,7 +12,7 @@ const int _keyBytes = 32;
 const int _fixedBytes = 53;
 const int _leastChunk = 1 << 12;
 const int _mostChunk = 1 << 24;
-final RegExp _name = RegExp(r'^[A-Za-z0-9._-]{1,64}$');
+final RegExp _name = RegExp(r'^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$');
 
 /// Reads encrypted files.
 final class Decryption implements ModelCipher {
@@ -24,7 +24,7 @@ final class Decryption implements ModelCipher {
 
   @override
   SealedFile? read(Uint8List start, int size, String name) {
-    ModelException wrong() => ModelException(ModelErrorCode.corrupted, '$name is no encrypted model of version 1');
+    ModelException wrong() => ModelException(ModelErrorCode.corrupted, '$name is no encrypted model of version 2');
     for (final (index, byte) in ascii.encode('MPCRYPT').indexed) {
       if (start.length <= index || start[index] != byte) return null;
     }
@@ -34,7 +34,7 @@ final class Decryption implements ModelCipher {
     final plainBytes = values.getUint64(12, Endian.little);
     final nameBytes = start[_fixedBytes - 1];
     final headerBytes = _fixedBytes + nameBytes;
-    final isRight = start[7] == 1 && chunkBytes >= _leastChunk && chunkBytes <= _mostChunk && plainBytes >= 0;
+    final isRight = start[7] == 2 && chunkBytes >= _leastChunk && chunkBytes <= _mostChunk && plainBytes >= 0;
     if (!isRight || plainBytes > size || nameBytes < 1 || headerBytes > start.length) throw wrong();
     final keyId = latin1.decode(Uint8List.sublistView(start, _fixedBytes, headerBytes));
     final chunks = plainBytes == 0 ? 1 : (plainBytes + chunkBytes - 1) ~/ chunkBytes;
@@ -67,6 +67,9 @@ final class _Sealed implements SealedFile {
     if (key.length != _keyBytes) {
       throw ModelException(ModelErrorCode.key, 'the key $keyId has ${key.length} bytes, not $_keyBytes');
     }
+    if (key.every((byte) => byte == 0)) {
+      throw ModelException(ModelErrorCode.key, 'the key $keyId is all zeros: nobody has set it');
+    }
     final cipher = AesGcm(_keyOfFile(key));
     final associated = Uint8List(_header.length + 5)..setAll(0, _header);
     final nonce = Uint8List(12);
@@ -91,10 +94,10 @@ final class _Sealed implements SealedFile {
     }
   }
 
-  /// HKDF with SHA-256 (RFC 5869): a key for this file alone.
+  /// HKDF with SHA-256 (RFC 5869): a key for this file and header alone.
   Uint8List _keyOfFile(Uint8List key) {
     final salt = Uint8List.sublistView(_header, 20, 52);
-    return _mac(_mac(salt, key), Uint8List.fromList([...ascii.encode('mobpack model file v1'), 1]));
+    return _mac(_mac(salt, key), Uint8List.fromList([...ascii.encode('mobpack model file v2'), ..._header, 1]));
   }
 }
 

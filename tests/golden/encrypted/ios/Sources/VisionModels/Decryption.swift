@@ -19,26 +19,20 @@ extension ModelOpener {
             let reason = "\(file.path) is encrypted with the key \(file.keyID): pass Options(keys:), which has it"
             throw ModelError.key(id: file.keyID, reason: reason)
         }
-        let key: Data
         do {
-            key = try keys(file.keyID)
+            return try keys(file.keyID)
         } catch {
             let reason = "the app has no key \(file.keyID) for \(file.path): \(error)"
             throw ModelError.key(id: file.keyID, reason: reason)
         }
-        guard key.count == SealedFile.keyBytes else {
-            let reason = "the key \(file.keyID) has \(key.count) bytes, not \(SealedFile.keyBytes)"
-            throw ModelError.key(id: file.keyID, reason: reason)
-        }
-        return key
     }
 }
 
 /// An encrypted file, as mobpack's docs/encryption.md describes it.
 struct SealedFile {
-    static let keyBytes = 32
+    private static let keyBytes = 32
     private static let magic = Data("MPCRYPT".utf8)
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     private static let fixedBytes = 53
     private static let digestBytes = 32
     private static let tagBytes = 16
@@ -70,7 +64,14 @@ struct SealedFile {
         salt = Data(content[20..<52])
         header = Data(content[..<end])
         keyID = String(decoding: content[SealedFile.fixedBytes..<end], as: UTF8.self)
-        guard content.count == end + self.size + chunks * SealedFile.tagBytes else { throw SealedFile.damaged(path) }
+        let isWhole = content.count == end + self.size + chunks * SealedFile.tagBytes
+        guard isWhole, SealedFile.isName(keyID) else { throw SealedFile.damaged(path) }
+    }
+
+    private static func isName(_ id: String) -> Bool {
+        func isPlain(_ character: Character) -> Bool { character.isASCII && (character.isLetter || character.isNumber) }
+        guard let first = id.first, isPlain(first), id.utf8.count <= 64 else { return false }
+        return id.allSatisfy { isPlain($0) || "._-".contains($0) }
     }
 
     private var chunks: Int { max(1, (size + chunkBytes - 1) / chunkBytes) }
@@ -85,9 +86,16 @@ struct SealedFile {
 
     /// The file as it was.
     func opened(with key: Data) throws -> NSData {
+        guard key.count == SealedFile.keyBytes else {
+            let reason = "the key \(keyID) has \(key.count) bytes, not \(SealedFile.keyBytes)"
+            throw ModelError.key(id: keyID, reason: reason)
+        }
+        guard key.contains(where: { $0 != 0 }) else {
+            throw ModelError.key(id: keyID, reason: "the key \(keyID) is all zeros: nobody has set it")
+        }
         #if canImport(CryptoKit)
         let derived = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: key), salt: salt, info: Data("mobpack model file v1".utf8),
+            inputKeyMaterial: SymmetricKey(data: key), salt: salt, info: Data("mobpack model file v2".utf8) + header,
             outputByteCount: SealedFile.keyBytes)
         guard let opened = NSMutableData(capacity: size) else { throw ModelError.noSpace(path: path) }
         for index in 0..<chunks {

@@ -35,15 +35,11 @@ private class Decrypted(private val files: Files, private val keys: ModelKeys?) 
         val given = keys ?: throw ModelKeyException(
             "${asset.path} is encrypted with the key ${file.keyId}: pass Options(keys = ...), which has it",
         )
-        val key = try {
+        return try {
             given.key(file.keyId)
         } catch (failure: Exception) {
             throw ModelKeyException("the app has no key ${file.keyId} for ${asset.path}: ${failure.message}", failure)
         }
-        if (key.size != SealedFile.KEY_BYTES) {
-            throw ModelKeyException("the key ${file.keyId} has ${key.size} bytes, not ${SealedFile.KEY_BYTES}")
-        }
-        return key
     }
 }
 
@@ -57,8 +53,10 @@ private class SealedFile(
     private val salt: ByteArray,
     val keyId: String,
 ) {
-    /** The file as it was. Throws ModelKeyException for another key. */
+    /** The file as it was. Throws ModelKeyException for another key, and for bytes that are none. */
     fun open(key: ByteArray): ByteBuffer {
+        if (key.size != KEY_BYTES) throw ModelKeyException("the key $keyId has ${key.size} bytes, not $KEY_BYTES")
+        if (key.all { it == 0.toByte() }) throw ModelKeyException("the key $keyId is all zeros: nobody has set it")
         val derived = SecretKeySpec(derived(key), "AES")
         val opened = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder())
         val cipher = Cipher.getInstance("AES/GCM/NoPadding")
@@ -84,8 +82,8 @@ private class SealedFile(
         return opened
     }
 
-    /** HKDF with SHA-256 (RFC 5869): a key for this file alone. */
-    private fun derived(key: ByteArray): ByteArray = mac(mac(salt, key), INFO.encodeToByteArray() + 1)
+    /** HKDF with SHA-256 (RFC 5869): a key for this file and header alone. */
+    private fun derived(key: ByteArray): ByteArray = mac(mac(salt, key), INFO.encodeToByteArray() + header + 1)
 
     private fun mac(key: ByteArray, message: ByteArray): ByteArray = with(Mac.getInstance("HmacSHA256")) {
         init(SecretKeySpec(key, "HmacSHA256"))
@@ -93,15 +91,16 @@ private class SealedFile(
     }
 
     companion object {
-        const val KEY_BYTES = 32
+        private const val KEY_BYTES = 32
         private const val TAG_BYTES = 16
         private const val NONCE_BYTES = 12
         private const val DIGEST_BYTES = 32
-        private const val INFO = "mobpack model file v1"
+        private const val INFO = "mobpack model file v2"
         private const val FIXED_BYTES = 53
         private const val MAGIC = "MPCRYPT"
-        private const val VERSION = 1
+        private const val VERSION = 2
         private val CHUNK_BYTES = (1 shl 12)..(1 shl 24)
+        private val KEY_ID = Regex("[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
         /** Null for a file that is not encrypted. Throws ModelCorruptedException for one that is cut, or from elsewhere. */
         fun of(bytes: ByteBuffer, path: String): SealedFile? {
@@ -114,10 +113,10 @@ private class SealedFile(
             val salt = ByteArray(DIGEST_BYTES).also { rest.get(it) }
             val length = rest.get().toInt()
             val isRight = chunkBytes in CHUNK_BYTES && size in 0..Int.MAX_VALUE && length in 1..rest.remaining()
-            if (version != VERSION || !isRight) {
+            val keyId = if (isRight) text(rest, length) else ""
+            if (version != VERSION || !KEY_ID.matches(keyId)) {
                 throw ModelCorruptedException("$path is no encrypted model of version $VERSION")
             }
-            val keyId = text(rest, length)
             val header = ByteArray(rest.position())
             val chunks = maxOf(1, (size + chunkBytes - 1) / chunkBytes)
             if (rest.remaining().toLong() != size + chunks * TAG_BYTES) {
