@@ -136,7 +136,8 @@ def installed(environment: Path, packages: Sequence[str]) -> Path:
     whole = environment / "whole.txt"
     if not whole.exists():
         venv.create(environment, clear=True, with_pip=True)
-        pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", *packages]
+        python = environment / "bin" / "python"
+        pip = [python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *packages]
         done = subprocess.run([str(part) for part in pip], capture_output=True, text=True, check=False)
         if done.returncode:
             shutil.rmtree(environment)

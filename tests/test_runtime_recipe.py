@@ -15,7 +15,7 @@ from packager.cli.runtime import runtime
 from packager.core.errors import ConfigError, ToolError
 from packager.environments import web
 from packager.files.installed import templates_folder
-from packager.render import environment
+from packager.render import environment, render
 from packager.runtimes import recipe as recipes
 from packager.runtimes.recipe import recipe
 
@@ -132,7 +132,7 @@ def test_scripts_are_shell_and_name_the_version_and_the_key(target: str, tmp_pat
 
     assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
     assert f"name=onnxruntime-{version}\n" in made["build.sh"]
-    assert f"--branch v{version.partition('-')[0]} " in made["build.sh"]
+    assert f"# The commit of version {version.partition('-')[0]}." in made["build.sh"]
     assert version in made["README.md"]
 
 
@@ -157,6 +157,46 @@ def test_a_flag_that_onnxruntime_does_not_know_ends_the_build_at_once(target: st
     refused = checked([flag for flag in flags if flag != "--skip_tests"])
     assert refused.returncode == 1
     assert refused.stderr.strip() == "ONNX Runtime's build.py does not know --skip_tests"
+
+
+@pytest.mark.parametrize("target", ["android", "ios", "web"])
+def test_a_recipe_names_commits_digests_and_hashes_and_no_tag(target: str) -> None:
+    made = texts(target)
+    assert re.search(r"^commit=[0-9a-f]{40}$", made["build.sh"], re.MULTILINE)
+    assert "--branch" not in made["build.sh"]
+    installs = re.findall(r"pip install (?:\\\n|.)*", made["build.sh"] + made.get("Dockerfile", ""))
+    assert [("--require-hashes" in each, "--only-binary :all:" in each) for each in installs] == [(True, True)]
+    images = re.findall(r"^FROM (?:--platform=\S+ )?(\S+)", made.get("Dockerfile", ""), re.MULTILINE)
+    assert all(image == "scratch" or re.fullmatch(r"[a-z0-9:.]+@sha256:[0-9a-f]{64}", image) for image in images)
+    assert bool(images) == (target == "android")
+
+
+def committed(repository: Path, text: str) -> str:
+    """The commit of a file with `text`, for which the tag v1 stands."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(repository)]
+    (repository / "build.py").write_text(text, encoding="utf-8")
+    for command in (["add", "."], ["commit", "-qm", text], ["tag", "-f", "v1"]):
+        subprocess.run([*git, *command], check=True, capture_output=True)
+    return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.programs
+def test_a_repository_whose_tag_stands_for_another_commit_is_not_built(tmp_path: Path) -> None:
+    repository = tmp_path / "onnxruntime"
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    ours, others = committed(repository, "ours"), committed(repository, "another's")
+
+    def fetched(commit: str, folder: Path) -> int:
+        view = recipes.BuildView(repository=str(repository), version="1", commit=commit, name="n")
+        folder.mkdir(exist_ok=True)
+        script = "set -eu\n" + render("runtime/_source.sh.j2", view)
+        return subprocess.run(["sh", "-c", script], cwd=folder, check=False, capture_output=True).returncode
+
+    assert [fetched(ours, tmp_path / "first"), fetched(ours, tmp_path / "first")] == [0, 0], "again, nothing is fetched"
+    assert (tmp_path / "first/source/build.py").read_text(encoding="utf-8") == "ours", "an older commit than the tag's"
+    assert fetched("0" * 40, tmp_path / "second") != 0
+    assert fetched(others, tmp_path / "first") == 0
+    assert (tmp_path / "first/source/build.py").read_text(encoding="utf-8") == "another's"
 
 
 def test_python_packages_are_taken_by_their_hash() -> None:
@@ -250,6 +290,8 @@ def test_the_command_says_when_it_cannot_write(tmp_path: Path) -> None:
 )
 def test_a_template_uses_exactly_the_fields_of_its_view(template: str, view: type) -> None:
     source = (templates_folder() / template).read_text(encoding="utf-8")
+    for part in re.findall(r'include "(.+?)"', source):
+        source += (templates_folder() / part).read_text(encoding="utf-8")
     bare = Environment()
     bare.filters = environment().filters
     assert meta.find_undeclared_variables(bare.parse(source)) == {field.name for field in fields(view)}

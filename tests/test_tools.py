@@ -4,7 +4,10 @@ import hashlib
 import os
 import re
 import sys
+import tarfile
 import time
+import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +121,68 @@ def test_python_packages_are_fetched_with_this_pythons_pip_alone(
     registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(downloads.pins()["files"], "thing", {**PINNED, "client": "pip", "package": "thing==1.0.0"})
-    script(registry, "python", f'echo "$@" > {registry}/calls.txt\nprintf "{CONTENT.decode()}" > "$9/thing.whl"')
-    assert downloads.fetch("thing").read_bytes() == CONTENT
-    assert re.fullmatch(
-        r"-P -m pip download --quiet --no-deps --ignore-requires-python --dest \S+ thing==1\.0\.0", calls(registry)[0]
+    script(
+        registry,
+        "python",
+        f"""
+        echo "$@" > {registry}/calls.txt
+        cat "${{14}}" >> {registry}/calls.txt
+        printf "{CONTENT.decode()}" > "${{12}}/thing.whl" """,
     )
+    assert downloads.fetch("thing").read_bytes() == CONTENT
+    command, requirement = calls(registry)
+    assert re.fullmatch(
+        r"-P -m pip download --quiet --no-deps --ignore-requires-python --require-hashes --only-binary :all: "
+        r"--dest \S+ --requirement \S+",
+        command,
+    )
+    assert requirement == f"thing==1.0.0 --hash=sha256:{PINNED['sha256']}"
+
+
+def source_package(mirror: Path, witness: Path) -> bytes:
+    """A package `thing` 1.0.0 that is published as sources alone; its own build backend writes the file `witness`."""
+    backend = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    texts = {
+        "pyproject.toml": f"{backend}[project]\nname = 'thing'\nversion = '1.0.0'\n",
+        "backend.py": f"open({str(witness)!r}, 'w').close()\n",
+        "PKG-INFO": "Metadata-Version: 2.1\nName: thing\nVersion: 1.0.0\n",
+    }
+    with tarfile.open(mirror / "thing-1.0.0.tar.gz", "w:gz") as archive:
+        for name, text in texts.items():
+            member = tarfile.TarInfo(f"thing-1.0.0/{name}")
+            member.size = len(text)
+            archive.addfile(member, BytesIO(text.encode()))
+    return (mirror / "thing-1.0.0.tar.gz").read_bytes()
+
+
+def wheel(mirror: Path) -> None:
+    with zipfile.ZipFile(mirror / "thing-1.0.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("thing-1.0.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1.0.0\n")
+        archive.writestr("thing-1.0.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("thing-1.0.0.dist-info/RECORD", "")
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("is_pinned", [False, True], ids=["other bytes", "the pinned bytes"])
+def test_no_code_of_a_source_package_runs_on_a_mirror(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_pinned: bool
+) -> None:
+    witness = tmp_path / "ran"
+    content = source_package(tmp_path, witness)
+    pinned = {**PINNED, "client": "pip", "package": "thing==1.0.0"}
+    pinned |= {"sha256": hashlib.sha256(content).hexdigest()} if is_pinned else {}
+    monkeypatch.setitem(downloads.pins()["files"], "thing", pinned)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ToolError, match=r"^cannot fetch thing==1\.0\.0: "):
+        downloads.fetch("thing")
+    assert not witness.exists(), "the mirror's code has run"
+
+    wheel(tmp_path)
+    with pytest.raises(ToolError, match=r"^thing==1\.0\.0 is not the pinned file: sha256 [0-9a-f]{64}, expected "):
+        downloads.fetch("thing")
+    assert not witness.exists(), "the mirror's code has run"
 
 
 def test_npm_is_found_beside_python_then_on_path(

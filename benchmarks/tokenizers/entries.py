@@ -40,6 +40,8 @@ class Entry:
     licence: str
     """as the package's metadata says it"""
     format: str
+    sources_sha256: str = ""
+    """as in the zoo's entries"""
     inside: str = ""
     """path inside `file`, if that is an archive"""
     pattern: Literal["", "CL100K", "QWEN"] = ""
@@ -65,6 +67,7 @@ def file(entry: Entry, folder: Path) -> Path:
         file=entry.file,
         sha256=entry.sha256,
         licence=entry.licence,
+        sources_sha256=entry.sources_sha256,
     )
     path = packages.model_file(packaged, (), folder)
     if not entry.inside:
@@ -80,7 +83,7 @@ def texts(folder: Path) -> Path:
     path = packages.place(TEXTS, TEXTS.file, folder)
     if not packages.is_there(TEXTS, folder):
         path.parent.mkdir(parents=True, exist_ok=True)
-        packages.download(TEXTS.client, TEXTS.package, path.parent)
+        packages.download(TEXTS, path.parent)
         if not packages.is_there(TEXTS, folder):
             path.unlink(missing_ok=True)
             raise packages.PackageError(f"{TEXTS.package} has other bytes than its sha256 says")

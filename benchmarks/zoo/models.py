@@ -23,6 +23,8 @@ class Entry:
     sha256: str
     licence: str
     """as the package's metadata says it"""
+    sources_sha256: str = ""
+    """sha256 of the package, if the client is `sdist`: pip runs code of it"""
     data: Mapping[str, str] = field(default_factory=dict)
     """external data beside it: path inside the package -> sha256"""
     refusal: str = ""

@@ -33,7 +33,7 @@ def model_file(entry: Entry, others: Sequence[Entry], folder: Path) -> Path:
     """
     if not is_there(entry, folder):
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            package = download(entry.client, entry.package, Path(scratch))
+            package = download(entry, Path(scratch))
             for each in {entry.name: entry, **{other.name: other for other in others}}.values():
                 if each.package == entry.package and not is_there(each, folder):
                     unpack(package, each, folder)
@@ -50,19 +50,28 @@ def is_there(entry: Entry, folder: Path) -> bool:
     return all(path.is_file() and sha256_of(path) == sha256 for path, sha256 in places.items())
 
 
-def download(client: str, package: str, folder: Path) -> Path:
-    """The package's file in `folder`."""
-    if client == "npm":
-        command = [downloads.npm(), "pack", package, "--pack-destination", str(folder), *downloads.NPM_OPTIONS]
-    else:
-        command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--no-binary=:all:"] if client == "sdist" else []
-        command += ["--dest", str(folder), package]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, cwd=folder)
+def download(entry: Entry, folder: Path) -> Path:
+    """The package's file in `folder`. Nothing of it runs, but for the setup of sources, whose hash pip compares first."""
+    with tempfile.TemporaryDirectory() as scratch:
+        if entry.client == "npm":
+            command = [downloads.npm(), "pack", entry.package, "--pack-destination", str(folder)]
+            command += downloads.NPM_OPTIONS
+        else:
+            command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
+            command += _required(entry, Path(scratch, "requirements.txt"))
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, cwd=folder)
     files = [path for path in folder.iterdir() if path.is_file()]
     if done.returncode or len(files) != 1:
-        raise PackageError(f"cannot fetch {package}: {commands.last_lines(done.stderr or done.stdout)}")
+        raise PackageError(f"cannot fetch {entry.package}: {commands.last_lines(done.stderr or done.stdout)}")
     return files[0]
+
+
+def _required(entry: Entry, requirements: Path) -> list[str]:
+    """Options of pip for a package."""
+    if entry.client == "pip":
+        return [*downloads.WHEELS_ALONE, entry.package]
+    requirements.write_text(f"{entry.package} --hash=sha256:{entry.sources_sha256}\n", encoding="utf-8")
+    return ["--no-binary", ":all:", "--require-hashes", "--requirement", str(requirements)]
 
 
 def unpack(package: Path, entry: Entry, folder: Path) -> None:

@@ -126,7 +126,7 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
     Raises ToolError; a wrong hash is not tried again.
     """
     command = [*python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    command += ["--no-compile", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    command += ["--no-compile", "--require-hashes", "--no-deps", *downloads.WHEELS_ALONE]
     command += ["--target", str(folder), "-r", str(lock)]
     for attempt in range(1, INSTALL_ATTEMPTS + 1):
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -134,7 +134,7 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
         output = done.stdout + done.stderr
         if done.returncode == 0:
             return
-        if "DO NOT MATCH THE HASHES" in output:
+        if downloads.OTHER_HASH in output:
             raise ToolError(
                 f"a package does not match the hash in {lock.name}:\n{commands.last_lines(output)}",
                 hint="do not use the package: the registry serves a different file",

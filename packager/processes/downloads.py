@@ -20,6 +20,10 @@ from packager.processes.children import python
 from packager.processes.commands import last_lines, refuse_full_disk
 
 FETCH_ATTEMPTS = 3
+WHEELS_ALONE = ("--only-binary", ":all:")
+"""Options of pip that keep it from running a package's own code, which a source package has in its build."""
+OTHER_HASH = "DO NOT MATCH THE HASHES"
+"""What pip prints about a file with another hash than a requirement's."""
 NPM_OPTIONS = ("--ignore-scripts", "--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000")
 """npm waits 10 s and more before each retry, silently: minutes without a network."""
 
@@ -68,45 +72,52 @@ def fetch(name: str) -> Path:
         downloaded = _download(wanted, Path(scratch))
         found = sha256_of(downloaded)
         if found != wanted.sha256:
-            raise ToolError(
-                f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
-                hint="the registry serves other bytes than those pinned in pins.toml; do not use them",
-            )
+            raise _other_bytes(wanted, found)
         host.replace(downloaded, target)
     return target
 
 
-def _download(wanted: Pin, folder: Path) -> Path:
+def _other_bytes(wanted: Pin, found: str) -> ToolError:
+    return ToolError(
+        f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
+        hint="the registry serves other bytes than those pinned in pins.toml; do not use them",
+    )
+
+
+def _download(wanted: Pin, scratch: Path) -> Path:
+    """The file in `scratch`, as its client fetched it. No client runs code of a package before its hash is known."""
+    folder = scratch / "downloaded"
+    folder.mkdir()
     if wanted.client == "npm":
         command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), *NPM_OPTIONS]
     elif wanted.client == "apt":
         command = _apt_download(wanted, folder)
     else:
-        command = [
-            *python(),
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--ignore-requires-python",
-            "--dest",
-            str(folder),
-            *(["--only-binary", ":all:", "--platform", wanted.platform] if wanted.platform else []),
-            *(["--python-version", wanted.python] if wanted.python else []),
-            wanted.package,
-        ]
+        command = _pip_download(wanted, folder, scratch / "requirements.txt")
     for attempt in range(1, FETCH_ATTEMPTS + 1):
         done = children.run(command)
         files = [path for path in folder.iterdir() if path.is_file()]
         if done.returncode == 0 and len(files) == 1:
             return files[0]
+        if OTHER_HASH in done.stderr:
+            got = re.search(r"Got\s+([0-9a-f]{64})", done.stderr)
+            raise _other_bytes(wanted, got[1] if got else "unknown")
         time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
     refuse_full_disk(done.stderr, folder)
     raise ToolError(
         f"cannot fetch {wanted.package}: {last_lines(without_retries(done.stderr or done.stdout))}",
         hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...",
     )
+
+
+def _pip_download(wanted: Pin, folder: Path, requirements: Path) -> list[str]:
+    """A command that downloads a wheel of the pinned hash to `folder`, and runs nothing of it."""
+    requirements.write_text(f"{wanted.package} --hash=sha256:{wanted.sha256}\n", encoding="utf-8", newline="\n")
+    command = [*python(), "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
+    command += ["--require-hashes", *WHEELS_ALONE, "--dest", str(folder)]
+    command += ["--platform", wanted.platform] if wanted.platform else []
+    command += ["--python-version", wanted.python] if wanted.python else []
+    return [*command, "--requirement", str(requirements)]
 
 
 def _apt_download(wanted: Pin, folder: Path) -> list[str]:

@@ -80,6 +80,8 @@ class BuildView:
     repository: str
     version: str
     """version of ONNX Runtime"""
+    commit: str
+    """the commit of that version"""
     name: str
     """name of the output files, without suffixes"""
 
@@ -90,6 +92,7 @@ class ReadmeView:
 
     name: str
     version: str
+    commit: str
     key: str
     contents: tuple[str, ...]
     """contents of the runtime, one line each"""
@@ -224,8 +227,10 @@ def _add_parameters(settings: dict[str, Any], parameters: Sequence[str]) -> None
 
 def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[str, ...]) -> dict[str, str]:
     made_with = _made_with()
-    build = BuildView(repository=made_with["onnxruntime"]["repository"], version=version, name=name)
-    readme = ReadmeView(name=name, version=version, key=key, contents=contents)
+    source = made_with["onnxruntime"]
+    commit = source["commits"][version]
+    build = BuildView(repository=source["repository"], version=version, commit=commit, name=name)
+    readme = ReadmeView(name=name, version=version, commit=commit, key=key, contents=contents)
     wanted = {name: made_with["python"][name] for name in PYTHON[target]}
     packages = tuple(
         PythonPackage(name=each, version=pin["version"], sha256=tuple(pin["sha256"])) for each, pin in wanted.items()
