@@ -269,7 +269,7 @@ NESTED = (
 )
 
 
-INCLUDED = (".swift.j2", ".html.j2", ".md.j2")
+INCLUDED = (".swift.j2", ".html.j2", ".md.j2", ".sh.j2")
 
 
 def variables(template: str) -> set[str]:
@@ -308,6 +308,7 @@ def test_every_template_has_a_view() -> None:
         "android/_files.kt.j2",
         "android/_application.xml.j2",
         "ios/_dependency.swift.j2",
+        "runtime/_source.sh.j2",
     }
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 

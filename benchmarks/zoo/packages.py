@@ -51,7 +51,7 @@ def is_there(entry: Entry, folder: Path) -> bool:
 
 
 def download(entry: Entry, folder: Path) -> Path:
-    """The package's file in `folder`. Nothing of it runs, but for the setup of sources, whose hash pip compares first."""
+    """The package's file in `folder`. Of sources the setup runs, once pip has compared their hash."""
     with tempfile.TemporaryDirectory() as scratch:
         if entry.client == "npm":
             command = [downloads.npm(), "pack", entry.package, "--pack-destination", str(folder)]

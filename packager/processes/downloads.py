@@ -23,7 +23,7 @@ FETCH_ATTEMPTS = 3
 WHEELS_ALONE = ("--only-binary", ":all:")
 """Options of pip that keep it from running a package's own code, which a source package has in its build."""
 OTHER_HASH = "DO NOT MATCH THE HASHES"
-"""What pip prints about a file with another hash than a requirement's."""
+"""pip's words about a file with another hash than its requirement has."""
 NPM_OPTIONS = ("--ignore-scripts", "--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000")
 """npm waits 10 s and more before each retry, silently: minutes without a network."""
 

@@ -122,7 +122,7 @@ def recipe(
     _add_parameters(settings, [*common, *([] if target == "web" else ["--no_telemetry"]), *flags])
     config = operator_config(operators)
     version = _onnxruntime_version(target)
-    key = key_of([target, version, config, settings, _made_with()])
+    key = key_of([target, version, _commit(version), config, settings, _made_with()])
     name = f"{version}-{key[:KEY_LETTERS]}"
     contents = (
         f"operators: {len({operator for each in operators for operator in each})}",
@@ -227,9 +227,9 @@ def _add_parameters(settings: dict[str, Any], parameters: Sequence[str]) -> None
 
 def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[str, ...]) -> dict[str, str]:
     made_with = _made_with()
-    source = made_with["onnxruntime"]
-    commit = source["commits"][version]
-    build = BuildView(repository=source["repository"], version=version, commit=commit, name=name)
+    commit = _commit(version)
+    repository = made_with["onnxruntime"]["repository"]
+    build = BuildView(repository=repository, version=version, commit=commit, name=name)
     readme = ReadmeView(name=name, version=version, commit=commit, key=key, contents=contents)
     wanted = {name: made_with["python"][name] for name in PYTHON[target]}
     packages = tuple(
@@ -257,6 +257,10 @@ def _onnxruntime_version(target: str) -> str:
     """`1.2.3` of `group:artifact:1.2.3` or `pod 1.2.3`."""
     pins = downloads.pins()[target]
     return re.split("[: ]", pins["onnxruntime"])[-1] if "onnxruntime" in pins else str(pins["version"])
+
+
+def _commit(version: str) -> str:
+    return str(downloads.pins()["onnxruntime-commits"][version])
 
 
 @cache
