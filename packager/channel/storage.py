@@ -133,7 +133,6 @@ class Folder:
     def upload(self, name: str, path: Path) -> None:
         with self._locked(name), atomic_file(self.root / name) as file, user_files.opened(path) as source:
             shutil.copyfileobj(source, file)
-            self._sync(file)
 
     def listed(self, folder: str) -> list[Stored]:
         with self._failing(folder):
@@ -153,12 +152,6 @@ class Folder:
     def _write(self, name: str, content: bytes) -> None:
         with atomic_file(self.root / name) as file:
             file.write(content)
-            self._sync(file)
-
-    def _sync(self, file: IO[bytes]) -> None:
-        """A file is on the disk before its name is: a document never outlives the blobs that it names."""
-        file.flush()
-        os.fsync(file.fileno())
 
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:

@@ -38,7 +38,7 @@ class CompiledTemplates(BytecodeCache):
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         code = marshal.dumps(bucket.code)
-        with suppress(ToolError), atomic_file(_file(bucket)) as file:
+        with suppress(ToolError), atomic_file(_file(bucket), is_synced=False) as file:
             file.write(self._digest(bucket, code) + code)
 
     def _digest(self, bucket: Bucket, code: bytes) -> bytes:

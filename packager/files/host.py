@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from packager.core.errors import ToolError
 
@@ -67,6 +68,11 @@ if sys.platform == "win32":
             else:
                 return
 
+    def replace_open(file: IO[bytes], path: Path, target: Path) -> None:
+        """Gives the open file at `path` the name `target`: Windows renames closed ones alone."""
+        file.close()
+        replace(path, target)
+
 else:
     import fcntl
 
@@ -94,6 +100,18 @@ else:
 
     def _when_closed(rename: Callable[[Path], object], target: Path) -> None:
         rename(target)
+
+    def replace_open(file: IO[bytes], path: Path, target: Path) -> None:
+        """Gives the open file at `path` the name `target`; it stays open, and locked."""
+        path.replace(target)
+
+
+def is_at(path: Path, descriptor: int) -> bool:
+    """Whether an open file is still the one at `path`."""
+    try:
+        return os.path.samestat(path.stat(follow_symlinks=False), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def rename(source: Path, target: Path) -> None:

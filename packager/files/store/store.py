@@ -112,7 +112,7 @@ class Store:
         while True:
             with place.open("a") as file:
                 host.lock(file.fileno())
-                if not _is_at(place, file.fileno()):
+                if not host.is_at(place, file.fileno()):
                     continue  # its last holder has removed it
                 try:
                     yield
@@ -300,14 +300,6 @@ class Store:
             f"cannot write to the cache {self.root}: {error.strerror}{where}",
             hint="free some space, or set XDG_CACHE_HOME to a folder you can write to",
         )
-
-
-def _is_at(place: Path, descriptor: int) -> bool:
-    """Whether an open file is still the one at `place`."""
-    try:
-        return os.path.samestat(place.stat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
 
 
 def _words(entry: Path) -> str:
