@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.abuse import builds, children, hostile, mirrors, sealed
+from benchmarks.abuse import builds, caches, children, hostile, mirrors, sealed
 from benchmarks.abuse.command import Place, load_modules, new_cache
 from benchmarks.abuse.fuzzing import fuzz
 from benchmarks.abuse.result import Result, table
@@ -38,6 +38,7 @@ def attack(plan: Plan, seed: int, folder: Path, kept: Path) -> Iterator[Result]:
     place = Place(folder=folder / "files", cache=new_cache(folder / "cache"))
     place.folder.mkdir()
     yield from hostile.attack(place)
+    yield from caches.attack(place)
     yield from children.attack(place)
     yield from sealed.attack(place, plan.inspected, seed)
     yield from mirrors.attack(place)
