@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from packager.core.values import Package
 from packager.files.hashes import sha256_of
@@ -81,6 +82,7 @@ def certificate(
         .not_valid_after(now + timedelta(days=days[1]))
         .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         .add_extension(_usage(may_sign=may_sign), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CODE_SIGNING]), critical=False)
         .sign(of.key, SHA256())
     )
     path.write_bytes(built.public_bytes(Encoding.PEM))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from packager.cli.cache import Size
-from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.options import MODEL, json_option, print_json, subject_option
 
 if TYPE_CHECKING:
     from packager.channel.document import Document
@@ -24,10 +24,20 @@ from_option = click.option("--from", "url", required=True, metavar="URL", help="
 channel_option = click.option("--channel", "name", default="stable", show_default=True, help="Name of the channel.")
 key_option = click.option("--key", required=True, metavar="FILE|URI", help="Private key, as for mobpack sign.")
 trusted_option = click.option(
-    "--trusted", type=PEM, multiple=True, metavar="FILE", help="Public key that has signed until now. Repeatable."
+    "--trusted",
+    type=PEM,
+    multiple=True,
+    metavar="FILE",
+    help="Public key or certificate that has signed until now. Repeatable.",
 )
 public_option = click.option(
-    "--key", "keys", type=PEM, multiple=True, required=True, metavar="FILE", help="Trusted public key. Repeatable."
+    "--key",
+    "keys",
+    type=PEM,
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="Trusted public key, or certificate. Repeatable.",
 )
 days_option = click.option(
     "--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="Devices accept the document so long."
@@ -60,6 +70,7 @@ def channel() -> None:
 @channel_option
 @key_option
 @trusted_option
+@subject_option
 @model_option
 @click.option("--percent", type=percent_type, default=100, show_default=True, help="Share of the devices that get it.")
 @click.option("--wifi", is_flag=True, help="Download on networks without a data limit only.")
@@ -80,6 +91,7 @@ def publish(
     name: str,
     key: str,
     trusted: tuple[Path, ...],
+    subject: str | None,
     models: tuple[str, ...],
     percent: int,
     wifi: bool,
@@ -112,7 +124,7 @@ def publish(
         is_new_contract=new_contract,
     )
     limits = publishing.Limits(keep=keep, deltas=deltas)
-    place, signing = _signed_place(url, name, key, trusted, days=days, after=after)
+    place, signing = _signed_place(url, name, key, trusted, subject, days=days, after=after)
     made = publishing.publish(place, release, terms, signing, models=models, limits=limits, is_dry=is_dry)
     _tell(made, as_json=as_json, is_dry=is_dry)
 
@@ -122,6 +134,7 @@ def publish(
 @channel_option
 @key_option
 @trusted_option
+@subject_option
 @click.option("--from-channel", metavar="NAME", help="Take the newest releases of this channel at the same address.")
 @click.option("--percent", type=percent_type, help="Share of the devices that get them; default: 100.")
 @model_option
@@ -134,6 +147,7 @@ def promote(
     name: str,
     key: str,
     trusted: tuple[Path, ...],
+    subject: str | None,
     from_channel: str | None,
     percent: int | None,
     models: tuple[str, ...],
@@ -147,7 +161,7 @@ def promote(
     from packager.channel import publishing
     from packager.channel.log import Place
 
-    place, signing = _signed_place(url, name, key, trusted, days=days)
+    place, signing = _signed_place(url, name, key, trusted, subject, days=days)
     source = Place(storage=place.storage, channel=from_channel, trust=place.trust) if from_channel else None
     made = publishing.promote(
         place, signing, source=source, percent=percent, models=models, is_new_contract=new_contract, is_dry=is_dry
@@ -160,6 +174,7 @@ def promote(
 @channel_option
 @key_option
 @trusted_option
+@subject_option
 @click.option("--number", type=click.IntRange(min=1), help="Document to repeat; default: the one before the current.")
 @model_option
 @days_option
@@ -170,6 +185,7 @@ def rollback(
     name: str,
     key: str,
     trusted: tuple[Path, ...],
+    subject: str | None,
     number: int | None,
     models: tuple[str, ...],
     days: int,
@@ -180,7 +196,7 @@ def rollback(
     document, and go back to older models only this way."""
     from packager.channel import publishing
 
-    place, signing = _signed_place(url, name, key, trusted, days=days)
+    place, signing = _signed_place(url, name, key, trusted, subject, days=days)
     _tell(
         publishing.rollback(place, signing, number=number, models=models, is_dry=is_dry), as_json=as_json, is_dry=is_dry
     )
@@ -191,17 +207,26 @@ def rollback(
 @channel_option
 @key_option
 @trusted_option
+@subject_option
 @days_option
 @after_option
 @dry_option
 @json_option
 def renew(
-    url: str, name: str, key: str, trusted: tuple[Path, ...], days: int, after: int, is_dry: bool, as_json: bool
+    url: str,
+    name: str,
+    key: str,
+    trusted: tuple[Path, ...],
+    subject: str | None,
+    days: int,
+    after: int,
+    is_dry: bool,
+    as_json: bool,
 ) -> None:
     """Sign the same models anew, with a later end and a larger number. CI runs it on a schedule."""
     from packager.channel import publishing
 
-    place, signing = _signed_place(url, name, key, trusted, days=days, after=after)
+    place, signing = _signed_place(url, name, key, trusted, subject, days=days, after=after)
     _tell(publishing.renew(place, signing, is_dry=is_dry), as_json=as_json, is_dry=is_dry)
 
 
@@ -209,15 +234,16 @@ def renew(
 @from_option
 @channel_option
 @public_option
+@subject_option
 @click.option("--history", is_flag=True, help="All documents that are left, in place of the current one.")
 @json_option
-def show(url: str, name: str, keys: tuple[Path, ...], history: bool, as_json: bool) -> None:
+def show(url: str, name: str, keys: tuple[Path, ...], subject: str | None, history: bool, as_json: bool) -> None:
     """Show the models that devices get from a channel, or its documents. Verifies signatures, and downloads no
     blobs."""
     from packager.channel import log
     from packager.core.to_json import plain
 
-    place = _place(url, name, keys)
+    place = _place(url, name, keys, subject)
     current = log.required(place)
     documents = [log.numbered(place, each) for each in log.numbers(place)] if history else [current]
     if as_json:
@@ -230,13 +256,16 @@ def show(url: str, name: str, keys: tuple[Path, ...], history: bool, as_json: bo
 @channel.command(short_help="Remove blobs and documents that are not needed.")
 @to_option
 @public_option
+@subject_option
 @click.option("--keep", type=click.IntRange(1), default=10, show_default=True, help="Documents of a channel to keep.")
 @click.option(
     "--grace", type=click.FloatRange(min=0), default=24.0, show_default=True, metavar="HOURS", help="Keep newer files."
 )
 @dry_option
 @json_option
-def prune(url: str, keys: tuple[Path, ...], keep: int, grace: float, is_dry: bool, as_json: bool) -> None:
+def prune(
+    url: str, keys: tuple[Path, ...], subject: str | None, keep: int, grace: float, is_dry: bool, as_json: bool
+) -> None:
     """Remove the documents before the last ones of every channel, and the blobs that none of the others names.
 
     Files newer than the time of grace stay: a publisher may be about to name them.
@@ -250,7 +279,7 @@ def prune(url: str, keys: tuple[Path, ...], keep: int, grace: float, is_dry: boo
     from packager.workflows import signing
 
     storage = open_storage(url)
-    trust = signing.trust(keys, None)
+    trust = signing.trust(keys, None, subject=subject)
     places = [Place(storage=storage, channel=each, trust=trust) for each in pruning.channels(storage)]
     if not places:
         raise ConfigError(f"there is no channel at {url}", hint="name the address that was published to")
@@ -268,11 +297,12 @@ def prune(url: str, keys: tuple[Path, ...], keep: int, grace: float, is_dry: boo
 @from_option
 @channel_option
 @public_option
+@subject_option
 @click.option(
     "--at-least", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Number that the channel had before."
 )
 @json_option
-def verify(url: str, name: str, keys: tuple[Path, ...], at_least: int, as_json: bool) -> None:
+def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_least: int, as_json: bool) -> None:
     """Verify a channel as a device does, and read every blob.
 
     Fails with exit code 6 for a wrong signature, an expired document, a smaller number than before, and a blob that is
@@ -282,7 +312,7 @@ def verify(url: str, name: str, keys: tuple[Path, ...], at_least: int, as_json: 
     from packager.core.console import Console, size
     from packager.core.to_json import plain
 
-    found = checking.verify(_place(url, name, keys), datetime.now(UTC), at_least=at_least)
+    found = checking.verify(_place(url, name, keys, subject), datetime.now(UTC), at_least=at_least)
     if as_json:
         print_json({"verified": plain(found)})
         return
@@ -293,16 +323,16 @@ def verify(url: str, name: str, keys: tuple[Path, ...], at_least: int, as_json: 
     )
 
 
-def _place(url: str, name: str, keys: tuple[Path, ...]) -> "Place":
+def _place(url: str, name: str, keys: tuple[Path, ...], subject: str | None) -> "Place":
     from packager.channel.log import Place
     from packager.channel.storage import open_storage
     from packager.workflows import signing
 
-    return Place(storage=open_storage(url), channel=name, trust=signing.trust(keys, None))
+    return Place(storage=open_storage(url), channel=name, trust=signing.trust(keys, None, subject=subject))
 
 
 def _signed_place(
-    url: str, name: str, key: str, trusted: tuple[Path, ...], *, days: int, after: int = 0
+    url: str, name: str, key: str, trusted: tuple[Path, ...], subject: str | None, *, days: int, after: int = 0
 ) -> "tuple[Place, Signing]":
     """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
     from packager.channel.log import Place, Signing
@@ -310,7 +340,7 @@ def _signed_place(
     from packager.workflows import signing
 
     signer = signing.signer(key, None)
-    trust = signing.trust_of_signer(key, trusted)
+    trust = signing.trust_of_signer(key, trusted, subject=subject)
     place = Place(storage=open_storage(url), channel=name, trust=trust)
     return place, Signing(signer=signer, now=datetime.now(UTC).replace(microsecond=0), days=days, after=after)
 

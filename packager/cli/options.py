@@ -70,6 +70,11 @@ evidence_option = click.option(
 )
 
 
+subject_option = click.option(
+    "--subject",
+    metavar="NAME",
+    help="Subject of the signer's certificate, where keys are certificates: CN=releases,O=Example.",
+)
 model_key_option = click.option(
     "--model-key",
     metavar="env:NAME|FILE",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from packager.cli.options import MODEL, json_option, model_key_option, no_code_option, print_json
+from packager.cli.options import MODEL, json_option, model_key_option, no_code_option, print_json, subject_option
 from packager.core.errors import ConfigError
 
 PEM = click.Path(path_type=Path, dir_okay=False)
@@ -20,6 +20,7 @@ PEM = click.Path(path_type=Path, dir_okay=False)
     metavar="FILE",
     help="Trusted public key, or certificate, in PEM form. Repeatable: one of them must have signed.",
 )
+@subject_option
 @click.option("--identity", metavar="NAME", help="Who must have signed, by Sigstore, in place of a key: an address.")
 @click.option("--issuer", metavar="URL", help="Address of whoever has confirmed the identity.")
 @click.option("--signature", type=PEM, metavar="FILE", help="Bundle of a folder of model files, if it lies elsewhere.")
@@ -45,6 +46,7 @@ PEM = click.Path(path_type=Path, dir_okay=False)
 def verify(
     release: Path,
     keys: tuple[Path, ...],
+    subject: str | None,
     identity: str | None,
     issuer: str | None,
     signature: Path | None,
@@ -70,8 +72,10 @@ def verify(
         raise ConfigError("--identity and --issuer belong together", hint="give both")
     if keys and identity:
         raise ConfigError("either --key or --identity says who must have signed", hint="give one of them")
+    if subject is not None and not keys:
+        raise ConfigError("--subject belongs to a certificate", hint="give --key root.pem, too")
     somebody = signing.Identity(name=identity, issuer=issuer) if identity and issuer else None
-    trust = signing.trust(keys, somebody) if keys or somebody else None
+    trust = signing.trust(keys, somebody, subject=subject) if keys or somebody else None
     rebuilt = None
     if is_rebuilt:
         how = rebuilding.Options(is_fresh=not cached, has_code=not no_code, model_key=model_key)

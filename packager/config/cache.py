@@ -20,7 +20,11 @@ class CacheTable(Strict):
     """`read` fetches results, `read-write` sends them, too; default: `read-write`, or `read` with `trust` and without
     a key (MOBPACK_CACHE_KEY)"""
     trust: Path | tuple[Path, ...] = ()
-    """public keys (PEM): only results that one of them has signed are used. See docs/cache.md"""
+    """public keys or certificates (PEM): only results that one of them, or who has a certificate by one of them, has
+    signed are used. See docs/cache.md"""
+    subject: str = ""
+    """subject of the signer's certificate, if `trust` names certificates: `CN=cache,O=Example`; default: anybody with a
+    certificate for code signing"""
 
     @property
     def trusted(self) -> tuple[Path, ...]:

@@ -1,16 +1,21 @@
-"""X.509 certificates of signing keys: dates, uses, and who has issued them."""
+"""X.509 certificates of signing keys: dates, uses and subjects."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from packager.core.errors import ConfigError, GateError
+from packager.core.errors import ConfigError, GateError, MobpackError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
-    from cryptography.x509 import Certificate
+    from cryptography.x509 import Certificate, ExtensionType, Name
 
+    E = TypeVar("E", bound=ExtensionType)
+
+CODE_SIGNING = "1.3.6.1.5.5.7.3.3"
+"""id-kp-codeSigning, the extended key usage of signers of code"""
+SHOW_SUBJECT = "openssl x509 -noout -subject -nameopt RFC2253 -in signer.crt shows it"
 CLOCK_SKEW = timedelta(minutes=5)
 """difference of two clocks that nobody should notice"""
 
@@ -19,20 +24,37 @@ def certificates_in(content: bytes, where: str) -> "list[Certificate]":
     """The certificates of a PEM file. Raises ConfigError if there is none."""
     from cryptography.x509 import load_pem_x509_certificates
 
-    try:
-        return load_pem_x509_certificates(content)
-    except ValueError as error:
-        raise ConfigError(f"{where} is no certificate in PEM form: {error}", hint="give a PEM file") from error
+    with _damaged(lambda error: ConfigError(f"{where} is no certificate in PEM form: {error}", hint="give a PEM file")):
+        return _whole(load_pem_x509_certificates(content))
 
 
 def decoded(chain: Sequence[bytes], where: str) -> "list[Certificate]":
     """Certificates in DER. Raises GateError for a damaged one."""
     from cryptography.x509 import load_der_x509_certificate
 
+    with _damaged(lambda error: GateError(f"{where} has a damaged certificate: {error}", hint="sign again")):
+        return _whole([load_der_x509_certificate(each) for each in chain])
+
+
+@contextmanager
+def _damaged(refusal: Callable[[Exception], MobpackError]) -> Iterator[None]:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.x509 import DuplicateExtension, UnsupportedGeneralNameType
+
     try:
-        return [load_der_x509_certificate(each) for each in chain]
-    except ValueError as error:
-        raise GateError(f"{where} has a damaged certificate: {error}", hint="sign again") from error
+        yield
+    except (ValueError, TypeError, UnsupportedAlgorithm, DuplicateExtension, UnsupportedGeneralNameType) as error:
+        raise refusal(error) from error
+
+
+def _whole(certificates: "list[Certificate]") -> "list[Certificate]":
+    """The certificates, whose parts are read here: damage shows when a part is read for the first time."""
+    for each in certificates:
+        for part in (each.public_key(), each.subject, each.issuer, each.extensions, each.signature_algorithm_oid):
+            assert part is not None
+        if each.not_valid_before_utc > each.not_valid_after_utc:
+            raise ValueError("it ends before it begins")
+    return certificates
 
 
 def refuse_mismatch(certificate: "Certificate", key: "EllipticCurvePublicKey", where: str) -> None:
@@ -48,20 +70,47 @@ def refuse_mismatch(certificate: "Certificate", key: "EllipticCurvePublicKey", w
 
 
 def refuse_unusable(certificate: "Certificate", where: str, now: datetime | None = None) -> None:
-    """Raises GateError for a certificate that is not valid `now` (default: by this machine's clock), or that may not
-    sign."""
-    from cryptography.x509 import ExtensionNotFound, KeyUsage
-
+    """Raises GateError for a certificate that is not valid `now` (default: by this machine's clock), or that is not one
+    of a signer of code (RFC 5280, 4.2.1): an authority's, a server's or a mail user's."""
     refuse_dates(certificate, where, now)
-    try:
-        usage = certificate.extensions.get_extension_for_class(KeyUsage).value
-    except ExtensionNotFound:
-        return
-    if not usage.digital_signature:
+    if reason := _unfit(certificate):
         raise GateError(
-            f"the certificate in {where} may not sign: its key usage has no digitalSignature",
-            hint="get a certificate for signatures from its issuer",
+            f"the certificate in {where} may not sign releases: {reason}",
+            hint="get one for code signing from its issuer: keyUsage = digitalSignature, "
+            "extendedKeyUsage = codeSigning, basicConstraints = CA:FALSE",
         )
+
+
+def _unfit(certificate: "Certificate") -> str:
+    """Why a certificate is none of a signer of code; empty if it is."""
+    from cryptography.x509 import ExtendedKeyUsage, KeyUsage
+
+    if is_authority(certificate):
+        return "it is that of an authority, which issues certificates"
+    usage = extension(certificate, KeyUsage)
+    if usage is not None and not usage.digital_signature:
+        return "its key usage has no digitalSignature"
+    purposes = extension(certificate, ExtendedKeyUsage)
+    if purposes is None or CODE_SIGNING not in [each.dotted_string for each in purposes]:
+        return "its extended key usage has no codeSigning"
+    return ""
+
+
+def is_authority(certificate: "Certificate") -> bool:
+    from cryptography.x509 import BasicConstraints
+
+    constraints = extension(certificate, BasicConstraints)
+    return constraints is not None and constraints.ca
+
+
+def extension(certificate: "Certificate", kind: "type[E]") -> "E | None":
+    """The extension of a type; None if the certificate has none."""
+    from cryptography.x509 import ExtensionNotFound
+
+    try:
+        return certificate.extensions.get_extension_for_class(kind).value
+    except ExtensionNotFound:
+        return None
 
 
 def refuse_dates(certificate: "Certificate", where: str, now: datetime | None = None) -> None:
@@ -85,17 +134,34 @@ def _date(when: datetime) -> str:
     return when.strftime("%Y-%m-%d %H:%M UTC")
 
 
-def is_issued_by(chain: "Sequence[Certificate]", root: "Certificate") -> bool:
-    """Whether each certificate of `chain` is issued by the next one, and the last by `root` (or is `root`)."""
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.x509 import BasicConstraints, ExtensionNotFound
-
-    links = [*chain, root] if chain[-1] != root else list(chain)
+def refuse_subject_form(subject: str) -> None:
+    """Raises ConfigError for a text that names no subject."""
     try:
-        for issued, issuer in pairwise(links):
-            issued.verify_directly_issued_by(issuer)
-            if not issuer.extensions.get_extension_for_class(BasicConstraints).value.ca:
-                return False
-    except (ValueError, TypeError, InvalidSignature, ExtensionNotFound):
-        return False
-    return True
+        named = bool(subject.strip()) and ("=" not in subject or bool(_name(subject)))
+    except ValueError:
+        named = False
+    if not named:
+        raise ConfigError(
+            f"'{subject}' names no subject of a certificate",
+            hint=f"give a part of its distinguished name, such as CN=releases,O=Example; {SHOW_SUBJECT}",
+        )
+
+
+def has_subject(certificate: "Certificate", subject: str) -> bool:
+    """Whether a certificate is about `subject`: attributes of a distinguished name (RFC 4514), all of which it has, or
+    else its common name, or one of its alternative names."""
+    from cryptography.x509 import NameOID, SubjectAlternativeName
+
+    if "=" in subject:
+        found = {(each.oid, each.value) for each in certificate.subject}
+        return all((each.oid, each.value) in found for each in _name(subject))
+    alternatives = extension(certificate, SubjectAlternativeName) or ()
+    common = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return subject in [*(each.value for each in alternatives), *(each.value for each in common)]
+
+
+def _name(subject: str) -> "Name":
+    """Raises ValueError for a text that is no distinguished name."""
+    from cryptography.x509 import Name, NameOID
+
+    return Name.from_rfc4514_string(subject, {"emailAddress": NameOID.EMAIL_ADDRESS, "E": NameOID.EMAIL_ADDRESS})

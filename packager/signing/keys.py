@@ -4,19 +4,19 @@ import hashlib
 import os
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from packager.core import user_files
 from packager.core.errors import ConfigError, GateError, ToolError
-from packager.signing.certificates import certificates_in, refuse_mismatch, refuse_unusable
+from packager.signing.certificates import certificates_in, refuse_dates, refuse_mismatch, refuse_unusable
 from packager.signing.envelope import Bundle, pae
 from packager.signing.passwords import PASSWORD
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
+    from cryptography.x509 import Certificate
 
 MAX_KEY_BYTES = 1 << 20
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -100,7 +100,7 @@ def _private_key(path: Path) -> "EllipticCurvePrivateKey":
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    content = _read(path)
+    content = read_pem(path)
     if b"PRIVATE KEY" not in content:
         kind = "a public key" if b"PUBLIC KEY" in content else "no key in PEM form"
         raise ConfigError(f"{path} is {kind}: signing needs the private one", hint=MAKE_ONE)
@@ -142,7 +142,8 @@ def _refuse_readable(path: Path) -> None:
         )
 
 
-def _read(path: Path) -> bytes:
+def read_pem(path: Path) -> bytes:
+    """A PEM file. Raises ConfigError if it cannot be read."""
     try:
         return user_files.read(path, limit_bytes=MAX_KEY_BYTES)
     except OSError as error:
@@ -155,10 +156,12 @@ def chain_of(certificate: Path, signer: Signer) -> tuple[bytes, ...]:
 
     Raises ConfigError if there is none, the first is of another key, may not sign, or is not valid today.
     """
-    found = certificates_in(_read(certificate), str(certificate))
+    found = certificates_in(read_pem(certificate), str(certificate))
     refuse_mismatch(found[0], signer.public_key(), str(certificate))
     try:
         refuse_unusable(found[0], str(certificate))
+        for issuer in found[1:]:
+            refuse_dates(issuer, str(certificate))
     except GateError as error:
         raise ConfigError(error.message, hint=error.hint) from error
     from cryptography.hazmat.primitives.serialization import Encoding
@@ -172,7 +175,7 @@ def public_key(path: Path) -> "EllipticCurvePublicKey":
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    content = _read(path)
+    content = read_pem(path)
     if b"PRIVATE KEY" in content:
         raise ConfigError(
             f"{path} is a private key: verifying needs the public one",
@@ -189,6 +192,14 @@ def public_key(path: Path) -> "EllipticCurvePublicKey":
     if not isinstance(found, EllipticCurvePublicKey):
         raise ConfigError(f"{path} is no key of an elliptic curve", hint="releases are signed with P-256")
     return found
+
+
+def public_key_of(certificate: "Certificate") -> "EllipticCurvePublicKey | None":
+    """The key of a certificate if it is one of an elliptic curve."""
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+
+    found = certificate.public_key()
+    return found if isinstance(found, EllipticCurvePublicKey) else None
 
 
 def spki(path: Path) -> bytes:
@@ -211,9 +222,3 @@ def fingerprint(key: "EllipticCurvePublicKey") -> str:
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     return hashlib.sha256(key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
-
-
-def is_same(one: "EllipticCurvePublicKey", other: "EllipticCurvePublicKey") -> bool:
-    with suppress(AttributeError):
-        return one.public_numbers() == other.public_numbers()
-    return False

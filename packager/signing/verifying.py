@@ -2,14 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
-from packager.signing.certificates import certificates_in, decoded, is_issued_by, refuse_dates, refuse_unusable
+from packager.signing.certificate_paths import refuse_path
+from packager.signing.certificates import (
+    certificates_in,
+    decoded,
+    has_subject,
+    is_authority,
+    refuse_dates,
+    refuse_subject_form,
+    refuse_unusable,
+)
 from packager.signing.envelope import Bundle, pae
-from packager.signing.keys import MAX_KEY_BYTES, fingerprint, is_same, public_key
+from packager.signing.keys import fingerprint, public_key, public_key_of, read_pem
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
@@ -22,31 +32,55 @@ SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class TrustedKey:
-    """A key whose signatures count."""
+    """A key whose signatures count, or an authority whose signers' do."""
 
     path: Path
-    key: "EllipticCurvePublicKey"
+    key: "EllipticCurvePublicKey | None"
+    """None for an authority with a key of another kind than those that sign releases"""
     certificate: "Certificate | None" = None
     """if the file is a certificate: of the signer, or of an authority that has issued the signer's"""
+    subject: str = ""
+    """whom the signer's certificate must be about; empty: anybody"""
+
+    @property
+    def identity(self) -> str:
+        """Tells apart what has been verified by different keys, authorities, and with different subjects."""
+        from cryptography.hazmat.primitives.hashes import SHA256
+
+        if self.certificate is None:
+            assert self.key
+            return fingerprint(self.key)
+        return sha256(self.certificate.fingerprint(SHA256()) + self.subject.encode()).hexdigest()
 
 
-def trusted(paths: Sequence[Path]) -> tuple[TrustedKey, ...]:
-    """The keys in PEM files: public keys or certificates. Raises ConfigError if one cannot be used."""
-    return tuple(_trusted(path) for path in paths)
+def trusted(paths: Sequence[Path], subject: str | None = None, *, option: str = "--subject") -> tuple[TrustedKey, ...]:
+    """The keys in PEM files: public keys, or certificates, which must be, or vouch for, one about `subject`. Raises
+    ConfigError if one cannot be used; its hint names the `option` that gives a subject."""
+    if subject is not None:
+        refuse_subject_form(subject)
+    return tuple(_trusted(path, subject or "", option) for path in paths)
 
 
-def _trusted(path: Path) -> TrustedKey:
-    key = public_key(path)
-    content = user_files.read(path, limit_bytes=MAX_KEY_BYTES)
-    certificate = certificates_in(content, str(path))[0] if b"BEGIN CERTIFICATE" in content else None
-    if key.curve.name not in RAW_BYTES:
+def _trusted(path: Path, subject: str, option: str) -> TrustedKey:
+    content = read_pem(path)
+    is_certificate = b"BEGIN CERTIFICATE" in content and b"PRIVATE KEY" not in content
+    certificate = certificates_in(content, str(path))[0] if is_certificate else None
+    if certificate is None and subject:
+        raise ConfigError(
+            f"{path} is a key, and only certificates have subjects", hint=f"omit {option}, or give a certificate"
+        )
+    is_issuer = certificate is not None and is_authority(certificate)
+    key = public_key_of(certificate) if certificate and is_issuer else public_key(path)
+    if key is not None and key.curve.name not in RAW_BYTES:
         raise ConfigError(f"{path} is a key of the curve {key.curve.name}", hint="use P-256")
-    return TrustedKey(path=path, key=key, certificate=certificate)
+    return TrustedKey(path=path, key=key, certificate=certificate, subject=subject)
 
 
-def verify(bundle: Bundle, keys: Sequence[TrustedKey], where: str, *, option: str = "--key") -> TrustedKey:
-    """The key of `keys` that has signed `bundle`. Raises GateError, with the reason, if none has; its hint names the
-    `option` that takes public keys."""
+def verify(
+    bundle: Bundle, keys: Sequence[TrustedKey], where: str, *, option: str = "--key", now: datetime | None = None
+) -> TrustedKey:
+    """The key of `keys` that has signed `bundle`, or vouches for who has. Raises GateError, with the reason, if none
+    does; its hint names the `option` that takes public keys."""
     if not bundle.signature:
         raise GateError(f"{where} is not signed", hint="sign the release: mobpack sign DIST --key release.pem")
     if bundle.is_keyless:
@@ -55,21 +89,25 @@ def verify(bundle: Bundle, keys: Sequence[TrustedKey], where: str, *, option: st
             hint="verify it with --identity and --issuer in place of --key",
         )
     chain = decoded(bundle.certificates, where)
+    refused: list[GateError] = []
     for trusted_key in keys:
         signing_key = _signing_key(chain, trusted_key)
-        if signing_key is not None and _is_signed_by(bundle, signing_key):
-            _refuse_expired(chain, trusted_key, where)
-            return trusted_key
-    raise _refusal(bundle, keys, where, option)
+        if signing_key is None or not _is_signed_by(bundle, signing_key):
+            continue
+        try:
+            _refuse_untrusted(chain, trusted_key, where, now or datetime.now(UTC))
+        except GateError as error:
+            refused.append(error)
+            continue
+        return trusted_key
+    raise refused[0] if refused else _refusal(bundle, keys, where, option)
 
 
-def _refuse_expired(chain: "Sequence[Certificate]", trusted_key: TrustedKey, where: str) -> None:
-    """Raises GateError if a certificate is out of its dates, or the signer's may not sign."""
-    if trusted_key.certificate is not None:
-        check = refuse_dates if chain else refuse_unusable
-        check(trusted_key.certificate, str(trusted_key.path))
-    for number, each in enumerate(chain):
-        (refuse_dates if number else refuse_unusable)(each, where)
+def signer_of(bundle: Bundle, trusted_key: TrustedKey) -> str:
+    """Subject of the certificate of who has signed a verified bundle, if `trusted_key` is an authority; else empty."""
+    if not bundle.certificates or trusted_key.certificate is None or not is_authority(trusted_key.certificate):
+        return ""
+    return decoded(bundle.certificates[:1], "it")[0].subject.rfc4514_string()
 
 
 def _signing_key(chain: "Sequence[Certificate]", trusted_key: TrustedKey) -> "EllipticCurvePublicKey | None":
@@ -81,10 +119,29 @@ def _signing_key(chain: "Sequence[Certificate]", trusted_key: TrustedKey) -> "El
     leaf = chain[0].public_key()
     if not isinstance(leaf, EllipticCurvePublicKey) or leaf.curve.name not in RAW_BYTES:
         return None
-    if is_same(leaf, trusted_key.key):
-        return leaf
-    root = trusted_key.certificate
-    return leaf if root is not None and is_issued_by(chain, root) else None
+    return leaf if trusted_key.certificate is not None or leaf == trusted_key.key else None
+
+
+def _refuse_untrusted(chain: "Sequence[Certificate]", trusted_key: TrustedKey, where: str, now: datetime) -> None:
+    """Raises GateError unless the certificates with a signature, and that of `trusted_key`, allow it."""
+    root, authority = trusted_key.certificate, str(trusted_key.path)
+    if root is not None and chain and is_authority(root):
+        refuse_path(chain, root, where, authority, now)
+    elif root is not None and chain and chain[0].public_key() != root.public_key():
+        raise GateError(
+            f"{where} is signed with a certificate that {authority} has not issued: it is no authority's",
+            hint="give the certificate of the authority that has issued it",
+        )
+    elif root is not None:
+        refuse_unusable(root, authority, now)
+    for number, each in enumerate(chain):
+        (refuse_dates if number else refuse_unusable)(each, where, now)
+    signer = chain[0] if chain else root
+    if trusted_key.subject and signer is not None and not has_subject(signer, trusted_key.subject):
+        raise GateError(
+            f"{where} is signed by {signer.subject.rfc4514_string()}, not by {trusted_key.subject}",
+            hint="sign with the certificate of that subject, or name another one",
+        )
 
 
 def _is_signed_by(bundle: Bundle, key: "EllipticCurvePublicKey") -> bool:
@@ -115,7 +172,7 @@ def _refusal(bundle: Bundle, keys: Sequence[TrustedKey], where: str, option: str
             f"{where} is signed with a certificate that {names} has not issued, or was changed after signing",
             hint=f"give the certificate of the authority that issued it with {option}",
         )
-    if bundle.hint and bundle.hint not in {fingerprint(each.key) for each in keys}:
+    if bundle.hint and bundle.hint not in {fingerprint(each.key) for each in keys if each.key}:
         return GateError(
             f"{where} is signed by another key than {names}: {bundle.hint[:16]}...",
             hint=f"give the public key of who has signed with {option}; several are tried in turn",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from packager.config import CacheTable
 
 REMOTE, MODE, KEY = "MOBPACK_CACHE", "MOBPACK_CACHE_MODE", "MOBPACK_CACHE_KEY"
+CERTIFICATE = "MOBPACK_CACHE_CERTIFICATE"
 READ, READ_WRITE = "read", "read-write"
 SIGNED_TYPE = "application/vnd.mobpack.cache+json"
 PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
@@ -224,12 +225,16 @@ def _mode(cache: "CacheTable", *, is_read_only: bool) -> str:
 
 def _seal(cache: "CacheTable", *, is_written: bool) -> Seal:
     from packager.signing.envelope import parsed, written
-    from packager.signing.keys import fingerprint, open_signer, signed
+    from packager.signing.keys import chain_of, open_signer, signed
     from packager.signing.verifying import trusted, verify
 
-    keys = trusted(cache.trusted)
+    if cache.subject and not cache.trusted:
+        raise ConfigError("cache.subject belongs to a certificate", hint='set trust = "root.pem" in [cache], too')
+    keys = trusted(cache.trusted, cache.subject or None, option="subject in [cache]")
     key = os.environ.get(KEY) if is_written else None
     signer = open_signer(key) if key else None
+    certificate = os.environ.get(CERTIFICATE)
+    chain = chain_of(Path(certificate), signer) if signer and certificate else ()
 
     def open_listing(content: bytes) -> tuple[bytes, str]:
         is_signed = b'"dsseEnvelope"' in content[:4096]
@@ -243,18 +248,18 @@ def _seal(cache: "CacheTable", *, is_written: bool) -> Seal:
                 raise UnusableError("its signature is of something else")
             if not keys:
                 return bundle.payload, ""
-            return bundle.payload, fingerprint(verify(bundle, keys, "it", option="cache.trust").key)
+            return bundle.payload, verify(bundle, keys, "it", option="cache.trust").identity
         except GateError as error:
             raise UnusableError(error.message) from error
 
     def sign_listing(content: bytes) -> bytes:
         assert signer
-        return written(signed(signer, SIGNED_TYPE, content))
+        return written(signed(signer, SIGNED_TYPE, content, chain))
 
     return Seal(
         open=open_listing,
         sign=sign_listing if signer else None,
-        trusted=frozenset(fingerprint(each.key) for each in keys),
+        trusted=frozenset(each.identity for each in keys),
     )
 
 

@@ -15,7 +15,7 @@ from packager.signing import keyless
 from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.keys import chain_of, der, open_signer, signed
 from packager.signing.model_signing import FOLDER_NAME, IGNORED, folder_digests, signed_files, statement
-from packager.signing.verifying import TrustedKey, refuse_differences, trusted, verify
+from packager.signing.verifying import TrustedKey, refuse_differences, signer_of, trusted, verify
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,19 +42,32 @@ def keyless_signer() -> Signer:
     return Signer(sign=keyless.sign, key="")
 
 
-def trust(keys: Sequence[Path], identity: Identity | None) -> Trust:
-    """Accepts what one of `keys`, or `identity`, has signed."""
+def trust(keys: Sequence[Path], identity: Identity | None, *, subject: str | None = None) -> Trust:
+    """Accepts what one of `keys`, or `identity`, has signed; with `subject`, with a certificate about it alone.
+
+    Raises ConfigError for keys that cannot be used, and for a subject without certificates.
+    """
     if identity:
         return lambda bundle, where: keyless.verify(bundle, identity.name, identity.issuer, where)
-    trusted_keys = trusted(keys)
-    return lambda bundle, where: str(verify(bundle, trusted_keys, where).path)
+    return _accepting(trusted(keys, subject), "--key")
 
 
-def trust_of_signer(key: str, keys: Sequence[Path]) -> Trust:
-    """Accepts what the private key that `key` names, or one of the public `keys`, has signed."""
+def trust_of_signer(key: str, keys: Sequence[Path], *, subject: str | None = None) -> Trust:
+    """Accepts what the private key that `key` names, or one of the public `keys`, has signed, with a certificate about
+    `subject` if `keys` are certificates."""
+    if subject is not None and not keys:
+        raise ConfigError("--subject belongs to a certificate", hint="give --trusted root.pem, too")
     own = TrustedKey(path=Path(key), key=open_signer(key).public_key())
-    trusted_keys = (own, *trusted(keys))
-    return lambda bundle, where: str(verify(bundle, trusted_keys, where, option="--trusted").path)
+    return _accepting((own, *trusted(keys, subject)), "--trusted")
+
+
+def _accepting(keys: Sequence[TrustedKey], option: str) -> Trust:
+    def accept(bundle: Bundle, where: str) -> str:
+        found = verify(bundle, keys, where, option=option)
+        signer = signer_of(bundle, found)
+        return f"{found.path} ({signer})" if signer else str(found.path)
+
+    return accept
 
 
 def sign(place: Path, signer: Signer) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ class Origin:
     cache: str
     """address of the store"""
     signer: str
-    """fingerprint of the trusted key that has signed it; empty where none had to"""
+    """identity of the trusted key that has signed it; empty where none had to"""
 
 
 def write_origin(entry: Path, origin: Origin) -> None:

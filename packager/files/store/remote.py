@@ -74,13 +74,13 @@ class Seal:
     """How lists are signed and verified."""
 
     open: Callable[[bytes], tuple[bytes, str]]
-    """signed or unsigned content -> content of the list, and the fingerprint of the trusted key that has signed it,
-    empty if none has to; raises UnusableError if one has to"""
+    """signed or unsigned content -> content of the list, and the identity of the trusted key that has signed it, empty
+    if none has to; raises UnusableError if one has to"""
 
     sign: Callable[[bytes], bytes] | None = None
     """content of a list -> the signed content; None to sign nothing"""
     trusted: frozenset[str] = frozenset()
-    """fingerprints of the keys that `open` accepts; none if it accepts everything"""
+    """identities of the keys that `open` accepts; none if it accepts everything"""
 
 
 @dataclass
@@ -142,7 +142,7 @@ class Remote:
             return False
 
     def fetch(self, step: str, key: str, folder: Path) -> str | None:
-        """Writes the files of a result to the empty `folder`. Returns the fingerprint of the trusted key that has
+        """Writes the files of a result to the empty `folder`. Returns the identity of the trusted key that has
         signed it, empty without one; None if there is no usable result: `folder` then holds nothing to be used."""
         began = time.monotonic()
         name = self._name_of(step, key)
