@@ -1,6 +1,7 @@
 """Signed releases that somebody else has made or changed: `verify` accepts none of them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cryptography import x509
@@ -30,11 +31,11 @@ def _certificates(folder: Path, place: Place) -> Result:
     made["a signer who vouches for itself"] = certificate_cases.signed_by_stranger(folder / "stranger")
     made["the authority itself"] = certificate_cases.signed_by_authority(folder / "authority")
     other = certificate_cases.written(folder / "other", RIGHT["2 certificates by ecdsa"])
-    made["another authority's signer"] = Files(made["a TLS server"].root, other.chain, other.key)
+    made["another authority's signer"] = replace(other, root=made["a TLS server"].root)
     faults = [
         f"{name}: {fault}" for name, files in made.items() if (fault := _fault(_release(files), files.root, place))
     ]
-    named = _fault(_release(other), other.root, place, "--subject", "CN=another")
+    named = _fault(other.chain.parent / "dist", other.root, place, "--subject", "CN=another")
     faults += [f"another subject: {named}"] if named else []
     return Result(
         attack="releases signed with certificates that may not", tries=len(made) + 1, exceptions=tuple(faults)
@@ -45,7 +46,7 @@ def _release(files: Files) -> Path:
     """A release as an attacker signs it, whose tool refuses no certificate."""
     chain = [each.public_bytes(Encoding.DER) for each in x509.load_pem_x509_certificates(files.chain.read_bytes())]
     key = FileSigner(key=files.key.key)
-    dist = make_release(files.root.parent / "dist")
+    dist = make_release(files.chain.parent / "dist")
     signer = signatures.Signer(sign=lambda kind, payload: signed(key, kind, payload, chain), key="")
     signatures.sign_release(dist, signer, verify_release)
     return dist

@@ -1,11 +1,11 @@
 """Paths of X.509 certificates, from an authority to a signer (RFC 5280, 6.1), by pyhanko-certvalidator."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, GateError
 from packager.signing.certificates import CLOCK_SKEW, CODE_SIGNING, extension, refuse_dates
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_CERTIFICATES = 8
 """of a path: a hostile bundle could have thousands"""
 ANY_PURPOSE = "2.5.29.37.0"
+ANY_POLICY: Mapping[str, Any] = {"user_initial_policy_set": frozenset({"any_policy"}), "initial_explicit_policy": False}
+"""a root's own policies say what it may issue for, not what its signers must have"""
 INSTALL = "run: pip install 'mobpack[certificates]'; or give the signer's own certificate or public key"
 
 
@@ -70,8 +72,10 @@ def _invalid(chain: "Sequence[Certificate]", root: "Certificate", now: datetime)
     leaf, *issuers = (Parsed.load(each.public_bytes(Encoding.DER)) for each in chain)
     trusted = Parsed.load(root.public_bytes(Encoding.DER))
     limits = derive_quals_from_cert(trusted)
+    names = limits.standard_parameters and replace(limits.standard_parameters, **ANY_POLICY)
     # It subtracts from the length for attribute authorities, too, which it leaves open where the other is limited.
-    anchor = CertTrustAnchor(trusted, replace(limits, max_aa_path_length=limits.max_path_length))
+    length = limits.max_path_length
+    anchor = CertTrustAnchor(trusted, replace(limits, standard_parameters=names, max_aa_path_length=length))
     context = ValidationContext(trust_roots=[anchor], moment=now, allow_fetching=False, time_tolerance=CLOCK_SKEW)
     try:
         asyncio.run(CertificateValidator(leaf, issuers, context).async_validate_path())
