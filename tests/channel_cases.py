@@ -116,6 +116,7 @@ class Watched:
     """whether it is killed after the write instead of before"""
     before: Callable[[], None] = nothing
     writes: list[str] = field(default_factory=list)
+    has_lists: bool = True
 
     def read(self, name: str, *, limit_bytes: int) -> bytes | None:
         return self.inner.read(name, limit_bytes=limit_bytes)

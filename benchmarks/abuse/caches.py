@@ -2,13 +2,22 @@
 
 import os
 import signal
+import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from benchmarks.abuse.command import Place
 from benchmarks.abuse.result import Result
+from packager.channel import checking, publishing
+from packager.channel.storage import Folder, open_storage
 from packager.core.errors import MobpackError
+from packager.files import web
 from packager.files.atomic import atomic_file, atomic_files
+from tests.channel_cases import NOW, Release, make_release, place_of, signing_of
+from tests.signing_cases import make_key
+from tests.web_servers import HOSTILE, Answer, serving
 
 Case = Callable[[Path], str]
 """Gets an empty folder, and returns the fault; empty if there is none."""
@@ -16,6 +25,7 @@ Case = Callable[[Path], str]
 
 def attack(place: Place) -> Iterator[Result]:
     yield held("unfinished files", place, UNFINISHED)
+    yield held("channels on hostile web servers", place, CHANNELS)
 
 
 def held(title: str, place: Place, cases: dict[str, Case]) -> Result:
@@ -83,4 +93,53 @@ UNFINISHED: dict[str, Case] = {
     "links where files are written": _planted(_write_files),
     "killed, then a file": _killed(_write),
     "killed, then files": _killed(_write_files),
+}
+
+
+MEMORY_BYTES = 32 << 20
+"""most that one answer of a server may take"""
+
+
+def _verified(end: str, answer: Answer | None) -> Case:
+    """A channel on a web server that gives `answer` to what ends in `end`."""
+
+    def case(folder: Path) -> str:
+        key = make_key(folder / "keys", "channel")
+        made = make_release(folder / "dist", Release())
+        store = Folder(root=folder / "channel")
+        publishing.publish(place_of(store, key), made, publishing.Terms(), signing_of(key))
+        last = store.listed("blobs")[-1].name if end == "blob" else end
+        with serving(store.root, {last: answer} if answer else {}) as url, patched(web, "PATIENCE_S", 2.0):
+            tracemalloc.start()
+            said = ""
+            try:
+                checking.verify(place_of(open_storage(url), key), NOW)
+            except MobpackError as error:
+                said = error.message
+            _, peak_bytes = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        if peak_bytes > MEMORY_BYTES:
+            return f"took {peak_bytes:,} bytes"
+        return "" if bool(said) == bool(answer) else said or "was taken as it is"
+
+    return case
+
+
+@contextmanager
+def patched(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
+
+
+CHANNELS: dict[str, Case] = {
+    "an honest one": _verified("", None),
+    **{
+        f"{end}: {name}": _verified(end, answer)
+        for end in ("channel.json", "0001.json", "blob")
+        for name, answer in HOSTILE.items()
+    },
 }

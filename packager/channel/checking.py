@@ -1,14 +1,13 @@
 """Verifies a channel as a device would, and everything that its documents name."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
 from packager.channel.document import Document, blobs, digest
-from packager.channel.log import Place, blob_name, numbered, numbers, refuse_expired, required
-from packager.channel.storage import Storage
+from packager.channel.log import Place, blob_name, documents, refuse_expired, required
+from packager.channel.storage import AbsentError, Storage, reading
 from packager.core.errors import GateError
 
 CHUNK_BYTES = 1 << 20
@@ -38,14 +37,12 @@ def verify(place: Place, now: datetime, *, at_least: int = 0) -> Checked:
             hint="somebody has put older files back: publish again with --after",
         )
     refuse_expired(document, now)
-    known = numbers(place)
-    documents = [numbered(place, each) for each in known]
-    _refuse_broken_chain(place, documents, document)
+    known = documents(place, document)
+    _refuse_broken_chain(place, known, document)
     needed = blobs([document])
-    stored = {each.name: each.size_bytes for each in place.storage.listed("blobs")}
     for sha256, size in sorted(needed.items()):
-        _check_blob(place.storage, sha256, size, stored)
-    return Checked(document=document, documents=len(documents), blobs=len(needed), size_bytes=sum(needed.values()))
+        _check_blob(place.storage, sha256, size)
+    return Checked(document=document, documents=len(known), blobs=len(needed), size_bytes=sum(needed.values()))
 
 
 def _refuse_broken_chain(place: Place, documents: list[Document], current: Document) -> None:
@@ -64,15 +61,20 @@ def _refuse_broken_chain(place: Place, documents: list[Document], current: Docum
             )
 
 
-def _check_blob(storage: Storage, sha256: str, size: int, stored: Mapping[str, int]) -> None:
+def _check_blob(storage: Storage, sha256: str, size: int) -> None:
+    """Reads one byte more than the signed size at most."""
     name = blob_name(sha256)
-    if name not in stored:
-        raise GateError(f"{name} is missing", hint=AGAIN)
-    if stored[name] != size:
-        raise GateError(f"{name} has {stored[name]:,} bytes in place of {size:,}", hint=AGAIN)
-    found = hashlib.sha256()
-    with storage.opened(name) as file:
-        while chunk := file.read(CHUNK_BYTES):
+    found, count = hashlib.sha256(), 0
+    try:
+        file = storage.opened(name)
+    except AbsentError as error:
+        raise GateError(f"{name} is missing", hint=AGAIN) from error
+    with reading(name), file:
+        while chunk := file.read(min(CHUNK_BYTES, size + 1 - count)):
             found.update(chunk)
+            count += len(chunk)
+    if count != size:
+        least = "at least " if count > size else ""
+        raise GateError(f"{name} has {least}{count:,} bytes in place of {size:,}", hint=AGAIN)
     if found.hexdigest() != sha256:
         raise GateError(f"{name} was changed: its sha256 is {found.hexdigest()[:16]}...", hint=f"remove it and {AGAIN}")

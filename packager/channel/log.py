@@ -6,6 +6,7 @@ next command.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -80,14 +81,35 @@ def numbers(place: Place) -> list[int]:
     return sorted(int(found[1]) for found in map(NUMBER.fullmatch, names) if found)
 
 
+def documents(place: Place, current: Document) -> list[Document]:
+    """The documents that are left, in order. In a store without lists, those around the `current` one whose numbers
+    follow each other."""
+    if place.storage.has_lists:
+        return [numbered(place, each) for each in numbers(place)]
+    found: deque[Document] = deque()
+    number = current.number
+    while number > 0 and (earlier := _numbered(place, number)):
+        found.appendleft(earlier)
+        number -= 1
+    while found and (later := _numbered(place, found[-1].number + 1)):
+        found.append(later)
+    return list(found)
+
+
 def numbered(place: Place, number: int) -> Document:
     """The document with a number. Raises ConfigError if it is not there."""
-    found = _document(place, place.path(number))
+    found = _numbered(place, number)
     if found is None:
         raise ConfigError(
             f"the channel '{place.channel}' has no document {number}", hint="see mobpack channel show --history"
         )
-    if found.number != number:
+    return found
+
+
+def _numbered(place: Place, number: int) -> Document | None:
+    """Like `numbered`; None if it is not there."""
+    found = _document(place, place.path(number))
+    if found is not None and found.number != number:
         raise GateError(f"{place.path(number)} has the number {found.number}", hint=AGAIN)
     return found
 

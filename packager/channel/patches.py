@@ -1,7 +1,6 @@
 """Deltas from the releases that devices have to a new one, as blobs of a channel."""
 
 import hashlib
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,13 +8,15 @@ from pathlib import Path
 from packager import deltas
 from packager.channel.document import Delta, File, ModelEntry, ModelFile, ModelRelease
 from packager.channel.log import blob_name
-from packager.channel.storage import Storage
+from packager.channel.storage import AbsentError, Storage, reading
 from packager.core.errors import GateError
 from packager.files.hashes import sha256_of
 
 WORTH = 0.8
 """share of a file's size below which a delta is kept"""
 
+MAX_BLOB_BYTES = 8 << 30
+"""Most that is read of a blob whose size nobody has signed; what is longer has another sha256."""
 Role = tuple[str, str, str, tuple[str, ...], str]
 
 
@@ -35,14 +36,23 @@ class Local:
         """Raises GateError if the blob in the store is not the one that its name says."""
         if sha256 not in self.paths:
             path = self.scratch / sha256
-            with self.storage.opened(blob_name(sha256)) as source, path.open("wb") as file:
-                shutil.copyfileobj(source, file, 1 << 20)
+            self._fetch(blob_name(sha256), path)
             if sha256_of(path) != sha256:
                 raise GateError(
                     f"{blob_name(sha256)} was changed", hint="remove it and publish the release that has it again"
                 )
             self.paths[sha256] = path
         return self.paths[sha256]
+
+    def _fetch(self, name: str, path: Path) -> None:
+        try:
+            source = self.storage.opened(name)
+        except AbsentError as error:
+            raise GateError(f"{name} is missing", hint="publish the release that has it again") from error
+        left = MAX_BLOB_BYTES
+        with reading(name), source, path.open("wb") as file:
+            while left > 0 and (piece := source.read(min(1 << 20, left))):
+                left -= file.write(piece)
 
     def delta(self, old: str, new: str) -> Delta | None:
         if (old, new) not in self.made:

@@ -1,4 +1,4 @@
-"""Where the files of a channel lie: a folder, or a store that fsspec knows, such as S3, GCS, Azure or WebDAV."""
+"""Where the files of a channel lie: a folder, a web server, or a store that fsspec knows, such as S3 or WebDAV."""
 
 import os
 import shutil
@@ -14,6 +14,7 @@ from packager.core import user_files
 from packager.core.errors import ConfigError, ToolError
 from packager.files import host
 from packager.files.atomic import atomic_file
+from packager.files.web import SCHEMES, Web
 
 LOCK = ".lock"
 INSTALL = "run: pip install 'mobpack[channel]'"
@@ -22,6 +23,10 @@ CHANGED = ("LastModified", "last_modified", "mtime", "modified", "created")
 CHECK = "check the address, its credentials and the network, and run the same command again: it continues"
 
 CHECK_FOLDER = "check the folder's permissions and its free disk space, and run the same command again: it continues"
+
+
+class AbsentError(Exception):
+    """There is no file under a name."""
 
 
 class ExistsError(Exception):
@@ -45,11 +50,18 @@ class Stored:
 class Storage(Protocol):
     """Files by their names, paths with slashes. Every method raises ToolError if the store cannot be reached."""
 
+    @property
+    def has_lists(self) -> bool:
+        """Whether it lists its files, and takes new ones: a web server does neither."""
+        ...
+
     def read(self, name: str, *, limit_bytes: int) -> bytes | None:
         """The content of a file, at most one byte more than the limit; None if there is none."""
         ...
 
-    def opened(self, name: str) -> IO[bytes]: ...
+    def opened(self, name: str) -> IO[bytes]:
+        """A file to read, which may never end. Raises AbsentError if it is not there."""
+        ...
 
     def create(self, name: str, content: bytes) -> None:
         """Writes a file that must not be there, completely or not at all. Raises ExistsError if it is, however many
@@ -72,8 +84,18 @@ class Storage(Protocol):
     def delete(self, name: str) -> None: ...
 
 
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Names the file that an opened store stops giving, as ToolError."""
+    try:
+        yield
+    except OSError as error:
+        raise ToolError(f"{name}: {error.strerror or error}", hint=CHECK) from error
+
+
 def open_storage(url: str) -> Storage:
-    """The store at `url`: a folder's path, `file://`, `memory://`, or an address that a package of fsspec knows.
+    """The store at `url`: a folder's path, `file://`, a web server to read from, or an address that a package of fsspec
+    knows.
 
     Raises ConfigError for an unknown kind of address, or one whose package is missing; ToolError for a store
     that does not answer.
@@ -83,6 +105,8 @@ def open_storage(url: str) -> Storage:
         return Folder(root=Path(unquote(parts.path)))
     if "://" not in url:
         return Folder(root=Path(url))
+    if parts.scheme in SCHEMES:
+        return WebServer(web=Web(root=url.rstrip("/")))
     try:
         import fsspec
     except ImportError as error:
@@ -102,6 +126,7 @@ class Folder:
     """A folder of this machine. One process writes at a time; readers wait for nobody and see whole files."""
 
     root: Path
+    has_lists: bool = True
 
     def read(self, name: str, *, limit_bytes: int) -> bytes | None:
         with self._failing(name):
@@ -113,7 +138,10 @@ class Folder:
 
     def opened(self, name: str) -> IO[bytes]:
         with self._failing(name):
-            return user_files.opened(self.root / name)
+            try:
+                return user_files.opened(self.root / name)
+            except FileNotFoundError as error:
+                raise AbsentError from error
 
     def create(self, name: str, content: bytes) -> None:
         with self._locked(name):
@@ -173,6 +201,56 @@ class Folder:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WebServer:
+    """A channel as devices see it: files by their names, and nothing else."""
+
+    web: Web
+    has_lists: bool = False
+
+    def read(self, name: str, *, limit_bytes: int) -> bytes | None:
+        with self._failing(name):
+            try:
+                return self.web.read(name, limit_bytes=limit_bytes + 1)
+            except FileNotFoundError:
+                return None
+
+    def opened(self, name: str) -> IO[bytes]:
+        with self._failing(name):
+            try:
+                return self.web.opened(name)
+            except FileNotFoundError as error:
+                raise AbsentError from error
+
+    def create(self, name: str, content: bytes) -> None:
+        raise self._read_only()
+
+    def replace(self, name: str, content: bytes, *, expected: bytes | None) -> None:
+        raise self._read_only()
+
+    def upload(self, name: str, path: Path) -> None:
+        raise self._read_only()
+
+    def listed(self, folder: str) -> list[Stored]:
+        raise self._read_only()
+
+    def delete(self, name: str) -> None:
+        raise self._read_only()
+
+    def _read_only(self) -> ConfigError:
+        return ConfigError(
+            f"{self.web.root} can only be read: a web server lists no files and takes none",
+            hint="name the place that it serves: a folder, s3://, gs://, abfs:// or webdav://",
+        )
+
+    @contextmanager
+    def _failing(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ToolError(f"{self.web.root}/{name}: {error.strerror or error}", hint=CHECK) from error
+
+
+@dataclass(frozen=True, kw_only=True)
 class Remote:
     """A store of fsspec. S3, GCS and Azure create a file only if it is not there; elsewhere, such as in WebDAV, it is
     looked for just before, which leaves a moment for another publisher. So does replacing a file, everywhere."""
@@ -180,6 +258,7 @@ class Remote:
     files: Any
     root: str
     url: str
+    has_lists: bool = True
 
     def read(self, name: str, *, limit_bytes: int) -> bytes | None:
         with self._failing(name):
@@ -192,7 +271,10 @@ class Remote:
 
     def opened(self, name: str) -> IO[bytes]:
         with self._failing(name):
-            file: IO[bytes] = self.files.open(self._path(name), "rb")
+            try:
+                file: IO[bytes] = self.files.open(self._path(name), "rb")
+            except FileNotFoundError as error:
+                raise AbsentError from error
             return file
 
     def create(self, name: str, content: bytes) -> None:
@@ -247,7 +329,7 @@ class Remote:
     def _failing(self, name: str) -> Iterator[None]:
         try:
             yield
-        except (ExistsError, ToolError):
+        except (AbsentError, ExistsError, ToolError):
             raise
         except Exception as error:  # every store's library has errors of its own
             raise ToolError(f"{self.url}: {name}: {type(error).__name__}: {error}", hint=CHECK) from error

@@ -245,7 +245,7 @@ def show(url: str, name: str, keys: tuple[Path, ...], subject: str | None, histo
 
     place = _place(url, name, keys, subject)
     current = log.required(place)
-    documents = [log.numbered(place, each) for each in log.numbers(place)] if history else [current]
+    documents = log.documents(place, current) if history else [current]
     if as_json:
         print_json({"documents": [plain(each) for each in documents]})
         return
