@@ -12,9 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy
 import pytest
 
+from benchmarks.abuse import strangers
 from packager.config import CacheTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
@@ -32,6 +34,7 @@ from packager.fleet.progress import Board, Lines, LiveTable
 from packager.fleet.projects import Project, projects_of
 from packager.fleet.resources import Worker, able, largest, why_none
 from packager.fleet.running import Runs
+from packager.fleet.security import refuse_open_workers
 from packager.quantization.variants import build_variant
 from packager.workflows import reference
 from packager.workflows.fleet import steps
@@ -191,6 +194,35 @@ def test_a_missing_extra_and_a_wrong_or_missing_scheduler_are_told(monkeypatch: 
     assert raised.value.hint == "run: pip install 'mobpack[fleet]'"
 
 
+@pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tcp://scheduler.example:8786"])
+def test_a_scheduler_on_another_machine_needs_tls_or_a_word(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setattr(clusters, "CONNECT_S", 0.2)
+    with pytest.raises(ConfigError, match="everybody who reaches it runs code on the workers and here") as raised:
+        connected(scheduler=address, workers=1).__enter__()
+    assert "--insecure-scheduler" in raised.value.hint
+    with pytest.raises(ToolError, match="no scheduler answers"):
+        connected(scheduler=address, workers=1, is_insecure_allowed=True).__enter__()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.2:1", "localhost:1", "tcp://[::1]:1", "tls://192.0.2.7:1"])
+def test_a_port_of_this_machine_alone_or_with_tls_is_not_open_to_others(address: str) -> None:
+    refuse_open_workers({"one": address})
+    with pytest.raises(ToolError, match=r"worker two listens at tcp://192\.0\.2\.8:1 without TLS"):
+        refuse_open_workers({"one": address, "two": "tcp://192.0.2.8:1"})
+
+
+def test_a_scheduler_with_tls_needs_certificates(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"tls://127\.0\.0\.1:9 needs certificates: Dask's configuration names none"):
+        connected(scheduler="tls://127.0.0.1:9", workers=1).__enter__()
+    missing = str(tmp_path / "ca.pem")
+    files = {f"distributed.comm.tls.{key}": missing for key in ("ca-file", "client.cert", "client.key")}
+    with (
+        dask.config.set(files),
+        pytest.raises(ConfigError, match="certificates: No such file or directory"),
+    ):
+        connected(scheduler="tls://127.0.0.1:9", workers=1).__enter__()
+
+
 TAKES_MUCH = """
 import json, subprocess, sys
 from packager.fleet.memory import watched
@@ -243,6 +275,16 @@ class Silent:
 def cluster() -> Iterator[Cluster]:
     with connected(scheduler="", workers=2) as found:
         yield found
+
+
+def test_no_other_user_of_this_machine_gets_an_answer_of_scheduler_or_workers(cluster: Cluster) -> None:
+    """An answer to any question would be enough: a function to run is one."""
+    attempts = dict(strangers.intrusions(cluster))
+    assert len(attempts) == 6
+    assert not any(attempts.values()), attempts
+    trusted = {each.about.trusts for each in cluster.workers((), ())}
+    assert len(trusted) == 1
+    assert "a certificate of the authority of this run (sha256 " in trusted.pop()
 
 
 def runs(cluster: Cluster, folder: Path, memory: int = 0) -> Runs:

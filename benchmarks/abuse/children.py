@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.abuse import strangers
 from benchmarks.abuse.command import Place, run
 from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
@@ -21,6 +22,7 @@ ARTIFACT = {"target": "ios", "kind": "swift-package", "path": "swift/p-1.0.0.zip
 
 def attack(place: Place) -> Iterator[Result]:
     yield code_of_projects(place)
+    yield strangers.attack()
 
 
 def code_of_projects(place: Place) -> Result:

@@ -46,7 +46,12 @@ SHOWN = 5
     help="Number of workers on this machine; default: one for each two cores.",
 )
 @click.option(
-    "--scheduler", metavar="ADDRESS", default="", help="Run on the workers of this Dask scheduler: tcp://host:8786."
+    "--scheduler", metavar="ADDRESS", default="", help="Run on the workers of this Dask scheduler: tls://host:8786."
+)
+@click.option(
+    "--insecure-scheduler",
+    is_flag=True,
+    help="Allow a scheduler and workers on other machines without TLS: everybody who reaches them can run code there.",
 )
 @click.option("--memory", metavar="SIZE", help="Memory of each worker of this machine: 4GB; default: its share.")
 @click.option("--store", type=MODEL, help="Folder of results that all workers share; default: each user's cache.")
@@ -78,6 +83,7 @@ def fleet(
     settings: tuple[str, ...],
     workers: int | None,
     scheduler: str,
+    insecure_scheduler: bool,
     memory: str | None,
     store: Path | None,
     cache_url: str | None,
@@ -106,6 +112,7 @@ def fleet(
         targets=targets,
         workers=workers or max(1, (os.cpu_count() or 1) // 2),
         scheduler=scheduler,
+        is_insecure_allowed=insecure_scheduler,
         gates=project_gates(gates),
         stops_on=tuple(name for name in gates if name in OWN_GATES),
         strict=strict,

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from packager import __version__
 from packager.files.store import key_of
 from packager.files.store.closure import INSTALLED, content_of
+from packager.fleet.security import trusted_by
 from packager.runners import RUNNERS
 
 MACOS, ARM64, GPU = "macos", "arm64", "gpu"
@@ -27,10 +29,13 @@ class About:
     """runner -> why it cannot run here; empty if it can"""
     unseen: tuple[str, ...] = ()
     """files that it was asked for and does not see"""
+    trusts: str = ""
+    """from whom it takes code, in words; empty for a process that is no worker"""
 
 
-def about(runners: Sequence[str] = (), files: Sequence[str] = ()) -> About:
-    """Of this process; `files` are those that it needs to see at these paths."""
+def about(runners: Sequence[str] = (), files: Sequence[str] = (), dask_worker: Any = None) -> About:
+    """Of this process; `files` are those that it needs to see at these paths. Dask gives `dask_worker`, by its name,
+    where this process is a worker."""
     return About(
         mobpack=__version__,
         code=_code(),
@@ -38,6 +43,7 @@ def about(runners: Sequence[str] = (), files: Sequence[str] = ()) -> About:
         abilities=tuple(_abilities()),
         runners={name: _missing(name) for name in runners},
         unseen=tuple(name for name in files if not Path(name).exists()),
+        trusts=trusted_by(dask_worker) if dask_worker else "",
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from packager.core.errors import ConfigError, ToolError
 from packager.fleet.about import About, about
 from packager.fleet.resources import Worker
+from packager.fleet.security import refuse_missing_certificates, refuse_open_scheduler, refuse_open_workers
 
 INSTALL = "run: pip install 'mobpack[fleet]'"
 CONNECT_S = 20
@@ -38,6 +39,8 @@ class Cluster:
     address: str = ""
     count: int = 0
     """number of workers of a local cluster"""
+    is_insecure_allowed: bool = False
+    """whether workers may listen to other machines without TLS"""
 
     @property
     def dashboard(self) -> str:
@@ -65,6 +68,8 @@ class Cluster:
                     declared=dict(entry.get("resources") or {}),
                 )
             )
+        if not self.is_insecure_allowed:
+            refuse_open_workers({each.name: each.address for each in found})
         refuse_other(found)
         return tuple(found)
 
@@ -110,16 +115,16 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def connected(*, scheduler: str, workers: int) -> Iterator[Cluster]:
+def connected(*, scheduler: str, workers: int, is_insecure_allowed: bool = False) -> Iterator[Cluster]:
     """A cluster, until the block ends. Workers of this machine end with it, and the programs that they started.
 
-    Raises ConfigError without Dask and for a wrong address, ToolError for a scheduler that does not answer
-    or has no workers.
+    Raises ConfigError without Dask, for a wrong address, and for one that lacks TLS unless `is_insecure_allowed`;
+    ToolError for a scheduler that does not answer or has no workers.
     """
     if importlib.util.find_spec("distributed") is None:
         raise ConfigError("mobpack fleet needs Dask, which is not installed", hint=INSTALL)
     _quieten()
-    with _existing(scheduler) if scheduler else _of_this_machine(workers) as found:
+    with _existing(scheduler, is_insecure_allowed) if scheduler else _of_this_machine(workers) as found:
         yield found
 
 
@@ -130,19 +135,22 @@ def _refuse_address(address: str) -> None:
     try:
         get_address_host_port(address)
     except ValueError as error:
-        raise ConfigError(f"--scheduler: {error}", hint="give it as Dask prints it: tcp://HOST:8786") from error
+        raise ConfigError(f"--scheduler: {error}", hint="give it as Dask prints it: tls://HOST:8786") from error
 
 
 @contextlib.contextmanager
-def _existing(address: str) -> Iterator[Cluster]:
+def _existing(address: str, is_insecure_allowed: bool) -> Iterator[Cluster]:
     _refuse_address(address)
+    if not is_insecure_allowed:
+        refuse_open_scheduler(address)
+    refuse_missing_certificates(address)
     try:
         client = library().Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ToolError(
             f"no scheduler answers at {address}", hint="start one with: dask scheduler; --workers N needs none"
         ) from error
-    cluster = Cluster(client=client, address=address)
+    cluster = Cluster(client=client, address=address, is_insecure_allowed=is_insecure_allowed)
     try:
         try:
             client.wait_for_workers(1, timeout=CONNECT_S)
@@ -176,7 +184,11 @@ def _of_this_machine(count: int) -> Iterator[Cluster]:
 
 
 def _started(count: int, folder: str) -> Any:
-    """A distributed.LocalCluster with `count` workers, which keep their files in `folder`."""
+    """A distributed.LocalCluster with `count` workers, which keep their files in `folder`.
+
+    Every user of this machine reaches its ports: they answer only who has its certificate, which is in memory alone.
+    """
+    security = library().Security.temporary()
     for left in reversed(range(ATTEMPTS)):
         try:
             return library().LocalCluster(
@@ -185,6 +197,7 @@ def _started(count: int, folder: str) -> Any:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
+                security=security,
                 dashboard_address="127.0.0.1:0",  # without bokeh, Dask serves numbers alone there
                 local_directory=folder,
                 memory_limit=0,  # tasks watch their programs, too, which Dask does not see

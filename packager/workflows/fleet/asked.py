@@ -23,6 +23,8 @@ class Asked:
     targets: tuple[str, ...] = ()
     workers: int = 1
     scheduler: str = ""
+    is_insecure_allowed: bool = False
+    """whether scheduler and workers may be reached by other machines without TLS"""
     gates: Gates = field(default_factory=Gates)
     stops_on: tuple[str, ...] = ()
     """gates of the fleet itself: `regressions`, `skipped`"""

@@ -41,11 +41,14 @@ def run(
         f"{len(asked.projects)} projects: {len(found.same)} have not changed, {len(found.expanded)} to build; "
         f"{len(graph)} tasks, {len(done)} more are done already"
     )
-    with connected(scheduler=asked.scheduler, workers=asked.workers) as cluster:
+    allowed = asked.is_insecure_allowed
+    with connected(scheduler=asked.scheduler, workers=asked.workers, is_insecure_allowed=allowed) as cluster:
         runners = sorted({name for each in found.expanded for name in each.config.parity.runners})
         runners = sorted({*runners, *(name for each in found.expanded for name in each.config.parity.require)})
         workers = cluster.workers(runners, _files(found))
         _refuse_blind(workers)
+        if asked.scheduler:
+            _say_who_is_trusted(workers, console)
         shares = asked.cache or os.environ.get(REMOTE) or any(each.config.cache.remote for each in found.expanded)
         if len(hosts(workers)) > 1 and asked.store is None and not shares:
             console.caution("workers of several machines share no store: each makes all; give --cache or --store")
@@ -116,6 +119,14 @@ def _refuse_blind(workers: Sequence[Worker]) -> None:
                 f"worker {each.name} does not see {each.about.unseen[0]}",
                 hint="projects lie in a folder that all machines have at the same path, such as a shared one",
             )
+
+
+def _say_who_is_trusted(workers: Sequence[Worker], console: Console) -> None:
+    """Says from whom the workers of others take code."""
+    for trusted in dict.fromkeys(each.about.trusts for each in workers):
+        names = [each.name for each in workers if each.about.trusts == trusted]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        console.say(f"  worker {names[0]}{more}: runs code of {trusted}")
 
 
 def _runner_needs(graph: Graph, found: Found, workers: Sequence[Worker]) -> Iterator[tuple[str, dict[str, float]]]:
