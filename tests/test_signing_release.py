@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from packager.cli.verify import verify as verify_command
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
-from packager.release import signatures
+from packager.files.zips import write_zip
+from packager.release import checking, signatures
 from packager.release.checking import Verified, verify_release
 from packager.release.contents import files_in, manifest_of, unpack
 from packager.release.maven import ALGORITHMS, digests
@@ -344,6 +345,86 @@ def test_signatures_find_what_a_manifest_cannot(
     assert words in caught.value.message
 
 
+TEXT = "notes.txt"
+
+
+def link_of_same_text(dist: Path) -> None:
+    text = (dist / TEXT).read_text(encoding="utf-8")
+    (dist / TEXT).unlink()
+    (dist / TEXT).symlink_to(text)
+
+
+def text_of_same_link(dist: Path) -> None:
+    target = (dist / "swift/vision/Current").readlink().as_posix()
+    (dist / "swift/vision/Current").unlink()
+    _put(dist / "swift/vision/Current", target.encode())
+
+
+def executable(name: str) -> Callable[[Path], None]:
+    def change(dist: Path) -> None:
+        _put(dist / name, (dist / name).read_bytes() if (dist / name).is_file() else b"#!/bin/sh\n")
+        (dist / name).chmod(0o755)
+
+    return change
+
+
+def no_executable(name: str) -> Callable[[Path], None]:
+    return lambda dist: (dist / name).chmod(0o644)
+
+
+PROJECT = "android/project"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (executable("provenance.intoto.json.sig"), "not part of the release: provenance.intoto.json.sig"),
+        (executable("manifest.json.sig"), "manifest.json.sig is a link, or can be executed"),
+        (executable(f"{NPM}.models.sig"), f"{NPM}.models.sig is a link, or can be executed"),
+        (executable("swift/vision-1.2.3.json"), "changed: swift/vision-1.2.3.json"),
+        (executable("report.html"), "changed: report.html"),
+        (executable(f"{PROJECT}/build.sh"), f"not signed: {PROJECT}/build.sh"),
+        (no_executable(f"{PROJECT}/gradlew"), f"changed: {PROJECT}/gradlew"),
+        (lambda dist: (dist / PROJECT / "empty").mkdir(), f"not signed: {PROJECT}/empty"),
+        (lambda dist: (dist / "a/b").mkdir(parents=True), "not signed: a/b"),
+        (lambda dist: (dist / PROJECT / "signed").rmdir(), f"missing: {PROJECT}/signed"),
+        (lambda dist: _put(dist / PROJECT / "signed/file", b""), "missing: android/project/signed; not signed"),
+        (link_of_same_text, f"changed: {TEXT}"),
+        (text_of_same_link, "changed: Current"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_entry_of_another_kind_and_one_more_are_found(
+    tmp_path: Path, key: Key, change: Callable[[Path], None], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "UNLISTED", (*checking.UNLISTED, TEXT))
+    dist = make_release(tmp_path / "dist", links={"Current": "A"})
+    _put(dist / TEXT, b"report.html")
+    executable(f"{PROJECT}/gradlew")(dist)
+    (dist / PROJECT / "signed").mkdir()
+    signed(dist, key)
+    assert verified(dist, key).signatures
+    change(dist)
+    with pytest.raises(GateError) as caught:
+        verified(dist, key)
+    assert words in caught.value.message
+
+
+def test_a_signature_of_models_where_there_are_none_is_an_addition(tmp_path: Path, key: Key) -> None:
+    dist = make_release(tmp_path / "dist")
+    found = unpacked(dist / AAR, tmp_path / "others")
+    write_zip(dist / AAR, {PurePosixPath(name): found[name] for name in found if "assets" not in name})
+    shutil.copyfile(dist / AAR, dist / IN_MAVEN)
+    for name in (AAR, IN_MAVEN):
+        listed_anew(dist, name)
+    for path in (dist / "maven").rglob("*.aar.*"):
+        path.unlink()
+    assert f"{AAR}.models.sig" not in signed(dist, key)
+    _put(dist / f"{AAR}.models.sig", b"anything")
+    with pytest.raises(GateError, match=r"not signed: .*models\.sig"):
+        verified(dist, key)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -393,9 +474,14 @@ def test_a_package_with_a_model_that_its_list_leaves_out_is_not_signed(trusting:
         signed(trusting, key)
 
 
-def repacked(dist: Path, files: dict[str, bytes]) -> None:
-    from packager.files.zips import write_zip
+def test_a_link_in_place_of_a_model_is_not_signed(tmp_path: Path, key: Key) -> None:
+    models = "Sources/VisionKit/Resources/Models"
+    dist = make_release(tmp_path / "dist", links={f"{models}/a/link.ort": "model.ort"})
+    with pytest.raises(GateError, match=r"a/link\.ort in a package is a link"):
+        signed(dist, key)
 
+
+def repacked(dist: Path, files: dict[str, bytes]) -> None:
     found = unpacked(dist / AAR, dist.with_name("scratch"))
     write_zip(dist / AAR, {PurePosixPath(name): content for name, content in {**found, **files}.items()})
     listed_anew(dist)

@@ -1,6 +1,6 @@
 """Signed releases that somebody else has made or changed: `verify` accepts none of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,10 @@ from benchmarks.abuse.result import Result
 from packager.release import signatures
 from packager.release.checking import verify_release
 from packager.signing.keys import FileSigner, signed
+from packager.workflows import signing
 from tests import certificate_cases
 from tests.certificate_cases import RIGHT, WRONG, Files
-from tests.signing_cases import make_release
+from tests.signing_cases import make_key, make_release
 
 GATE = 6
 
@@ -23,6 +24,7 @@ def attack(place: Place) -> Iterator[Result]:
     folder = place.folder / "signatures"
     folder.mkdir()
     yield _certificates(folder, place)
+    yield _additions(folder, place)
 
 
 def _certificates(folder: Path, place: Place) -> Result:
@@ -40,6 +42,70 @@ def _certificates(folder: Path, place: Place) -> Result:
     return Result(
         attack="releases signed with certificates that may not", tries=len(made) + 1, exceptions=tuple(faults)
     )
+
+
+TEXT = "android/project/notes.txt"
+
+
+def _written(name: str, mode: int = 0o644) -> Callable[[Path], None]:
+    def change(dist: Path) -> None:
+        if not (dist / name).exists():
+            (dist / name).parent.mkdir(parents=True, exist_ok=True)
+            (dist / name).write_bytes(b"#!/bin/sh\necho evil\n")
+        (dist / name).chmod(mode)
+
+    return change
+
+
+def _linked(dist: Path) -> None:
+    target = (dist / TEXT).read_text(encoding="utf-8")
+    (dist / TEXT).unlink()
+    (dist / TEXT).symlink_to(target)
+
+
+def _unlinked(dist: Path) -> None:
+    link = dist / "swift/vision/Current"
+    target = link.readlink().as_posix()
+    link.unlink()
+    link.write_text(target, encoding="utf-8")
+
+
+ADDITIONS: dict[str, Callable[[Path], None]] = {
+    **{f"{name} of something else": _written(name, 0o755) for name in ("provenance.intoto.json.sig", "x.sig")},
+    **{f"a file {name}": _written(name) for name in ("android/project/a.kt", "report.json", "android/b", "models.sig")},
+    "a script": _written("android/project/build.sh", 0o755),
+    "a folder of a project": lambda dist: (dist / "android/project/empty").mkdir(),
+    "a folder at the top": lambda dist: (dist / "empty").mkdir(),
+    "a folder in a package": lambda dist: (dist / "swift/vision/empty").mkdir(),
+    "a text that is a link": _linked,
+    "a link that is a text": _unlinked,
+    "a link beside": lambda dist: (dist / "android/project/link").symlink_to("/etc/passwd"),
+    "a link to a folder": lambda dist: (dist / "android/project/folder").symlink_to("/etc"),
+    **{
+        f"{name} that can be executed": _written(name, mode)
+        for name, mode in (
+            ("report.html", 0o755),
+            ("manifest.json", 0o744),
+            (TEXT, 0o645),
+            ("manifest.json.sig", 0o755),
+        )
+    },
+}
+
+
+def _additions(folder: Path, place: Place) -> Result:
+    """A signed release, to which something was added, or of which an entry became one of another kind."""
+    key = make_key(folder / "keys")
+    faults = []
+    for index, (name, change) in enumerate(ADDITIONS.items()):
+        dist = make_release(folder / f"added-{index}", links={"Current": "A"})
+        _written(TEXT)(dist)
+        (dist / TEXT).write_text("../../report.html", encoding="utf-8")
+        signing.sign(dist, signing.signer(str(key.private), None))
+        change(dist)
+        if fault := _fault(dist, key.public, place):
+            faults.append(f"{name}: {fault}")
+    return Result(attack="signed releases with something more", tries=len(ADDITIONS), exceptions=tuple(faults))
 
 
 def _release(files: Files) -> Path:

@@ -63,7 +63,7 @@ def compare_folders(release: Path, rebuilt: Path) -> Compared:
 
 
 def _files(folder: Path) -> Mapping[str, str]:
-    """sha256 of every file below `folder` by path; of a link, that of its target as text."""
+    """Digest of every file below `folder` by path; of a link, that of its target."""
     try:
         return {name: digest_of(folder / name) for name in files_in(folder) if name not in OF_ONE_MACHINE}
     except OSError as error:

@@ -1,12 +1,23 @@
 """Verifies a release: its files are those of the manifest, and its signatures are those of trusted keys."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
-from packager.release.contents import AGAIN, Listed, Manifest, digest_of, files_in, inside, manifest_of, refuse_special
+from packager.release.contents import (
+    AGAIN,
+    Listed,
+    Manifest,
+    digest_of,
+    files_in,
+    inside,
+    is_executable,
+    manifest_of,
+    refuse_special,
+)
 from packager.release.evidence import OF_ONE_MACHINE
 from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST
@@ -70,7 +81,7 @@ def verify_release(dist: Path, trust: Trust | None = None) -> Verified:
 
 def _check_files(dist: Path, manifest: Manifest) -> tuple[str, ...]:
     """Compares the files with the manifest. Returns the files that it does not list, which may be there."""
-    found = set(files_in(dist)) - {MANIFEST, *beside(manifest)}
+    found = set(files_in(dist)) - {MANIFEST, *beside(dist, manifest)}
     listed = {each.path: each.sha256 for each in manifest.files}
     present = {name: digest_of(dist / name) for name in sorted(listed) if name in found}
     refuse_differences(listed, present, f"{dist / MANIFEST}")
@@ -126,12 +137,15 @@ def _check_signatures(dist: Path, manifest: Manifest, trust: Trust) -> dict[str,
     bundle = _bundle(dist, path)
     signers = {path: trust(bundle, path)}
     statement = statement_in(bundle, RELEASE, path)
-    refuse_differences(subjects_of(statement, path), covered(dist, manifest), path)
+    possible = beside(dist, manifest)
+    refuse_differences(subjects_of(statement, path), covered(dist, possible), path)
     if (dist / PROVENANCE).is_file():
         signers[f"{PROVENANCE}{SIG}"] = _check_provenance(dist, trust)
     for each in manifest.files:
         if each.has_models:
             signers |= _check_models(dist, each, trust)
+    unused = {name: "" for name in possible if name not in signers and os.path.lexists(dist / name)}
+    refuse_differences({}, unused, path)
     return signers
 
 
@@ -163,6 +177,7 @@ def _check_models(dist: Path, package: Listed, trust: Trust) -> dict[str, str]:
 
 
 def _bundle(dist: Path, name: str) -> Bundle:
+    """A signature of a release. Raises GateError for a file of another kind: no signature is about itself."""
     try:
         content = user_files.read(dist / name, limit_bytes=MAX_BUNDLE_BYTES)
     except FileNotFoundError as error:
@@ -171,4 +186,6 @@ def _bundle(dist: Path, name: str) -> Bundle:
         ) from error
     except OSError as error:
         raise ConfigError(f"cannot read {dist / name}: {error.strerror or error}", hint=AGAIN) from error
+    if (dist / name).is_symlink() or is_executable(dist / name):
+        raise GateError(f"{dist / name} is a link, or can be executed: a signature is a plain file", hint=AGAIN)
     return parsed(content, name)

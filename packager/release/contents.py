@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import shutil
+import stat
 import tarfile
 import zipfile
 import zlib
@@ -19,7 +21,7 @@ from packager.files.zips import CHUNK_BYTES, Content, Limits, Link, is_link, ope
 from packager.release.publish import MANIFEST
 from packager.signing.envelope import MAX_BUNDLE_BYTES
 from packager.signing.model_signing import UNSIGNED_NAME
-from packager.signing.statements import Release
+from packager.signing.statements import EXECUTABLE, FOLDER, LINK, Release
 from packager.targets import MODELS_IN, PAGES, TOP
 
 MAX_MANIFEST_BYTES = 64 << 20
@@ -35,6 +37,7 @@ DAMAGED = (
 )
 AGAIN = "get the release again from where it was published, or build it again"
 TARBALL = ".tgz"
+ANYBODY = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 T = TypeVar("T")
 
 
@@ -105,6 +108,7 @@ class Inside:
     """A file in a package."""
 
     sha256: str
+    """of a link, after its kind"""
     bundle: bytes = b""
     """content of a list of models, signed or not; empty for other files"""
 
@@ -161,7 +165,7 @@ def _tarred(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | Link]]
 
 def _described(name: PurePosixPath, content: IO[bytes] | Link) -> Inside:
     if isinstance(content, Link):
-        return Inside(_sha256(content.target))
+        return Inside(digest_of_link(content.target))
     if name.name == UNSIGNED_NAME:
         bundle = content.read(MAX_BUNDLE_BYTES)
         return Inside(hashlib.sha256(bundle).hexdigest(), bundle)
@@ -198,9 +202,29 @@ def refuse_special(folder: Path) -> None:
             )
 
 
+def entries_in(folder: Path) -> dict[str, str]:
+    """Path -> digest of each entry below `folder`: files, links, and folders in which there is nothing."""
+    empty = (path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink() and not any(path.iterdir()))
+    found = {path.relative_to(folder).as_posix(): f"{FOLDER}:{_sha256('')}" for path in empty}
+    return {**found, **{name: digest_of(folder / name) for name in files_in(folder)}}
+
+
 def digest_of(path: Path) -> str:
-    """Hex sha256 of a file; of a link, that of its target as text, which no file in its place has by chance."""
-    return _sha256(path.readlink().as_posix()) if path.is_symlink() else sha256_of(path)
+    """Digest of a file: its sha256 in hexadecimal digits. That of a link, or of a file that can be executed, begins
+    with its kind: the same bytes in an entry of another kind are something else."""
+    if path.is_symlink():
+        return digest_of_link(path.readlink().as_posix())
+    found = sha256_of(path)
+    return f"{EXECUTABLE}:{found}" if is_executable(path) else found
+
+
+def digest_of_link(target: str) -> str:
+    return f"{LINK}:{_sha256(target)}"
+
+
+def is_executable(path: Path) -> bool:
+    """Whether anybody may execute a file. Windows has no such bits."""
+    return os.name == "posix" and bool(path.stat().st_mode & ANYBODY)
 
 
 def _sha256(text: str) -> str:

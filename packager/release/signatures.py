@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -20,8 +20,7 @@ from packager.release.contents import (
     Inside,
     Listed,
     Manifest,
-    digest_of,
-    files_in,
+    entries_in,
     inside,
     manifest_of,
     model_name,
@@ -31,7 +30,7 @@ from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST, staged
 from packager.signing.envelope import IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files, statement
-from packager.signing.statements import release_statement
+from packager.signing.statements import LINK, release_statement
 from packager.targets.typescript.tarball import PREFIX, write_tarball
 
 PROVENANCE = "provenance.intoto.json"
@@ -74,7 +73,7 @@ def sign_release(dist: Path, signer: Signer, verify: Callable[[Path], object]) -
 
     with staged(dist) as staging:
         _rewritten(dist, staging, for_apps, put=link_or_copy)
-        paths = tuple(_sign_beside(staging, sign))
+        paths = _sign_beside(staging, sign)
         if _identity(dist) != before:
             raise ToolError(f"{dist} was replaced while it was being signed", hint="run the same command again")
         return paths
@@ -104,16 +103,17 @@ def without_signatures(dist: Path, out: Path) -> None:
     )
 
 
-def beside(manifest: Manifest) -> tuple[str, ...]:
-    """Paths that the signatures of a release have in it, outside of packages."""
+def beside(dist: Path, manifest: Manifest) -> tuple[str, ...]:
+    """Paths that the signatures of a release can have in it, outside of packages: of what is there."""
     models = (f"{each.path}{MODELS}" for each in manifest.files if each.has_models)
-    return (f"{MANIFEST}{SIG}", f"{PROVENANCE}{SIG}", *models)
+    provenance = (f"{PROVENANCE}{SIG}",) if (dist / PROVENANCE).is_file() else ()
+    return (f"{MANIFEST}{SIG}", *provenance, *models)
 
 
-def covered(dist: Path, manifest: Manifest) -> dict[str, str]:
-    """Path -> sha256 of the files that the signature of a release is about: all but the signatures beside them."""
-    signatures = beside(manifest)
-    return {name: digest_of(dist / name) for name in files_in(dist) if name not in signatures}
+def covered(dist: Path, signatures: Collection[str]) -> dict[str, str]:
+    """Path -> digest of what the signature of a release is about: all entries but the `signatures` beside them, which
+    are made, or verified, at the same time."""
+    return {name: digest for name, digest in entries_in(dist).items() if name not in signatures}
 
 
 def _once(sign: Sign) -> Sign:
@@ -134,7 +134,7 @@ def _rewritten(
     """Puts the files of the release into `staging`, without the signatures beside them, with `change` applied to each
     bundle in packages and folders, and with all checksums renewed."""
     manifest = manifest_of(dist)
-    left_out = {dist / name for name in beside(manifest)}
+    left_out = {dist / name for name in beside(dist, manifest)}
     shutil.copytree(
         dist,
         staging,
@@ -285,19 +285,18 @@ def _renew_subjects(staging: Path) -> None:
     _write(path, (to_json(document, indent=2) + "\n").encode())
 
 
-def _sign_beside(staging: Path, sign: Sign) -> Iterator[str]:
-    """Writes the signatures beside the files of a release, and yields their paths."""
+def _sign_beside(staging: Path, sign: Sign) -> tuple[str, ...]:
+    """Writes the signatures beside the files of a release. Returns their paths."""
     manifest = manifest_of(staging)
-    for each in manifest.files:
-        if each.has_models:
-            yield from _sign_models(staging, each, manifest, sign)
+    paths = [path for each in manifest.files if each.has_models for path in _sign_models(staging, each, manifest, sign)]
     if (staging / PROVENANCE).is_file():
         content = user_files.read(staging / PROVENANCE, limit_bytes=MAX_TEXT_BYTES)
-        _write(staging / f"{PROVENANCE}{SIG}", written(sign(IN_TOTO, content)))
-        yield f"{PROVENANCE}{SIG}"
-    payload = release_statement(manifest.release, covered(staging, manifest))
-    _write(staging / f"{MANIFEST}{SIG}", written(sign(IN_TOTO, payload)))
-    yield f"{MANIFEST}{SIG}"
+        paths.append(f"{PROVENANCE}{SIG}")
+        _write(staging / paths[-1], written(sign(IN_TOTO, content)))
+    paths.append(f"{MANIFEST}{SIG}")
+    payload = release_statement(manifest.release, covered(staging, paths))
+    _write(staging / paths[-1], written(sign(IN_TOTO, payload)))
+    return tuple(paths)
 
 
 def _sign_models(staging: Path, package: Listed, manifest: Manifest, sign: Sign) -> Iterator[str]:
@@ -310,8 +309,11 @@ def _sign_models(staging: Path, package: Listed, manifest: Manifest, sign: Sign)
 
 
 def model_digests(entries: Mapping[PurePosixPath, Inside], kind: str) -> dict[str, str]:
-    """Path below the package's folder of models -> sha256, of its model files."""
-    return {model_name(kind, str(name)): each.sha256 for name, each in entries.items() if _is_model(kind, name)}
+    """Path below the package's folder of models -> sha256, of its model files. Raises GateError for a link there."""
+    found = {model_name(kind, str(name)): each.sha256 for name, each in entries.items() if _is_model(kind, name)}
+    if links := [name for name, digest in found.items() if digest.startswith(LINK)]:
+        raise GateError(f"{links[0]} in a package is a link: apps open files", hint="build the package again")
+    return found
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -13,6 +13,10 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 RELEASE = "https://in-toto.io/attestation/release/v0.1"
 """predicate type of the statement about all files of a release"""
 
+KIND = "mobpack-"
+"""start of the names of digests of entries that are no plain files"""
+LINK, EXECUTABLE, FOLDER = "link", "executable", "folder"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
@@ -36,11 +40,19 @@ def payload(document: Mapping[str, object]) -> bytes:
 
 
 def release_statement(release: Release, digests: Mapping[str, str]) -> bytes:
-    """The statement that the files with `digests` (path -> sha256) are those of `release`; any of them can be verified
-    alone."""
-    subjects = [{"name": name, "digest": {"sha256": digests[name]}} for name in sorted(digests)]
+    """The statement that the entries with `digests` (path -> digest) are those of `release`; any file of them can be
+    verified alone."""
+    subjects = [{"name": name, "digest": _digest_set(digests[name])} for name in sorted(digests)]
     predicate = {"purl": f"pkg:generic/{release.package}@{release.version}", "releaseId": release.version}
     return payload({"_type": STATEMENT, "subject": subjects, "predicateType": RELEASE, "predicate": predicate})
+
+
+def _digest_set(digest: str) -> dict[str, str]:
+    """A sha256 under a name for its kind of entry, so that no file passes for a link, or the other way around. An
+    executable has both, as other tools verify it as a file."""
+    kind, _, sha256 = digest.rpartition(":")
+    name = f"{KIND}{kind}" if kind else "sha256"
+    return {name: sha256, **({"sha256": sha256} if kind == EXECUTABLE else {})}
 
 
 def statement_in(bundle: Bundle, predicate_type: str, where: str) -> dict[str, Any]:
@@ -62,8 +74,13 @@ def statement_in(bundle: Bundle, predicate_type: str, where: str) -> dict[str, A
 
 
 def subjects_of(statement: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Paths -> sha256 of the files that a statement is about."""
+    """Paths -> digests of the entries that a statement is about: a sha256, of others than files after their kind."""
     try:
-        return {str(each["name"]): str(each["digest"]["sha256"]) for each in statement["subject"]}
-    except (KeyError, TypeError) as error:
+        return {str(each["name"]): _digest_in(each["digest"]) for each in statement["subject"]}
+    except (KeyError, TypeError, AttributeError) as error:
         raise GateError(f"{where} names no files with a sha256", hint=AGAIN) from error
+
+
+def _digest_in(digests: Mapping[str, Any]) -> str:
+    kinds = [name.removeprefix(KIND) for name in digests if name.startswith(KIND)]
+    return f"{kinds[0]}:{digests[KIND + kinds[0]]}" if kinds else str(digests["sha256"])
