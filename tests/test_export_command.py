@@ -100,6 +100,7 @@ def test_a_model_that_computes_something_else_is_not_written_unless_forced(
     options = ("nets:size_branch", "--dynamic", "batch")
     plain = started(python, tmp_path / "plain", *options)
     forced = started(python, tmp_path / "forced", *options, "--force")
+    strict = started(python, tmp_path / "strict", *options, "--force", "--strict")
     out, err = plain.communicate()
     assert (plain.returncode, out, left_in(tmp_path / "plain")) == (5, "", []), err
     assert "output 'output' on sample 2 (batch = 1), node by node: 3 of 3 numbers differ" in err
@@ -108,6 +109,8 @@ def test_a_model_that_computes_something_else_is_not_written_unless_forced(
     assert "the model was written because of --force" in err
     assert "next: mobpack build model.onnx --target android" in err
     assert out.splitlines()[-1] == "model.onnx"
+    _, err = strict.communicate()
+    assert (strict.returncode, left_in(tmp_path / "strict")) == (3, []), err
 
 
 def test_a_full_disk_leaves_nothing(python: Sequence[str], tmp_path: Path) -> None:

@@ -70,7 +70,33 @@ def test_outputs_that_are_nan_on_every_sample_are_not_called_equal(
     (tmp_path / "old.onnx").write_bytes(onnx_model(text, opsets={"": 9}).SerializeToString())
     result = run(request(tmp_path, "old.onnx"), Store(tmp_path / "store"), Console())
     assert [each.percent for each in result.errors] == ["not compared", "0 %"]
-    assert "output 'y' is empty, NaN or infinite on every sample: it was not compared" in "".join(capsys.readouterr())
+    said = "output 'y' is empty, NaN or infinite on every sample: it was not compared"
+    assert said in "".join(capsys.readouterr())
+    result.files[0].unlink()
+    with pytest.raises(ModelError, match="--strict: 1 warning"):
+        run(request(tmp_path, "old.onnx", is_strict=True), Store(tmp_path / "store"), Console(quiet=True))
+    assert not result.files[0].exists()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("text", "opset"),
+    [
+        ("(float[1, 3, 8, 8] x, float[4] s) => (float[1, 3, h, w] y) { y = Resize (x, s) }", 10),
+        ("(float[1, 3, 8, 8] x, float[4] s) => (float[1, 3, h, w] y) { y = Resize (x, , s) }", 13),
+        ("(float[1, 3, 8, 8] x, float[4] s) => (float[1, 3, h, w] y) { y = Upsample (x, s) }", 9),
+        ("(float[1, 64] x) => (float[1, 64] y) { y = Log (x) }", 9),
+    ],
+)
+def test_random_inputs_are_what_the_operators_take(tmp_path: Path, text: str, opset: int) -> None:
+    (tmp_path / "old.onnx").write_bytes(onnx_model(text, opsets={"": opset}).SerializeToString())
+    asked = request(tmp_path, "old.onnx", is_strict=True, keep=tmp_path / "kept")
+    result = run(asked, Store(tmp_path / "store"), Console(quiet=True))
+    assert [each.percent for each in result.errors] == ["0 %"]
+    recorded = list((tmp_path / "kept" / "recorded").glob("*.npz"))
+    assert recorded
+    for sample in recorded:
+        assert numpy.isfinite(numpy.load(sample)["y"]).all()
 
 
 @pytest.mark.processes

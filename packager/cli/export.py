@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     "--keep-samples", type=MODEL, metavar="DIR", help="Keep the inputs and PyTorch's outputs for `mobpack check`."
 )
 @click.option("--force", is_flag=True, help="Write the model even if its outputs differ from PyTorch's.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors: write nothing if there is one.")
 @json_option
 def export(
     factory: str,
@@ -47,6 +48,7 @@ def export(
     output_names: str | None,
     keep_samples: Path | None,
     force: bool,
+    strict: bool,
     as_json: bool,
 ) -> None:
     """Write an ONNX model from a PyTorch module. MODULE:FACTORY is a function that returns (module, example inputs);
@@ -71,6 +73,7 @@ def export(
         output_names=_names(output_names),
         keep=keep_samples,
         is_forced=force,
+        is_strict=strict,
         **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
     )
     result = run(request, Store(cache_folder() / "store"), console)

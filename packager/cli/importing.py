@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Write the model even if its outputs differ from the framework's.")
 @click.option("--update", is_flag=True, help="Fetch the newest revision from the hub, not the one in OUTPUT.lock.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors: write nothing if there is one.")
 @json_option
 def import_model(
     source: str,
@@ -52,6 +53,7 @@ def import_model(
     keep_layout: bool,
     keep_samples: Path | None,
     force: bool,
+    strict: bool,
     update: bool,
     as_json: bool,
 ) -> None:
@@ -80,6 +82,7 @@ def import_model(
         is_layout_kept=keep_layout,
         keep=keep_samples,
         is_forced=force,
+        is_strict=strict,
         is_updated=update,
         **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
     )

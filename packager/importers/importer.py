@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy
+    from onnx import ModelProto
 
     from packager.environments.framework import Framework
 
@@ -82,6 +83,14 @@ class Drawing(Protocol):
     def draw(self, number: int, rows: int) -> Arrays:
         """Reproducible inputs by name, `rows` of them, another for each `number`."""
         ...
+
+
+@runtime_checkable
+class OfOperators(Protocol):
+    """A Loaded model that consists of ONNX's operators, which say what numbers they are defined for."""
+
+    @property
+    def proto(self) -> "ModelProto": ...
 
 
 class Importer(Protocol):

@@ -13,7 +13,7 @@ from packager.core.values import ElementType, Model
 from packager.graph.constants import constant_tensors
 
 if TYPE_CHECKING:
-    from onnx import NodeProto, TensorProto
+    from onnx import GraphProto, NodeProto, TensorProto
 
 Interval = tuple[float, float]
 """from the first number to the second"""
@@ -81,18 +81,22 @@ class _Value:
 
 
 def domains_of(model: Model) -> dict[str, Interval]:
-    """Input -> the interval for its random numbers, if that is not the default one: from -1 to 1, or what integers
-    are."""
+    """As `domains_in`."""
     from onnx import ModelProto
 
     graph = ModelProto.FromString(model.graph).graph
+    return domains_in(graph, {spec.name: spec.element for spec in model.signature.inputs})
+
+
+def domains_in(graph: "GraphProto", elements: Mapping[str, ElementType]) -> dict[str, Interval]:
+    """Input -> the interval for its random numbers, if that is not the default one: from -1 to 1, or what integers
+    are. `elements` are the types of the inputs."""
     search = _Search(
         constants=constant_tensors(graph),
-        values={spec.name: _Value(terms={spec.name: 1.0}) for spec in model.signature.inputs},
+        values={name: _Value(terms={name: 1.0}) for name in elements},
     )
     for node in graph.node:
         search.visit(node)
-    elements = {spec.name: spec.element for spec in model.signature.inputs}
     found = {name: _drawn(needed, elements[name]) for name, needed in search.needed.items()}
     return {name: interval for name, interval in found.items() if interval}
 

@@ -45,6 +45,8 @@ class Request:
     """folder to keep the samples and PyTorch's outputs in"""
     is_forced: bool = False
     """whether the model is written even if its outputs differ"""
+    is_strict: bool = False
+    """whether warnings are errors"""
 
 
 @dataclass(frozen=True, kw_only=True)

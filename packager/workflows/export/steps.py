@@ -18,6 +18,7 @@ from packager.workflows.conversion.comparison import OutputResult, Recorded
 from packager.workflows.conversion.writing import Written
 from packager.workflows.export.child import GRAPH
 from packager.workflows.export.request import Axis, Job, Request
+from packager.workflows.gates import Rules, refuse_warnings
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -59,6 +60,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
             written = graph.write(proto, scratch, unfinished / request.output.name)
             with console.step(f"compare with PyTorch {exported.torch}"):
                 errors = compare(written[0], exported, scratch, request, console)
+            refuse_warnings(Rules(strict=request.is_strict), console)
             size_bytes, sha256 = sum(file.stat().st_size for file in written), sha256_of(written[0])
             if request.keep:
                 writing.keep(scratch, request.keep)

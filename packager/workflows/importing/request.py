@@ -33,6 +33,8 @@ class Request:
     """folder to keep the samples and the framework's outputs in"""
     is_forced: bool = False
     """whether the model is written even if its outputs differ"""
+    is_strict: bool = False
+    """whether warnings are errors"""
     is_updated: bool = False
     """whether a model of the hub is the newest, instead of the one in the lock"""
     fetched: Path | None = None

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError, nearest
-from packager.importers.importer import Arrays, Drawing, Input, Loaded
+from packager.core.values import ElementType
+from packager.importers.importer import Arrays, Drawing, Input, Loaded, OfOperators
+from packager.samples.domains import Interval, domains_in
+from packager.samples.fit import DTYPES
 from packager.samples.sample import write_arrays
 from packager.workflows.importing.request import Job
 
@@ -101,11 +104,21 @@ def random(loaded: Loaded, job: Job) -> Iterator[Arrays]:
         for number in range(job.sample_count):
             yield loaded.draw(number, job.sizes.get("batch", ROWS[number % len(ROWS)]))
         return
-    inputs = loaded.inputs
+    inputs, domains = loaded.inputs, _domains(loaded)
     for number in range(job.sample_count):
         numbers = numpy.random.default_rng(number)
         sizes = {name: job.sizes.get(name, size) for name, size in sizes_for(inputs, number, job.factor).items()}
-        yield {each.name: values(each, sizes, numbers) for each in inputs}
+        yield {each.name: values(each, sizes, numbers, domains.get(each.name)) for each in inputs}
+
+
+def _domains(loaded: Loaded) -> Mapping[str, Interval]:
+    """Input -> where to draw its numbers from, if the operators that it reaches are undefined for others."""
+    if not isinstance(loaded, OfOperators):
+        return {}
+    elements = {name: element for element, name in DTYPES.items()}
+    return domains_in(
+        loaded.proto.graph, {each.name: elements.get(each.dtype, ElementType.OTHER) for each in loaded.inputs}
+    )
 
 
 def sizes_for(inputs: Sequence[Input], number: int, factor: int = 1) -> dict[str, int]:
@@ -120,11 +133,15 @@ def sizes_for(inputs: Sequence[Input], number: int, factor: int = 1) -> dict[str
     }
 
 
-def values(given: Input, sizes: Mapping[str, int], numbers: "numpy.random.Generator") -> "numpy.ndarray[Any, Any]":
+def values(
+    given: Input, sizes: Mapping[str, int], numbers: "numpy.random.Generator", domain: Interval | None = None
+) -> "numpy.ndarray[Any, Any]":
     import numpy
 
     shape = [size if isinstance(size, int) else sizes[size] for size in given.shape]
     dtype = numpy.dtype(given.dtype)
+    if dtype.kind == "f" and domain:
+        return numbers.uniform(*domain, shape).astype(dtype)
     if dtype.kind == "f":
         return numbers.standard_normal(shape).astype(dtype)
     if dtype.kind == "b":
@@ -133,7 +150,8 @@ def values(given: Input, sizes: Mapping[str, int], numbers: "numpy.random.Genera
         is_byte = dtype.itemsize == 1
         low = int(numpy.iinfo(dtype).min) if is_byte and not given.limit else 0
         high = given.limit or (int(numpy.iinfo(dtype).max) + 1 if is_byte else 2)
-        return numbers.integers(low, high, shape).astype(dtype)
+        first = max(low, int(domain[0])) if domain else low
+        return numbers.integers(first, max(high, first + 2), shape).astype(dtype)
     raise ModelError(
         f"input '{given.name}' is of type {given.dtype}, for which there are no random values",
         hint="give inputs with --samples",

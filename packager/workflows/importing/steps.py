@@ -18,6 +18,7 @@ from packager.models.renaming import rename
 from packager.workflows.conversion import comparison, graph, writing
 from packager.workflows.conversion.comparison import OutputResult, Recorded
 from packager.workflows.conversion.writing import Written
+from packager.workflows.gates import Rules, refuse_warnings
 from packager.workflows.importing import layout, starting
 from packager.workflows.importing.child import GRAPH
 from packager.workflows.importing.hub.naming import PREFIXES
@@ -53,6 +54,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
             freed = freed_layout(proto, scratch, request, console)
         with console.step(f"compare with {answer.framework}"):
             errors = compare(proto, answer, scratch, request, console)
+        refuse_warnings(Rules(strict=request.is_strict), console)
         origin = said(source, answer, errors, freed)
         proto.metadata_props.add(key=IMPORTED, value=origin)
         with atomic_files(request.output.absolute().parent) as unfinished:
