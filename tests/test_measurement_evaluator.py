@@ -62,8 +62,8 @@ def answers(told: ScoringJob, *graphs: MeasuredGraph) -> list[dict[str, Any]]:
         for number, each in enumerate(graphs)
     ]
     channel = Channel(io.StringIO("\n".join(map(json.dumps, requests))), io.StringIO())
-    measure, original = prepared(told, channel)
-    channel.say({"original": original})
+    measure, ready = prepared(told, channel)
+    channel.say(ready)
     serve(measure, channel)
     assert isinstance(channel.answers, io.StringIO)
     return [json.loads(line) for line in channel.answers.getvalue().splitlines()]

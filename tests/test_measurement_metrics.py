@@ -85,6 +85,20 @@ def test_top1_counts_rows_of_the_first_output_that_has_some() -> None:
         built_in("top1", ["scalar", "other"], [scalar, numpy.array(3, numpy.float32)])
 
 
+def test_rows_and_samples_without_numbers_have_no_voice() -> None:
+    rows = numpy.array([[1, 2], [numpy.nan, 1], [5, -numpy.inf]], numpy.float32)
+    same, other = rows.copy(), rows.copy()
+    other[0] = [2, 1]
+    other[2] = [5, numpy.nan]
+    metric = built_in("top1", ["x"], [rows])
+    totals = metric.of_sample([rows], [same]) + metric.of_sample([rows], [other])
+    assert metric.value(totals, 2) == 2 / 4
+    nothing = numpy.full((1, 2), numpy.nan, numpy.float32)
+    cosine = built_in("cosine", ["x"], [rows])
+    totals = cosine.of_sample([rows[:1]], [-rows[:1]]) + cosine.of_sample([nothing], [nothing])
+    assert cosine.value(totals, 2) == pytest.approx(-1)
+
+
 def test_the_mean_of_cosines_gives_every_sample_one_voice() -> None:
     x, _ = pair()
     metric = built_in("cosine", ["x"], [x])

@@ -322,6 +322,40 @@ def test_a_variant_that_lost_its_outputs_is_warned_of_and_refused_where_warnings
     assert (needed.code, "--max-drop needs the measurement" in needed.err) == (2, True)
 
 
+NOTHING = {
+    "NaN": "a = MatMul (x, w) b = Abs (a) c = Neg (b) y = Sqrt (c)",
+    "infinite": "a = MatMul (x, w) b = Abs (a) y = Div (b, zero)",
+    "empty": "a = MatMul (x, w) y = Slice (a, from, from, from)",
+}
+OF_NOTHING = {"w": weight(64, 64), "zero": numpy.array(0, numpy.float32), "from": numpy.array([0])}
+
+
+@pytest.mark.parametrize("body", NOTHING.values(), ids=NOTHING)
+@pytest.mark.parametrize(
+    "options", [("dynamic",), ("auto", "--calibration", "x.npz", "--max-drop", "0.1"), ("dynamic", "--metric", "top1")]
+)
+def test_outputs_without_numbers_are_not_compared_and_no_success(
+    mobpack: Mobpack, tmp_path: Path, body: str, options: tuple[str, ...]
+) -> None:
+    weights = {name: each for name, each in OF_NOTHING.items() if name in body}
+    saved(tmp_path / "net.onnx", onnx_model(f"(float[1, 64] x) => (float[n, 64] y) {{ {body} }}", weights=weights))
+    numpy.savez(tmp_path / "x.npz", x=weight(8, 64, seed=2))
+    answer = mobpack("quantize", "net.onnx", "-q", *options, "--force")
+    assert answer.code == 3
+    assert "not compared: output 'y' is empty, NaN or infinite on every sample" in answer.err
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["net.onnx", "x.npz"]
+
+
+def test_an_output_without_numbers_beside_others_is_named(mobpack: Mobpack, tmp_path: Path) -> None:
+    text = f"(float[1, 64] x) => (float[1, 64] y, float[1, 64] z) {{ {NOTHING['NaN']} z = MatMul (x, w) }}"
+    saved(tmp_path / "net.onnx", onnx_model(text, weights={"w": weight(64, 64)}))
+    answer = mobpack("quantize", "net.onnx", "-q", "dynamic", "--force", "--json")
+    assert answer.code == 0, answer.err
+    assert "output 'y' is empty, NaN or infinite on every sample: it was not compared" in answer.err
+    assert 20 < json.loads(answer.out)["score"]["value"] < 60
+    assert mobpack("quantize", "net.onnx", "-q", "dynamic", "--force", "--strict").code == 3
+
+
 def noise(folder: Path, found: Path, x: numpy.ndarray) -> float:
     """Power of the error of the model in `found` relative to that of the output, on the samples `x`."""
     sessions = [onnxruntime.InferenceSession(path) for path in (folder / "net.onnx", found)]

@@ -34,7 +34,8 @@ def given(model: Model, source: Path, folder: Path) -> SampleSet:
 def typical(source: Source, folder: Path) -> SampleSet:
     """Samples of a quantizer's calibration, as .npz files in `folder`. Raises ConfigError for unreadable ones."""
     paths = tuple(_written(source, folder))
-    return SampleSet(paths=paths, description=f"{len(paths)} calibration samples")
+    samples = "calibration sample" if len(paths) == 1 else "calibration samples"
+    return SampleSet(paths=paths, description=f"{len(paths)} {samples}")
 
 
 def _prepared(model: Model, source: Path, folder: Path) -> Iterator[Path]:

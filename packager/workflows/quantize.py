@@ -12,7 +12,7 @@ from packager.files.atomic import atomic_file, atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.graph.weights.places import LARGEST_BYTES
-from packager.graph.weights.whole import write_beside, write_whole
+from packager.graph.weights.whole import whole_bytes, write_beside, write_whole
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.gate import Sizes, gate
 from packager.quantization.measurement.latency import Latency, latency
@@ -84,12 +84,12 @@ def run(request: Request, store: Store, console: Console) -> Result:
     request = replace(request, model=with_observed_shapes(request.model, store, console))
     with store.scratch() as scratch:
         made, measured = made_and_measured(_by_contract(request, scratch, store, console), store, console)
-    sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
+    shipped = _with_integers(made.variant, console) if request.wants_integers else made.variant
+    sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=_written_bytes(shipped))
     for warning in gate(sizes, measured.latency, is_forced=request.is_forced):
         console.warn(warning)
     judge_loss(request, made, measured, console)
     refuse_warnings(Rules(strict=request.is_strict), console)
-    shipped = _with_integers(made.variant, console) if request.wants_integers else made.variant
     with console.step(f"write {request.output.name}"):
         files = write(shipped, request.output, store)
         scales = [_scales_written(made.variant, request.scales)] if request.scales else []
@@ -184,14 +184,20 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
             timed = latency(original, quantized, used, scratch)
         with console.step(f"measure {request.metric}"):
             users = replace(original, graph=own(request.model, made.graph))
-            score = _score(users, quantized, used, request.metric, outputs, scratch)
+            score = _score(users, quantized, used, request.metric, outputs, scratch, console)
         with console.progress("compare layers") as advance:
             layers = layer_errors(original, quantized, used, scratch, advance)
     return Measured(latency=timed, score=score, layers=layers, samples=words)
 
 
 def _score(
-    original: MeasuredGraph, quantized: MeasuredGraph, used: Samples, metric: str, outputs: Path, scratch: Path
+    original: MeasuredGraph,
+    quantized: MeasuredGraph,
+    used: Samples,
+    metric: str,
+    outputs: Path,
+    scratch: Path,
+    console: Console,
 ) -> Score:
     from packager.quantization.measurement.hosts import as_measured
 
@@ -199,6 +205,8 @@ def _score(
     folder.mkdir()
     graph = MeasuredGraph(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
     with Evaluator(original, metric, folder, samples=used, outputs=outputs) as evaluator:
+        for name in evaluator.uncompared:
+            console.warn(f"output '{name}' is empty, NaN or infinite on every sample: it was not compared")
         return evaluator.score(graph.written(folder / "quantized.onnx"), quantized.data_folder)
 
 
@@ -214,6 +222,15 @@ def _with_integers(variant: Variant, console: Console) -> Variant:
     console.say(f"  integer inputs and outputs: {', '.join(names)}; the scales are in the model's metadata")
     graph = draft.finish()
     return replace(variant, graph=graph, traits=models.traits_of(variant.model, graph))
+
+
+def _written_bytes(variant: Variant) -> int:
+    """Size of what `write` writes."""
+    import onnx
+
+    if variant.size_bytes >= LARGEST_BYTES:
+        return variant.size_bytes
+    return whole_bytes(onnx.ModelProto.FromString(variant.graph), variant.data_folder)
 
 
 def write(variant: Variant, output: Path, store: Store) -> tuple[Path, ...]:

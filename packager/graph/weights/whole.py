@@ -43,6 +43,11 @@ def write_whole(proto: "ModelProto", data_folder: Path, file: IO[bytes]) -> None
             copy_bytes(part, file)
 
 
+def whole_bytes(proto: "ModelProto", data_folder: Path) -> int:
+    """Size of the file that `write_whole` writes."""
+    return sum(map(_size_of, _parts(proto, data_folder)))
+
+
 def write_beside(proto: "ModelProto", data_folder: Path, path: Path) -> tuple[Path, ...]:
     """Writes `proto` to `path` and its external data to `<path>.data`; returns the files, the second only if there are
     such data. Runtimes read files only for initializers of the main graph: other external data go into the graph."""

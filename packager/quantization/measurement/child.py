@@ -1,26 +1,26 @@
 """Scores graphs on request: `python -m packager.quantization.measurement.child JOB.json`.
 
 A child process, because ONNX Runtime crashes on some graphs. It prints JSON lines: `{"done": samples}` while it runs
-the float model, `{"original": score}` when it is ready, then one `{"score": number}` for every request `{"graph": file,
-"data_folder": folder}`. A failure is `{"failed": class in packager.core.errors, "message", "hint"}`, after which it
-takes the next request.
+the float model, `{"original": score}` when it is ready, with `"uncompared": outputs` if some cannot be compared, then
+one `{"score": number}` for every request `{"graph": file, "data_folder": folder}`. A failure is `{"failed": class in
+packager.core.errors, "message", "hint"}`, after which it takes the next request.
 """
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from packager.contract.telling import from_json
-from packager.core.errors import ConfigError, MobpackError
+from packager.core.errors import ConfigError, MobpackError, ModelError
 from packager.core.user_functions import found
 from packager.graph.weights.streaming import in_order
 from packager.graph.weights.sums import Sums
 from packager.processes.channel import Channel
 from packager.quantization.measurement import function
-from packager.quantization.measurement.metrics import ORIGINALS, Metric, built_in, has_own_data
+from packager.quantization.measurement.metrics import ORIGINALS, Metric, built_in, has_numbers, has_own_data
 from packager.quantization.measurement.predicting import Predict
 from packager.quantization.measurement.reference import RecordedReference, reference
 from packager.quantization.measurement.running import opened, run
@@ -51,14 +51,15 @@ class ScoringJob:
     """of the graphs, as JSON"""
 
 
-def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
-    """The function that measures a graph as `job` says, and the score of the float graph."""
+def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, dict[str, Any]]:
+    """The function that measures a graph as `job` says, and the answer of the float graph: its score, and the outputs
+    that cannot be compared."""
     if has_own_data(job.metric):
         code_folder = Path(job.code_folder)
         users = found(job.metric, code_folder, f"metric {job.metric}", function.HINT)
         return lambda graph, data_folder: {
             "score": function.measured(users, job.metric, _predict(job, graph, data_folder), code_folder)
-        }, _original(job, users)
+        }, {"original": _original(job, users)}
     samples = {"reader": job.reader, "description": job.description, "count": job.count}
     known = reference(
         Path(job.reference),
@@ -70,7 +71,30 @@ def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
     if not known.count:
         raise ConfigError(f"no samples to measure '{job.metric}' on", hint="give at least one: 32 to 128 are usual")
     metric = built_in(job.metric, known.outputs, known.original(0))
-    return lambda graph, folder: score(opened(graph, folder), metric, known, job.threads), ORIGINALS[job.metric]
+    answer: dict[str, Any] = {"original": ORIGINALS[job.metric]}
+    if without := uncompared(metric, job.metric, known):
+        answer["uncompared"] = without
+    return lambda graph, folder: score(opened(graph, folder), metric, known, job.threads), answer
+
+
+def uncompared(metric: Metric, name: str, known: RecordedReference) -> list[str]:
+    """The outputs of `metric` that have no number to compare on any sample. Raises ModelError if none has one."""
+    left = dict(metric.outputs)
+    for number in known.numbers():
+        outputs = known.original(number) if left else ()
+        left = {index: output for index, output in left.items() if not has_numbers(outputs[index])}
+    if len(left) == len(metric.outputs):
+        raise ModelError(
+            f"metric '{name}': not compared: {in_words(left.values())} empty, NaN or infinite on every sample",
+            hint="give samples like the app's inputs with --calibration, or skip the measurement: --no-report",
+        )
+    return list(left.values())
+
+
+def in_words(outputs: Collection[str]) -> str:
+    """`output 'a' is`, or `outputs 'a', 'b' are`."""
+    shown = ", ".join(f"'{each}'" for each in outputs)
+    return f"output {shown} is" if len(outputs) == 1 else f"outputs {shown} are"
 
 
 def _predict(job: ScoringJob, graph: bytes, data_folder: str) -> Predict:
@@ -126,11 +150,11 @@ def main() -> int:
     job = ScoringJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
     try:
-        measure, original = prepared(job, channel)
+        measure, answer = prepared(job, channel)
     except MobpackError as error:
         channel.say_failure(error)
         return 0
-    channel.say({"original": original})
+    channel.say(answer)
     serve(measure, channel)
     return 0
 

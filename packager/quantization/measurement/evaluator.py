@@ -51,6 +51,8 @@ class Evaluator:
         self.metric, self.progress = metric, progress
         self.original: float = 0.0
         """score of the float model"""
+        self.uncompared: tuple[str, ...] = ()
+        """outputs that are empty, NaN or infinite on every sample"""
         self._folder = folder
         self._program: Program | None = None
         self._samples = samples or Samples(reader="", description={}, count=0)
@@ -115,6 +117,7 @@ class Evaluator:
             self._end(is_in_order=False)
             raise
         self.original = answer["original"]
+        self.uncompared = tuple(answer.get("uncompared", ()))
         return self._program
 
     def _end(self, *, is_in_order: bool) -> None:

@@ -57,8 +57,19 @@ def has_own_data(metric: str) -> bool:
     return metric not in ORIGINALS
 
 
+def has_numbers(output: "NDArray[Any]") -> bool:
+    """Whether a float output has a number to compare: equal NaN or infinities say nothing."""
+    import numpy
+
+    return bool(numpy.isfinite(output).any())
+
+
 class Metric(Protocol):
     """A built-in metric: sums over samples, in their order, and the score they result in."""
+
+    @property
+    def outputs(self) -> Mapping[int, str]:
+        """Index of each output that it compares -> its name."""
 
     def of_sample(self, original: Outputs, found: Outputs) -> Sums: ...
 
@@ -110,24 +121,34 @@ class Cosine:
     """index of each -> its name"""
 
     def of_sample(self, original: Outputs, found: Outputs) -> Sums:
-        return Sums(product=_all_sums(self.outputs, original, found).cosine)
+        cosine = _all_sums(self.outputs, original, found).cosine
+        is_compared = any(has_numbers(original[index]) for index in self.outputs)
+        return Sums(product=cosine, other=1.0) if is_compared else Sums()
 
     def value(self, totals: Sums, count: int) -> float:
-        return totals.product / count
+        return totals.product / totals.other if totals.other else 1.0
 
 
 @dataclass(frozen=True)
 class Top1:
-    """Share of rows with the largest number at the same index, for the first float output that has rows."""
+    """Share of rows with the largest number at the same index, for the first float output that has rows. Rows without
+    a largest number, because of NaN in the float model's, do not count."""
 
     output: int
     name: str
 
+    @property
+    def outputs(self) -> Mapping[int, str]:
+        return {self.output: self.name}
+
     def of_sample(self, original: Outputs, found: Outputs) -> Sums:
+        import numpy
+
         x, y = original[self.output], found[self.output]
         _refuse_other_shape(self.name, x, y)
-        same = x.argmax(-1) == y.argmax(-1)
-        return Sums(product=float(same.sum()), other=float(same.size))
+        known = ~numpy.isnan(x).any(-1)
+        same = known & (x.argmax(-1) == y.argmax(-1)) & ~numpy.isnan(y).any(-1)
+        return Sums(product=float(same.sum()), other=float(known.sum()))
 
     def value(self, totals: Sums, count: int) -> float:
         return totals.product / totals.other if totals.other else 1.0
