@@ -168,3 +168,32 @@ def test_results_that_were_made_before_are_pushed(tmp_path: Path, shared: Path) 
     removed = json.loads(mobpack(tmp_path, "cache", "--remote", "--max-age", "0", "--json", **home).stdout)
     assert removed["contents"] == []
     assert len(removed["removed"]) >= pushed["sent"]
+
+
+def test_nothing_of_an_encrypted_project_reaches_a_shared_cache(tmp_path: Path) -> None:
+    """Neither from a command of the project, nor from one of its model alone, nor later by --push."""
+    encrypted = PROJECT.replace('name = "pages"', 'name = "pages"\nencryption = "models-1"')
+    own = Runner(tmp_path / "own", encrypted)
+    cache, key = tmp_path / "shared", {"MODEL_KEY": "ab" * 32, "XDG_CACHE_HOME": str(own.cache)}
+    known = {"XDG_CACHE_HOME": str(own.cache)}
+
+    def plain() -> list[Path]:
+        return [path for path in cache.rglob("*") if path.is_file()]
+
+    assert "is left out" in own.build("--cache", str(cache), "--model-key", "env:MODEL_KEY", MODEL_KEY="ab" * 32).stderr
+    for command_line in (
+        ("build", "--verify", "--model-key", "env:MODEL_KEY", "-t", "ios"),
+        ("check",),
+        ("convert", "models/pages.onnx"),
+        ("build", "models/pages.onnx", "-t", "ios", "--out", "other"),
+    ):
+        done = mobpack(own.project, *command_line, "--cache", str(cache), **key)
+        assert "is left out: this project encrypts its models" in done.stderr, command_line
+        assert plain() == [], command_line
+    refused = command.run(
+        "cache", "--push", "--cache", str(cache), folder=own.project, environment={**os.environ, **known}
+    )
+    assert (refused.returncode, plain()) == (2, [])
+    assert "this project encrypts its models" in refused.stderr
+    mobpack(tmp_path, "cache", "--push", "--cache", str(cache), **known)
+    assert plain() == []

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from packager.core.console import Console
 from packager.core.errors import ToolError
 from packager.files import host
 from packager.files.store import Step, Store, key_of
+from packager.files.user_cache import cache_folder
 from tests.disks import tiny_disk
 from tests.onnx_text import compiled, linear
 
@@ -345,3 +347,23 @@ def test_a_warning_about_the_store_is_not_in_the_manifest() -> None:
     console.caution("of this machine")
     console.warn("of the model")
     assert console.warnings == ["of the model"]
+
+
+@pytest.mark.parametrize("before", [None, 0o755, 0o770, 0o700])
+def test_the_cache_folder_is_the_users_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int | None
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    if before is not None:
+        (tmp_path / "mobpack").mkdir()
+        (tmp_path / "mobpack").chmod(before)
+    assert stat.S_IMODE(cache_folder().stat().st_mode) == 0o700
+
+
+def test_the_cache_folder_of_another_user_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several users share it, or a container has it from its image."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "mobpack").mkdir()
+    (tmp_path / "mobpack").chmod(0o755)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert stat.S_IMODE(cache_folder().stat().st_mode) == 0o755

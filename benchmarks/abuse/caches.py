@@ -5,10 +5,12 @@ import signal
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks.abuse.command import Place
+from benchmarks.abuse.command import Place, run
+from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
 from packager.channel import checking, publishing
 from packager.channel.storage import Folder, open_storage
@@ -26,6 +28,7 @@ Case = Callable[[Path], str]
 def attack(place: Place) -> Iterator[Result]:
     yield held("unfinished files", place, UNFINISHED)
     yield held("channels on hostile web servers", place, CHANNELS)
+    yield held("encrypted projects beside shared caches", place, encrypted(place))
 
 
 def held(title: str, place: Place, cases: dict[str, Case]) -> Result:
@@ -143,3 +146,18 @@ CHANNELS: dict[str, Case] = {
         for name, answer in HOSTILE.items()
     },
 }
+
+
+def encrypted(place: Place) -> dict[str, Case]:
+    """Commands in the folder of an encrypted project, one after the other: a shared cache gets nothing of it."""
+    commands = (("check",), ("convert", "m.onnx"), ("build", "m.onnx", "-t", "ios"), ("cache", "--push"))
+
+    def sent(command: tuple[str, ...], folder: Path) -> str:
+        (folder / "mobpack.toml").write_text(PROJECT.replace('"p"', '"p"\nencryption = "k"'), encoding="utf-8")
+        (folder / "m.onnx").write_bytes(model())
+        here = Place(folder=folder, cache=place.cache)
+        answer = run([*command, "--cache", str(folder / "shared")], here, folder.with_suffix(".txt"))
+        found = [path.name for path in (folder / "shared").rglob("*")]
+        return answer.fault or (f"sent {len(found)} files" if found else "")
+
+    return {" ".join(each): partial(sent, each) for each in commands}

@@ -150,7 +150,7 @@ def build(
         project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
     if locked:
         refuse_changed(project, request.targets)
-    with opened_store(config.cache, console) as store:
+    with opened_store(config.cache, console, is_private=config.is_private) as store:
         shared = shared_builds.shared_build(project, request, store)
         sent = shared_builds.fetched(shared, store) if shared and not verify and not locked else None
         if sent:

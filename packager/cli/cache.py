@@ -136,6 +136,11 @@ def with_remote(option: str | None, max_age_s: float | None, *, is_pushed: bool,
         raise ConfigError(
             "no shared cache is named", hint="give --cache s3://bucket/prefix, MOBPACK_CACHE, or [cache] remote"
         )
+    if is_pushed and shared_store.encrypts_here():
+        raise ConfigError(
+            f"nothing is sent to {remote.name}: {shared_store.PRIVATE}",
+            hint="results of other projects: run it in another folder, where those of encrypted ones are left out, too",
+        )
     if is_pushed:
         since_s = time.time() - (DAY_S if max_age_s is None else max_age_s)
         shared_store.push(Store(cache_folder() / "store", remote=remote), since_s)

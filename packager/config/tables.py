@@ -168,6 +168,11 @@ class Config(Strict):
     cache: CacheTable = CacheTable()
     target: TargetTable = TargetTable()
 
+    @property
+    def is_private(self) -> bool:
+        """Whether nothing of the models may leave this machine but in encrypted files."""
+        return bool(self.package.encryption)
+
     def targets(self) -> Mapping[str, Target]:
         """Target name -> table, for those in the file."""
         return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}

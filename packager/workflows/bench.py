@@ -76,7 +76,11 @@ def bench(config: Config, request: Request, console: Console) -> BenchDocument:
     exist, ModelError for a model that does not run, ToolError if nothing could be timed.
     """
     refuse_unknown(config, request)
-    with opened_store(config.cache, console) as store, store.in_use(), store.scratch() as scratch:
+    with (
+        opened_store(config.cache, console, is_private=config.is_private) as store,
+        store.in_use(),
+        store.scratch() as scratch,
+    ):
         runners, skipped = usable(config, request)
         prepared = prepare(config, request, store, console)
         if store.remote:

@@ -68,7 +68,7 @@ def run(
     refuse_other(request.rules.evidence)
     sides = [choice(text, config, others) for text in (first, second)]
     with (
-        opened_store(config.cache, console) as store,
+        opened_store(config.cache, console, is_private=config.is_private) as store,
         store.scratch() as scratch,
         _evidence(scratch / "evidence", request.rules.evidence) as evidence,
     ):

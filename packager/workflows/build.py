@@ -66,7 +66,7 @@ def build(
     known = origins()
     for line in class_names.renamings(config.model):
         console.say(f"  {line}")
-    with nullcontext(store) if store else opened_store(config.cache, console) as own:
+    with nullcontext(store) if store else opened_store(config.cache, console, is_private=config.is_private) as own:
         return build_in(own, config, request, console, known)
 
 
@@ -198,7 +198,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
     refuse_uncheckable(config, request, console)
-    with opened_store(config.cache, console) as store, store.in_use():
+    with opened_store(config.cache, console, is_private=config.is_private) as store, store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)
         refuse_unwrappable(config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from packager import models
-from packager.config import CacheTable, Config, ModelTable
+from packager.config import Config, ModelTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.values import Precision
@@ -259,14 +259,16 @@ def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
     if any(config.quantizer_of(name).NAME != NoQuantizer.NAME for name in variants):
         return True
     return bool(natives) and any(
-        _precision(name, table, config.cache) is Precision.FLOAT16 for name, table in config.model.items()
+        _precision(name, table, config) is Precision.FLOAT16 for name, table in config.model.items()
     )
 
 
-def _precision(name: str, table: ModelTable, cache: CacheTable) -> Precision:
+def _precision(name: str, table: ModelTable, config: Config) -> Precision:
     console = Console(quiet=True)
-    remote = remote_of(cache, console) if is_imported(table.path, table.importer) else None
-    path = onnx_of(name, table, Store(cache_folder() / "store", remote=remote), console)
+    has_remote = is_imported(table.path, table.importer) and not config.is_private
+    remote = remote_of(config.cache, console) if has_remote else None
+    store = Store(cache_folder() / "store", remote=remote, is_private=config.is_private)
+    path = onnx_of(name, table, store, console)
     return models.load(path, name, encoder=table.encoder, with_past=table.with_past).traits.precision
 
 

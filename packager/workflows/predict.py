@@ -52,7 +52,7 @@ def predict(
     model or a model without a contract, ModelError when the model does not run.
     """
     table = config.model[_chosen(config, name)]
-    with opened_store(config.cache, console) as store:
+    with opened_store(config.cache, console, is_private=config.is_private) as store:
         model = load_model(_chosen(config, name), table, store, console)
     if model.contract is None:
         raise ConfigError(

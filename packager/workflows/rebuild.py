@@ -102,7 +102,7 @@ def rebuild(
         shapes=parameters.shapes,
     )
     found = ingredients(project, parameters.targets)
-    with _stores(is_fresh) as (store, scratch):
+    with _stores(is_fresh, is_private=project.config.is_private) as (store, scratch):
         request = Request(
             targets=parameters.targets,
             out=scratch / "dist",
@@ -145,9 +145,9 @@ def _original(release: Path) -> Original:
 
 
 @contextmanager
-def _stores(is_fresh: bool) -> Iterator[tuple[Store, Path]]:
+def _stores(is_fresh: bool, *, is_private: bool) -> Iterator[tuple[Store, Path]]:
     """The store of the rebuild, and a scratch folder beside the user's store."""
-    own = Store(cache_folder() / "store")
+    own = Store(cache_folder() / "store", is_private=is_private)
     with own.scratch() as scratch:
         yield (Store(scratch / "store") if is_fresh else own), scratch
 

@@ -6,12 +6,14 @@ import os
 import platform
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import user_files
 from packager.core.console import Console, size
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files import host
@@ -34,6 +36,8 @@ READ, READ_WRITE = "read", "read-write"
 SIGNED_TYPE = "application/vnd.mobpack.cache+json"
 PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
 """Names that systems give to processors -> one name for each."""
+PRIVATE = "this project encrypts its models, and results contain them as they are"
+MAX_PROJECT_BYTES = 8 << 20
 CHECK = "check the address, its credentials and the network"
 SIGN = "sign results with a private key in MOBPACK_CACHE_KEY, such as cache.pem"
 
@@ -55,14 +59,21 @@ def is_named(option: str | None) -> bool:
 
 
 @contextmanager
-def opened_store(cache: "CacheTable | None", console: Console) -> Iterator[Store]:
+def opened_store(cache: "CacheTable | None", console: Console, *, is_private: bool = False) -> Iterator[Store]:
     """The user's store, which asks the remote one of `cache`, if any, for what it lacks. At the end of the block, also
     when it fails, waits until the results that were made in it are sent, and says what was fetched and sent.
+
+    A project that encrypts its models is private, and so is whatever is done in its folder: no remote store takes part,
+    as results contain the models in plain text.
 
     Raises ConfigError for an address or a key that cannot be used; a store that does not answer is a warning.
     """
     remote = remote_of(cache, console) if cache else None
-    store = Store(cache_folder() / "store", remote=remote)
+    is_private = is_private or encrypts_here()
+    if remote and is_private:
+        console.caution(f"the cache {remote.name} is left out: {PRIVATE}")
+        remote = None
+    store = Store(cache_folder() / "store", remote=remote, is_private=is_private)
     if remote is None:
         yield store
         return
@@ -70,6 +81,15 @@ def opened_store(cache: "CacheTable | None", console: Console) -> Iterator[Store
         yield store
     finally:
         finish(remote, console)
+
+
+def encrypts_here() -> bool:
+    """Whether the project in the current folder encrypts its models."""
+    try:
+        document = tomllib.loads(user_files.read_text(Path("mobpack.toml"), limit_bytes=MAX_PROJECT_BYTES))
+        return bool(document["package"].get("encryption"))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        return False  # no project, or one that its own commands refuse
 
 
 def remote_of(cache: "CacheTable", console: Console) -> Remote | None:

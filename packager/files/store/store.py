@@ -64,6 +64,8 @@ class Store:
     """gets `step/key` of each result that was made here, once it is stored"""
     asked: Callable[[str], None] = field(default=_count_nothing, compare=False)
     """gets `step/key` of each result that is asked for"""
+    is_private: bool = field(default=False, compare=False)
+    """whether what is made here never leaves this machine, not even later"""
     has_claims: bool = field(default=False, compare=False)
     """whether a process waits for a result that another one makes already: many builds share the store"""
 
@@ -88,7 +90,7 @@ class Store:
             made = scratch / "entry"
             (made / FILES).mkdir(parents=True)
             make(made / FILES)
-            if not step.is_shared:
+            if self.is_private or not step.is_shared:
                 (made / OWN).touch()
             if self._placed(made, entry):
                 if self.remote and step.is_shared:

@@ -98,7 +98,11 @@ def check(config: Config, request: Request, wanted: Wanted, console: Console) ->
     Nothing is judged yet. Raises ToolError if the only device cannot run anything.
     """
     refuse_other(request.rules.evidence)
-    with opened_store(config.cache, console) as store, store.in_use(), store.scratch() as scratch:
+    with (
+        opened_store(config.cache, console, is_private=config.is_private) as store,
+        store.in_use(),
+        store.scratch() as scratch,
+    ):
         plans = plan_all(config, (TARGET,), store, console).plans
         program = program_for(wanted, store, scratch, console)
         folder, evidence = scratch / "comparing", scratch / "evidence"
@@ -183,7 +187,11 @@ def bisected(
         raise ConfigError(
             f"--bisect {' '.join(sides)}: no side is a device", hint="for example: --bisect cpu device:nnapi"
         )
-    with opened_store(config.cache, console) as store, store.in_use(), store.scratch() as scratch:
+    with (
+        opened_store(config.cache, console, is_private=config.is_private) as store,
+        store.in_use(),
+        store.scratch() as scratch,
+    ):
         program = program_for(wanted, store, scratch, console)
         if len(program.chosen.devices) != 1:
             raise ConfigError("--bisect runs on one device", hint="name one with --device")

@@ -132,9 +132,11 @@ class Stores:
 
     def of(self, each: Expanded) -> Store:
         table = named(each.config.cache, self._asked.cache or None)
-        if (name := str(table)) not in self._known:
+        is_private = each.config.is_private
+        if (name := f"{table} {is_private}") not in self._known:
             folder = self._asked.store or cache_folder() / "store"
-            self._known[name] = Store(folder, remote=remote_of(table, self._console))
+            remote = None if is_private else remote_of(table, self._console)
+            self._known[name] = Store(folder, remote=remote, is_private=is_private)
         return self._known[name]
 
     def finish(self) -> None:

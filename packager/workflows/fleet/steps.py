@@ -140,9 +140,16 @@ def opened(
 ) -> Iterator[Store]:
     """The store of a task, with the remote one of `--cache` or of the project behind it: its results are sent before
     the task ends, so that those after it find them on other machines."""
-    remote = remote_of(named(config.cache, place.cache or None), console)
+    remote = None if config.is_private else remote_of(named(config.cache, place.cache or None), console)
     try:
-        yield Store(place.store or cache_folder() / "store", remote=remote, made=made, asked=asked, has_claims=True)
+        yield Store(
+            place.store or cache_folder() / "store",
+            remote=remote,
+            made=made,
+            asked=asked,
+            is_private=config.is_private,
+            has_claims=True,
+        )
     finally:
         if remote:
             finish(remote, console)
