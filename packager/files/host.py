@@ -15,6 +15,8 @@ POLL_S = 0.05
 """Time between two attempts at a lock on Windows."""
 PATIENCE_S = 2.0
 """Time for which Windows may refuse to rename: a virus scanner has new files open for a moment."""
+OWN = 0o700
+"""Permissions of a folder that is the user's alone."""
 NO_PRIVILEGE = 1314
 """ERROR_PRIVILEGE_NOT_HELD of Windows: symbolic links need it unless developer mode is on."""
 
@@ -104,6 +106,14 @@ else:
     def replace_open(file: IO[bytes], path: Path, target: Path) -> None:
         """Gives the open file at `path` the name `target`; it stays open, and locked."""
         path.replace(target)
+
+
+def close_to_others(folder: Path) -> None:
+    """Lets nobody but the user open a folder of the user's; on Windows, what is below the user's home is closed
+    already."""
+    status = folder.stat()
+    if os.name == "posix" and status.st_mode & 0o077 and status.st_uid == os.geteuid():
+        folder.chmod(OWN)
 
 
 def is_at(path: Path, descriptor: int) -> bool:

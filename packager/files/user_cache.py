@@ -1,12 +1,9 @@
 """The folder in which mobpack keeps data between runs."""
 
-import os
 from pathlib import Path
 
 from packager.core.errors import ToolError
-
-OWN = 0o700
-"""permissions: the user's alone"""
+from packager.files import host
 
 
 def cache_folder() -> Path:
@@ -16,10 +13,8 @@ def cache_folder() -> Path:
 
     folder = Path(platformdirs.user_cache_dir("mobpack")).absolute()
     try:
-        folder.mkdir(mode=OWN, parents=True, exist_ok=True)
-        status = folder.stat()
-        if os.name == "posix" and status.st_mode & 0o077 and status.st_uid == os.geteuid():
-            folder.chmod(OWN)
+        folder.mkdir(mode=host.OWN, parents=True, exist_ok=True)
+        host.close_to_others(folder)
     except OSError as error:
         raise ToolError(
             f"cannot make the cache folder {folder}: {error.strerror}",
