@@ -1,6 +1,7 @@
 """Loads the user's ONNX file as a checked Model whose weights stay where they are."""
 
 from packager.core.values import data_folder
+from packager.models.computed_shapes import with_constant_shapes
 from packager.models.load import data_files_of, hashed, load, rebuilt
 from packager.models.opsets import blockers, fits_ort_format, refuse_blocked, refuse_too_large
 from packager.models.shapes import fix_shapes
@@ -21,4 +22,5 @@ __all__ = [
     "refuse_too_large",
     "signature_of",
     "traits_of",
+    "with_constant_shapes",
 ]

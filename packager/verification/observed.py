@@ -2,6 +2,7 @@
 
 An inferred size that the run refutes would be written into files, and ONNX Runtime would compute with it: it folds
 `Shape`. Where the two differ, the run is right, and a Reshape behind the node says so to everyone who infers again.
+Shapes that the graph computes and that follow from those become constants.
 """
 
 import json
@@ -16,7 +17,7 @@ from packager.core.values import Model, baseline
 from packager.files.store import Step, Store, key_of
 from packager.graph import traversal
 from packager.graph.names import all_names, free_name
-from packager.models import rebuilt
+from packager.models import rebuilt, with_constant_shapes
 from packager.models.shapes import infer_shapes
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
@@ -38,8 +39,12 @@ Dims = tuple[int | None, ...]
 
 
 def with_observed_shapes(model: Model, store: Store, console: Console) -> Model:
-    """`model`, which must be hashed, with inferred shapes that one run on random inputs bears out. Only a model with an
-    operator that rounds sizes is run."""
+    """`model`, which must be hashed, with inferred shapes that one run on random inputs bears out, and with constants
+    in the place of shapes that follow. Only a model with an operator that rounds sizes is run."""
+    return with_constant_shapes(_borne_out(model, store, console))
+
+
+def _borne_out(model: Model, store: Store, console: Console) -> Model:
     import onnx
 
     proto = onnx.ModelProto.FromString(model.graph)
