@@ -23,7 +23,7 @@ from packager.runners import RUNNERS, Runnable
 from packager.targets.android import Android
 from packager.vectors import Allowed, Computed, Golden, Recipe, generated, safetensors
 from packager.verification import golden as step
-from packager.verification import parity
+from packager.verification import golden_tolerances, parity
 from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.golden.cases import specs
@@ -305,7 +305,7 @@ def settings_of(subject: Subject) -> ParitySettings:
 
 
 def made(folder: Path, one: Plan, **keys: Any) -> tuple[Golden, list[str]]:
-    """The vectors, and the user's messages. `keys` are those of [parity]."""
+    """The vectors, and the warnings that `--strict` counts. `keys` are those of [parity]."""
     console = Console(quiet=True)
     table = ParityTable(**{key.replace("_", "-"): value for key, value in keys.items()})
     return golden_vectors([one], table, settings_of, Store(folder / "store"), console), console.warnings
@@ -491,7 +491,7 @@ def test_what_a_shipped_file_does_not_compute_is_no_vector(folder: Path, one: Pl
 def test_an_output_is_allowed_what_the_user_allows_it() -> None:
     def parts(measured: float = 0.1, **told: float) -> tuple[float, float]:
         settings = ParitySettings(outputs={"y": Tolerance(**told)}) if told else ParitySettings()  # type: ignore[arg-type]
-        found = step.allowed_of(settings, "y", scale=2.34567, measured=measured)
+        found = golden_tolerances.allowed_of(settings, "y", scale=2.34567, measured=measured)
         assert (found.scale, found.mismatches) == (2.35, 0)
         return found.rtol, found.atol
 
@@ -576,7 +576,7 @@ def test_numbers_of_a_domain_travel_themselves(folder: Path) -> None:
 
 
 @processes
-def test_rows_that_a_phone_may_swap_are_in_no_vector(folder: Path) -> None:
+def test_rows_that_a_phone_may_swap_are_in_no_vector(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sorted_rows = """s = Mul (x, big) w = Sin (s) t = Mul (w, small) top, i = TopK (t, k) boxes = Gather (anchors, i)"""
     weights = {
         "big": numpy.array(1e7, numpy.float32),
@@ -590,6 +590,51 @@ def test_rows_that_a_phone_may_swap_are_in_no_vector(folder: Path) -> None:
     names = [sorted(sample.outputs) for sample in only(found).samples]
     assert names == [["top", "z"]] * 2, "sorted scores stay where they are"
     text = text.replace(", float[50] top, float[200] z", "").replace(" z = Relu (x)", "")
-    found, (warning,) = made(folder, planned(folder, onnx_model(text, weights=weights), name="only_boxes"))
-    assert found == {}
-    assert "a phone may give them in another order, so there is nothing to test" in warning
+    found, warnings = made(folder, planned(folder, onnx_model(text, weights=weights), name="only_boxes"))
+    assert (found, warnings) == ({}, []), "nothing to test is no failure"
+    message = " ".join(capsys.readouterr().err.split())
+    assert "has no self-test on android: its rows are sorted" in message
+    assert message.endswith("a phone may give them in another order, so there is nothing to test")
+
+
+def passes(expected: NDArray[Any], actual: NDArray[Any], allowed: Allowed) -> bool:
+    """The rule of the self-tests of all platforms."""
+    both = numpy.isfinite(expected) & numpy.isfinite(actual)
+    is_same = (expected == actual) | (numpy.isnan(expected) & numpy.isnan(actual))
+    error = float(abs(expected[both] - actual[both]).max(initial=0))
+    return (~both & ~is_same).sum() <= allowed.mismatches and error <= allowed.atol + allowed.rtol * allowed.scale
+
+
+@processes
+def test_of_a_table_that_is_sorted_by_a_score_the_scores_are_compared(folder: Path) -> None:
+    """The rows are boxes of hundreds of pixels, a score of thousandths, and a class."""
+    nodes = """s = Mul (x, tenth) m = Mul (x, big) w = Sin (m) v = Mul (w, small) f = Add (s, v)
+        top, i = TopK (f, k) boxes = Gather (anchors, i) column = Unsqueeze (top, last)
+        rows = Concat <axis = 1> (boxes, column, column) y = Mul (rows, sizes)"""
+    weights = {
+        "big": numpy.array(1e7, numpy.float32),
+        "small": numpy.array(1e-7, numpy.float32),
+        "tenth": numpy.array(1e-3, numpy.float32),
+        "k": numpy.array([150]),
+        "last": numpy.array([1]),
+        "anchors": 300 * weight(2000, 4),
+        "sizes": numpy.array([1, 1, 1, 1, 1, 0], numpy.float32),
+    }
+    model = onnx_model(f"(float[2000] x) => (float[150, 6] y) {{ {nodes} }}", weights=weights)
+    golden, warnings = made(folder, planned(folder, model, name="table"))
+    assert warnings == []
+    (allowed,) = {tuple(each.allowed.items()) for each in golden.values()}
+    ((_, limit),) = allowed
+    assert limit.mismatches == 150 * 5
+    assert limit.scale < 0.01
+    assert limit.atol <= limit.rtol * limit.scale
+    for sample in only(golden).samples:
+        expected = vectors.outputs_of(only(golden), sample)["y"]
+        assert numpy.isfinite(expected[:, 4]).all()
+        assert (numpy.delete(expected, 4, axis=1) == numpy.inf).all()
+        right = numpy.concatenate([weight(150, 4), expected[:, 4:5], numpy.zeros((150, 1))], axis=1)
+        assert passes(expected, right, limit)
+        assert passes(expected, right * (1 + 1e-4), limit)
+        assert not passes(expected, right * numpy.array([1, 1, 1, 1, 1.01, 1]), limit)
+        assert not passes(expected, numpy.full_like(right, numpy.nan), limit)
+        assert not passes(expected, numpy.zeros_like(right), limit)

@@ -26,7 +26,9 @@ from packager.runners import RUNNERS
 from packager.samples import given
 from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
 from packager.verification import parity
-from packager.verification.parity import ParitySettings, Subject, Tolerance
+from packager.verification.golden_scores import Scores, sorted_scores, with_only_scores
+from packager.verification.golden_tolerances import allowed_of, allowed_of_scores
+from packager.verification.parity import ParitySettings, Subject
 
 SettingsOf = Callable[[Subject], ParitySettings]
 """The parity settings of a file."""
@@ -35,6 +37,8 @@ GOLDEN = Step(
     name="golden",
     caller=__name__,
     computed_by=(
+        "packager.verification.golden_scores",
+        "packager.verification.golden_tolerances",
         "packager.verification.parity",
         "packager.runners",
         "packager.samples",
@@ -44,11 +48,8 @@ GOLDEN = Step(
     ),
 )
 RANDOM_SAMPLES = 2
-HEADROOM = 2.0
-"""Device tolerance multiplier: factor between the error measured here and the tolerance on a phone, if the user set no
-numeric tolerance."""
-NAME, ALLOWED, REASON = "golden.safetensors", "allowed.json", "reason.txt"
-"""Files of a stored result: either the last one, or the two others."""
+NAME, ALLOWED = "golden.safetensors", "allowed.json"
+"""Files of a stored result, if there are vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,8 @@ class Inputs:
     """of random ones"""
     left_out: frozenset[int] = frozenset()
     """outputs whose rows a phone may give in another order"""
+    scores: Mapping[int, Scores] = field(default_factory=dict)
+    """outputs of which only the sorted scores are compared, for the same reason"""
 
     def paths(self) -> tuple[Path, ...]:
         return tuple(sorted(self.folder.glob("*.npz")))
@@ -81,6 +84,14 @@ class Inputs:
 
 class NotGoldenError(Exception):
     """The reason why a model has no vectors, in words."""
+
+
+class NothingToTestError(NotGoldenError):
+    """No vectors could tell a phone that is right from one that is wrong: no fault of the model."""
+
+
+REASONS = {"reason.txt": NotGoldenError, "nothing.txt": NothingToTestError}
+"""File of a stored result that has the reason why there are no vectors."""
 
 
 def golden_vectors(
@@ -105,7 +116,9 @@ def golden_vectors(
                 try:
                     found = maker.of_plan(plan) | found  # a file inside a wrapper has its own package's vectors
                 except NotGoldenError as reason:
-                    console.warn(f"model '{plan.model.name}' has no self-test on {plan.place}: {reason}")
+                    is_fault = not isinstance(reason, NothingToTestError)
+                    tell = console.warn if is_fault else console.caution
+                    tell(f"model '{plan.model.name}' has no self-test on {plan.place}: {reason}")
     return found
 
 
@@ -152,11 +165,13 @@ class Maker:
                 allowed = self._write(family, max_bytes, folder / NAME)
                 (folder / ALLOWED).write_text(json.dumps(allowed, default=asdict), encoding="utf-8", newline="\n")
             except NotGoldenError as reason:
-                (folder / REASON).write_text(str(reason), encoding="utf-8", newline="\n")
+                name = next(name for name, kind in REASONS.items() if type(reason) is kind)
+                (folder / name).write_text(str(reason), encoding="utf-8", newline="\n")
 
         folder = self.store.results(GOLDEN, self._inputs(family, max_bytes), make)
-        if (folder / REASON).exists():
-            raise NotGoldenError((folder / REASON).read_text(encoding="utf-8"))
+        for name, kind in REASONS.items():
+            if (folder / name).exists():
+                raise kind((folder / name).read_text(encoding="utf-8"))
         golden = vectors.read(folder / NAME)
         allowed = json.loads((folder / ALLOWED).read_text(encoding="utf-8"))
         return {
@@ -195,15 +210,18 @@ class Maker:
         allowed: dict[str, Mapping[str, Allowed]] = {}
         for subject, each in zip(family.subjects, settings, strict=True):
             allowed[subject.sha256] = _proven(subject, each, inputs, self.references, self._new_folder())
+        if len(reference.unstable) == len(family.original.model.signature.outputs):
+            raise NothingToTestError("all its outputs are random")
         void = without_numbers(reference)
         if len(reference.unstable | void | inputs.left_out) == len(family.original.model.signature.outputs) and void:
             raise NotGoldenError(
                 f"on {inputs.description}, its outputs are NaN, infinite or empty: nothing to compare a phone with; "
                 "give inputs like the app's with [parity] samples"
             )
+        whole = [outcome.outputs for outcome in reference.outcomes if outcome.outputs]
         computed = vectors.Computed(
             samples=reference.samples.paths,
-            outputs=tuple(outcome.outputs for outcome in reference.outcomes if outcome.outputs),
+            outputs=tuple(with_only_scores(each, inputs.scores, self._new_folder() / "only") for each in whole),
             left_out=reference.unstable | void | inputs.left_out,
             recipes=inputs.recipes,
         )
@@ -226,12 +244,23 @@ class Maker:
         in_order = self._swapped(family, drawn[0])
         if not in_order:
             raise NotGoldenError(reasons[0])
+        left = replace(drawn[0], left_out=in_order)
         if len(in_order) == len(family.original.model.signature.outputs):
-            raise NotGoldenError(
-                f"its rows are sorted by scores that are nearly equal on {drawn[0].description}: a phone may give them "
+            left = self._with_scores(family, left)
+        return self._well_conditioned(family, left)
+
+    def _with_scores(self, family: Family, inputs: Inputs) -> Inputs:
+        """`inputs` with the sorted scores of the outputs that are left out: nothing else stays where it is."""
+        settings = replace(self.settings_of(family.subjects[0]), samples=inputs.folder)
+        scores = sorted_scores(family.original, settings, self.references, inputs.left_out)
+        general = settings.general.max_rel_error or 0.0
+        steady = {index: each for index, each in scores.items() if each.scale and each.moves_by <= general}
+        if not steady:
+            raise NothingToTestError(
+                f"its rows are sorted by scores that are nearly equal on {inputs.description}: a phone may give them "
                 "in another order, so there is nothing to test"
             )
-        return self._well_conditioned(family, replace(drawn[0], left_out=in_order))
+        return replace(inputs, left_out=inputs.left_out - steady.keys(), scores=steady)
 
     def _swapped(self, family: Family, inputs: Inputs) -> frozenset[int]:
         """The outputs with rows that a phone may give in another order: the sorted scores themselves stay."""
@@ -305,7 +334,7 @@ def well_conditioned(
     strictest = min(settings, key=lambda each: each.tolerance)
     paths = inputs.paths()
     found = [
-        parity.movement(family.original, strictest, number, references, but=inputs.left_out)
+        parity.movement(family.original, strictest, number, references, but=inputs.left_out | inputs.scores.keys())
         for number in range(len(paths))
     ]
     taken = [number for number, moves in enumerate(found) if not moves]
@@ -354,25 +383,10 @@ def _proven(
         )
     measured = {each.output: each.max_rel_error for each in found.outputs}  # none if the file does not run here
     scales = references.of(subject.original, settings).scales
-    return {
-        spec.name: allowed_of(settings, spec.name, scale=scale.value, measured=measured.get(spec.name, 0.0))
-        for spec, scale in zip(subject.variant.model.signature.outputs, scales, strict=True)
+    names = [spec.name for spec in subject.variant.model.signature.outputs]
+    allowed = {
+        name: allowed_of(settings, name, scale=scale.value, measured=measured.get(name, 0.0))
+        for name, scale in zip(names, scales, strict=True)
     }
-
-
-def allowed_of(settings: ParitySettings, output: str, *, scale: float, measured: float) -> Allowed:
-    """The tolerance of `output`, whose relative error here was `measured`."""
-    told = settings.tolerance_of(output)
-    rtol, atol = _parts(told, settings.general, measured)
-    return Allowed(rtol=rtol, atol=atol, scale=float(f"{scale:.3g}"), mismatches=told.max_mismatches)
-
-
-def _parts(told: Tolerance, general: Tolerance, measured: float) -> tuple[float, float]:
-    """Both parts of a tolerance. If the user set it in other terms than an error: the general one, or more if that
-    would already fail here."""
-    if told.max_rel_error is not None:
-        return told.max_rel_error, told.atol_of(told.max_rel_error)
-    if told.max_abs_error is not None:
-        return 0.0, told.max_abs_error
-    rtol = max(general.max_rel_error or 0.0, float(f"{HEADROOM * measured:.1g}"))
-    return rtol, general.atol_of(rtol)
+    of_scores = {names[index]: allowed_of_scores(settings, names[index], each) for index, each in inputs.scores.items()}
+    return {**allowed, **of_scores}

@@ -12,7 +12,7 @@ from packager.verification.parity.reference import (
     random_inputs,
     run_original,
 )
-from packager.verification.parity.rows import sorted_outputs
+from packager.verification.parity.rows import rows_of, sorted_outputs
 from packager.verification.parity.runs import Runs
 from packager.verification.parity.scale import NO_RANGE, Scale
 from packager.verification.parity.settings import ParitySettings
@@ -42,6 +42,7 @@ __all__ = [
     "movement",
     "numbers_in",
     "random_inputs",
+    "rows_of",
     "run_original",
     "sample_files",
     "sorted_outputs",

@@ -71,6 +71,23 @@ class Rows:
                 numpy.save(path, array)
         return Outcome(outputs=folder)
 
+    def scores_in(self, index: int, arrays: "Sequence[NDArray[Any]]") -> "NDArray[Any] | None":
+        """Which numbers of an output sort its rows in all `arrays`, as booleans of its shape: they stay where they are.
+        None if there are none, or shapes differ."""
+        import numpy
+
+        group = next((each for each in self.groups if index in each.outputs), None)
+        axis = (
+            self._axis(group, index, arrays[0].shape) if group and len({each.shape for each in arrays}) == 1 else None
+        )
+        if axis is None or any(each.dtype.kind != "f" for each in arrays):
+            return None
+        tables = [table for each in arrays for table in _tables(each, axis)]
+        columns = set.intersection(*(set(_sorted_columns(table)) for table in tables))
+        mask = numpy.zeros(_tables(arrays[0], axis).shape, bool)
+        mask[:, :, sorted(columns)] = True
+        return mask.reshape(arrays[0].shape) if columns else None
+
     def _matched(self, group: Group, expected: Outcome, actual: Outcome) -> "Iterator[tuple[int, NDArray[Any]]]":
         """The outputs of a group whose rows have moved."""
         import numpy
@@ -119,6 +136,13 @@ class Rows:
             found = {index: each[_in_any_order(order, left, free)] for index, (_, each) in tables.items()}
         for index, (_, each) in tables.items():
             each[...] = found[index]
+
+
+def _tables(array: "NDArray[Any]", axis: int) -> "NDArray[Any]":
+    """Its tables, one behind the other, with their rows along the second axis."""
+    import numpy
+
+    return array.reshape(int(numpy.prod(array.shape[:axis], dtype=int)), array.shape[axis], -1)
 
 
 def _in_tolerances(table: "NDArray[Any]", allowed: float) -> "NDArray[Any]":
