@@ -328,9 +328,9 @@ public func useNAME(_ picture: Picture) async throws -> [Float] {
 }
 APPS_IN_TYPESCRIPT: Mapping[str, str] = {
     "given": """
-import { NAME, type NAMEModel, type NAMEOutputs } from './package/index.js';
+import { NAME, type NAMEOutputs } from './package/index.js';
 export async function main(x: Float32Array, batch: number): Promise<Float32Array> {
-  const model: NAMEModel = await NAME.load();
+  const model: NAME = await NAME.load();
   const { logits }: NAMEOutputs = await model.run({ x: { data: x, shape: [batch, 3, 8] as const } });
   return logits.data;
 }

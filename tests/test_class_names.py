@@ -83,6 +83,19 @@ def test_a_class_has_the_same_name_in_the_packages_of_all_targets(target: str) -
     assert models <= declared
 
 
+@pytest.mark.parametrize("target", ["react_native", "web"])
+def test_the_type_of_an_instance_is_called_like_its_class_in_typescript_too(target: str) -> None:
+    constant, kind = r"^export (?:declare )?const (\w+): \w+Tensors", r"^export (?:interface|type) (\w+) "
+    for case in ("contracts", "everything"):
+        texts = [path.read_text(encoding="utf-8") for path in sorted((GOLDEN / case / target).rglob("*.ts"))]
+        declared, types = (
+            {name for text in texts for name in re.findall(pattern, text, re.MULTILINE)} for pattern in (constant, kind)
+        )
+        assert declared
+        assert declared <= types
+        assert {f"{name}Model" for name in declared}.isdisjoint(types)
+
+
 def single_words(names: list[str]) -> set[str]:
     """Those that a model may well have: `Text`, but not `TextAreaElement`."""
     return {name for name in names if re.fullmatch("[A-Z][a-z]+", name)}

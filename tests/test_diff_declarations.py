@@ -298,4 +298,4 @@ def test_every_public_line_of_generated_code_is_found() -> None:
 
     types = texts_of(REACT_NATIVE.sources())
     found = {each.path for each in typescript.declarations(types, ["lib/index.d.ts"])}
-    assert {"GivenInputs.x", "TypedModel.classify", "ModelError.code", "removeDownloads"} <= found
+    assert {"GivenInputs.x", "Typed.classify", "ModelError.code", "removeDownloads"} <= found

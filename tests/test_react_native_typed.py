@@ -388,7 +388,7 @@ WRONG = {
     "vectors of another type": ("Similarity.cosine([1], [1]);", "TS2740"),
     "vectors without a number": ("Similarity.nearest(vector, [vector]);", "TS2554"),
     "a model that nobody loaded": (
-        "import('react-native-contracts').then(({ ClassifierModel }) => ClassifierModel);",
+        "import('react-native-contracts').then(({ LoadedClassifier }) => LoadedClassifier);",
         "TS2339",
     ),
 }
@@ -397,7 +397,7 @@ import { Finder, ListenerModel, ModelError, Ranker, ReaderModel, Segmenter, Seve
 import { Similarity, Storyteller, Tagger } from 'react-native-contracts';
 import { useClassifier, useDetector } from 'react-native-contracts';
 import type {
-  Box, Classification, ClassifierModel, Detection, Entity, GeneratedText, Mask, Picture, PictureOrientation,
+  Box, Classification, Classifier, Detection, Entity, GeneratedText, Mask, Picture, PictureOrientation,
   PixelFormat, Ranked, Reading, Region, SeedOptions,
   SeveralPrediction, Sound,
 } from 'react-native-contracts';
@@ -406,7 +406,7 @@ const region: Region = { left: 0, top: 0, right: 1, bottom: 1 };
 const format: PixelFormat = 'bgra';
 const orientation: PictureOrientation = 6;
 
-export async function named(model: ClassifierModel, data: ArrayBuffer, signal: AbortSignal): Promise<string> {
+export async function named(model: Classifier, data: ArrayBuffer, signal: AbortSignal): Promise<string> {
   const picture: Picture = { data, width: 2, height: 2, rowBytes: 16, format, orientation, region };
   const all: readonly Classification[] = await model.classify(picture, { top: 2, signal });
   const [first] = model.classifySync({ data: new Uint8ClampedArray(16), width: 2, height: 2 }, { top: 1 });

@@ -106,13 +106,13 @@ WRONG = {
 }
 RIGHT = """\
 import { allocate, Classifier, useClassifier, ModelError } from './package/index.js';
-import type { ClassifierModel, ClassifierOutputs } from './package/index.js';
+import type { ClassifierOutputs } from './package/index.js';
 
 const [, channels, height, width] = Classifier.inputs.x.shape;
 const area: 50176 | number = height * width;
 const x: Float32Array = allocate('float32', channels * area);
 export async function main(signal: AbortSignal): Promise<Float32Array> {
-  const model: ClassifierModel = await Classifier.load({ providers: ['nnapi', 'coreml', 'cpu'], signal, threads: 2 });
+  const model: Classifier = await Classifier.load({ providers: ['nnapi', 'coreml', 'cpu'], signal, threads: 2 });
   const outputs: ClassifierOutputs = await model.run({ x }, { signal });
   model.runSync({ x: { data: x, shape: [1, 3, 224, 224] } }, { into: {} });
   for await (const { logits } of model.frames((async function* () { yield { x }; })())) void logits.data;

@@ -69,13 +69,13 @@ def exchange(package: Path) -> None:
     models = sources / "Resources/Models"
     (models / "plain-int8/model.ort").write_bytes((models / "chain-int8/model.ort").read_bytes())
     right = re.search(RESOURCE.format("chain-int8/model.ort"), (sources / "Chain.swift").read_text())
-    text = (sources / "PlainModelModel.swift").read_text()
+    text = (sources / "Plain.swift").read_text()
     wrong = re.search(RESOURCE.format("plain-int8/model.ort"), text)
     assert right
     assert wrong
     for place, value in sorted(((wrong.span(each), right[each]) for each in (1, 2, 3)), reverse=True):
         text = text[: place[0]] + value + text[place[1] :]
-    (sources / "PlainModelModel.swift").write_text(text, encoding="utf-8", newline="\n")
+    (sources / "Plain.swift").write_text(text, encoding="utf-8", newline="\n")
 
 
 @pytest.fixture(scope="module")

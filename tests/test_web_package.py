@@ -19,7 +19,7 @@ FENCE = re.compile(r"^```(tsx?)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MODELS = ("Embedder", "Minilm", "Names", "OrientationModel", "SileroVad", "Tokens")
 CONSUMER = """\
 import { Minilm, ModelError, OrientationModel, SileroVad, removeOldDownloads, setUp } from '@example/models';
-import type { MinilmModel, OrientationModelOutputs, PageOptions, Picture } from '@example/models';
+import type { OrientationModelOutputs, PageOptions, Picture } from '@example/models';
 import { pictureFrom, videoFrames } from '@example/models/image';
 import { recordingFrom, soundBlocks } from '@example/models/sound';
 import { useOrientationModel, type ModelState } from '@example/models/react';
@@ -31,7 +31,7 @@ export async function main(file: File, video: HTMLVideoElement, signal: AbortSig
   const picture: Picture = await pictureFrom(file, { maxSize: 640 });
   for await (const found of model.frames(videoFrames(video))) console.log(found);
   await removeOldDownloads();
-  const other: MinilmModel = await Minilm.load();
+  const other: Minilm = await Minilm.load();
   other.dispose();
   if (!(await model.selfTest()).passed) throw new ModelError('runtime', 'self-test');
   return model.predict(picture, { signal }) as unknown as OrientationModelOutputs;

@@ -10,7 +10,7 @@ from packager.core.apple import SYSTEM_MODULES
 from packager.core.names import pascal_case
 
 SUFFIX = "Model"
-BESIDE = ("", "Inputs", SUFFIX, "Outputs", "Prediction", "Tensors")
+BESIDE = ("", "Inputs", "Outputs", "Prediction", "Tensors")
 """suffixes of the types that belong to a model's class in one of the languages"""
 
 PLATFORMS: Mapping[str, str] = {

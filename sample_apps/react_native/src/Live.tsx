@@ -3,13 +3,13 @@
 import { CameraView, useCameraPermissions } from 'expo-camera';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { StyleSheet } from 'react-native';
-import type { ClassifierModel } from 'react-native-vision';
+import type { Classifier } from 'react-native-vision';
 
 import { useCamera } from './camera';
 import type { Seen } from './useClasses';
 
 interface Props {
-  readonly model: ClassifierModel | null;
+  readonly model: Classifier | null;
   /** Is told of every result. */
   readonly onSeen: (seen: Seen) => void;
 }

@@ -3,7 +3,7 @@
 import type { CameraView } from 'expo-camera';
 import { deleteAsync } from 'expo-file-system/legacy';
 import { useEffect, useState, type RefObject } from 'react';
-import type { Classification, ClassifierModel, Picture } from 'react-native-vision';
+import type { Classification, Classifier, Picture } from 'react-native-vision';
 import { pictureFrom } from 'react-native-vision/image';
 
 import { LONGEST, type Seen } from './useClasses';
@@ -13,7 +13,7 @@ const TRIES = 20;
 const PAUSE_MS = 100;
 
 /** Classifies the camera's latest picture, again and again, while `camera` shows one. */
-export function useCamera(model: ClassifierModel | null, camera: RefObject<CameraView | null>, isReady: boolean): Seen {
+export function useCamera(model: Classifier | null, camera: RefObject<CameraView | null>, isReady: boolean): Seen {
   const [seen, setSeen] = useState(NOTHING);
   useEffect(() => {
     const view = camera.current;
@@ -37,7 +37,7 @@ export function useCamera(model: ClassifierModel | null, camera: RefObject<Camer
 }
 
 /** Shows all results, until there are no more. */
-async function show(frames: ReturnType<ClassifierModel['frames']>, set: (seen: Seen) => void): Promise<void> {
+async function show(frames: ReturnType<Classifier['frames']>, set: (seen: Seen) => void): Promise<void> {
   try {
     for (let next = await frames.next(); next.done !== true; next = await frames.next()) {
       const classes: readonly Classification[] = next.value;

@@ -2,19 +2,19 @@
 
 import { useEffect, useState, type ReactElement } from 'react';
 import { Pressable, StyleSheet, Text, View } from 'react-native';
-import { ModelUpdater, useClassifier, type ClassifierModel, type ModelState, type UpdateState } from 'react-native-vision';
+import { ModelUpdater, useClassifier, type Classifier, type ModelState, type UpdateState } from 'react-native-vision';
 
 import { colours } from './styles';
 
 const updater = new ModelUpdater(process.env.EXPO_PUBLIC_CHANNEL ?? '');
 
 /** The model, as soon as it is there. */
-export function useModel(): ModelState<ClassifierModel> {
+export function useModel(): ModelState<Classifier> {
   return useClassifier({ source: updater.source });
 }
 
 /** A button that looks for a newer model than `model`, and what came of it. */
-export function Updates({ model }: { readonly model: ClassifierModel | null }): ReactElement {
+export function Updates({ model }: { readonly model: Classifier | null }): ReactElement {
   const [{ classifier }, setStates] = useState(updater.states);
   useEffect(() => updater.subscribe(setStates), []);
   return (
@@ -29,7 +29,7 @@ export function Updates({ model }: { readonly model: ClassifierModel | null }): 
   );
 }
 
-function wordsOf({ phase, version, reason }: UpdateState, model: ClassifierModel | null): string {
+function wordsOf({ phase, version, reason }: UpdateState, model: Classifier | null): string {
   if (phase === 'unchecked') return model === null ? '' : `Model ${model.info.version}`;
   if (phase === 'ready') return `The next start opens model ${version}.`;
   if (phase === 'up-to-date') return `Model ${version} is the newest.`;

@@ -1,6 +1,6 @@
 // Finds notes by meaning. The model makes a vector of each note, once: a file keeps them.
 
-import { Similarity, type CallOptions, type EmbedderModel } from 'react-native-notes';
+import { Similarity, type CallOptions, type Embedder } from 'react-native-notes';
 
 import { readText, writeText } from './storage';
 
@@ -19,7 +19,7 @@ export interface Found {
 
 export class NoteSearch {
   private constructor(
-    private readonly model: EmbedderModel,
+    private readonly model: Embedder,
     private readonly notes: readonly Note[],
     private readonly vectors: readonly Float32Array[],
     /** Number of notes that had no vector yet. */
@@ -27,7 +27,7 @@ export class NoteSearch {
   ) {}
 
   /** Makes the vectors of those notes that have none in the file, and keeps them there. */
-  static async of(model: EmbedderModel, notes: readonly Note[], options: CallOptions = {}): Promise<NoteSearch> {
+  static async of(model: Embedder, notes: readonly Note[], options: CallOptions = {}): Promise<NoteSearch> {
     const kept = await keptVectors(model.info.sha256);
     const vectors: Float32Array[] = [];
     for (const words of notes.map(wordsOf)) {

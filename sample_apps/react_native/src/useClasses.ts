@@ -1,7 +1,7 @@
 // What a model sees in a picture, for a component.
 
 import { useEffect, useState } from 'react';
-import type { Classification, ClassifierModel } from 'react-native-vision';
+import type { Classification, Classifier } from 'react-native-vision';
 import { pictureFrom } from 'react-native-vision/image';
 
 import type { Chosen } from './chosen';
@@ -18,7 +18,7 @@ export const LONGEST = 1024;
 const NOTHING: Seen = { classes: [], problem: '' };
 
 /** Classifies `chosen` whenever it, or the model, is another one. */
-export function useClasses(model: ClassifierModel | null, chosen: Chosen | null): Seen {
+export function useClasses(model: Classifier | null, chosen: Chosen | null): Seen {
   const [seen, setSeen] = useState(NOTHING);
   useEffect(() => {
     if (model === null || chosen === null) return undefined;
@@ -43,7 +43,7 @@ export function useClasses(model: ClassifierModel | null, chosen: Chosen | null)
 }
 
 async function classified(
-  model: ClassifierModel,
+  model: Classifier,
   chosen: Chosen,
   signal: AbortSignal,
 ): Promise<readonly Classification[]> {

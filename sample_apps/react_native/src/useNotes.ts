@@ -1,7 +1,7 @@
 // The search of notes, for a component.
 
 import { useEffect, useState } from 'react';
-import { useEmbedder, type EmbedderModel } from 'react-native-notes';
+import { useEmbedder, type Embedder } from 'react-native-notes';
 
 import notes from '../assets/notes.json';
 import { NoteSearch, type Found } from './noteSearch';
@@ -57,7 +57,7 @@ function start<T>(
   };
 }
 
-function stateOf(model: EmbedderModel | null, search: NoteSearch | null): string {
+function stateOf(model: Embedder | null, search: NoteSearch | null): string {
   if (model === null) return 'Loading the model …';
   if (search === null) return 'Reading the notes …';
   return `${notes.length} notes on this device, ${search.made} of them new`;

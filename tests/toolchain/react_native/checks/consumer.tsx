@@ -12,7 +12,6 @@ import {
   type LoadOptions,
   type ModelErrorCode,
   type OrientationModelInputs,
-  type OrientationModelModel,
   type OrientationModelOutputs,
   type Progress,
   type SelfTest,
@@ -24,7 +23,7 @@ const sizes: readonly [null, 3, 224, 224] = OrientationModel.inputs.x.shape;
 
 export async function angleOf(pixels: Float32Array, signal: AbortSignal): Promise<number> {
   const options: LoadOptions = { signal, threads: 1, providers: ['xnnpack', 'cpu'], onProgress: told };
-  const model: OrientationModelModel = await OrientationModel.load(options);
+  const model: OrientationModel = await OrientationModel.load(options);
   try {
     const inputs: OrientationModelInputs = { x: { data: pixels, shape: [1, 3, 224, 224] } };
     const outputs: OrientationModelOutputs = await model.run(inputs, { signal });
@@ -36,14 +35,14 @@ export async function angleOf(pixels: Float32Array, signal: AbortSignal): Promis
   }
 }
 
-export function again(model: OrientationModelModel, pixels: Float32Array): string {
+export function again(model: OrientationModel, pixels: Float32Array): string {
   const into = new Float32Array(4);
   model.runSync({ x: pixels }, { into: { fetchName0: { data: into, shape: [1, 4] } } });
   const reasons = model.fallbacks.map((each: Fallback) => `${each.provider}: ${each.reason}`);
   return [model.provider, model.info.onnxRuntimeVersion, String(sizes.length), ...reasons, into.join(' ')].join('\n');
 }
 
-export async function tested(model: OrientationModelModel): Promise<string> {
+export async function tested(model: OrientationModel): Promise<string> {
   const result: SelfTest = await model.selfTest();
   return String(result);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { backend, load } from './package.mjs';
 
 // `PlainModel` is a class of the runtime.
-const { Chain, PlainModelModel: Plain, setTuned } = await load('index.web.js');
+const { Chain, Plain, setTuned } = await load('index.web.js');
 const { chooseBackend } = await load('runtime/backend.js');
 
 const FAILED = ' it does not start here';

@@ -18,84 +18,72 @@ import { removeDownloads as removeAllBut } from './runtime/sources.js';
 export { Classifier, useClassifier } from './models/classifier.js';
 export type {
   ClassifierInputs,
-  ClassifierModel,
   ClassifierOutputs,
   ClassifierTensors,
 } from './models/classifier.js';
 export { Detector, useDetector } from './models/detector.js';
 export type {
   DetectorInputs,
-  DetectorModel,
   DetectorOutputs,
   DetectorTensors,
 } from './models/detector.js';
 export { Segmenter, useSegmenter } from './models/segmenter.js';
 export type {
   SegmenterInputs,
-  SegmenterModel,
   SegmenterOutputs,
   SegmenterTensors,
 } from './models/segmenter.js';
 export { Finder, useFinder } from './models/finder.js';
 export type {
   FinderInputs,
-  FinderModel,
   FinderOutputs,
   FinderTensors,
 } from './models/finder.js';
 export { ReaderModel, useReaderModel } from './models/reader.js';
 export type {
   ReaderModelInputs,
-  ReaderModelModel,
   ReaderModelOutputs,
   ReaderModelTensors,
 } from './models/reader.js';
 export { ListenerModel, useListenerModel } from './models/listener.js';
 export type {
   ListenerModelInputs,
-  ListenerModelModel,
   ListenerModelOutputs,
   ListenerModelTensors,
 } from './models/listener.js';
 export { Embedder, useEmbedder } from './models/embedder.js';
 export type {
   EmbedderInputs,
-  EmbedderModel,
   EmbedderOutputs,
   EmbedderTensors,
 } from './models/embedder.js';
 export { Tagger, useTagger } from './models/tagger.js';
 export type {
   TaggerInputs,
-  TaggerModel,
   TaggerOutputs,
   TaggerTensors,
 } from './models/tagger.js';
 export { Ranker, useRanker } from './models/ranker.js';
 export type {
   RankerInputs,
-  RankerModel,
   RankerOutputs,
   RankerTensors,
 } from './models/ranker.js';
 export { Matcher, useMatcher } from './models/matcher.js';
 export type {
   MatcherInputs,
-  MatcherModel,
   MatcherOutputs,
   MatcherTensors,
 } from './models/matcher.js';
 export { Storyteller, useStoryteller } from './models/storyteller.js';
 export type {
   StorytellerInputs,
-  StorytellerModel,
   StorytellerOutputs,
   StorytellerTensors,
 } from './models/storyteller.js';
 export { Several, useSeveral } from './models/several.js';
 export type {
   SeveralInputs,
-  SeveralModel,
   SeveralOutputs,
   SeveralPrediction,
   SeveralTensors,

@@ -1,9 +1,9 @@
 export { EveryThingV2, useEveryThingV2 } from './models/every-thing_v2.js';
-export type { EveryThingV2Inputs, EveryThingV2Model, EveryThingV2Outputs, EveryThingV2Tensors, } from './models/every-thing_v2.js';
+export type { EveryThingV2Inputs, EveryThingV2Outputs, EveryThingV2Tensors, } from './models/every-thing_v2.js';
 export { OptionsModel, useOptionsModel } from './models/options.js';
-export type { OptionsModelInputs, OptionsModelModel, OptionsModelOutputs, OptionsModelTensors, } from './models/options.js';
+export type { OptionsModelInputs, OptionsModelOutputs, OptionsModelTensors, } from './models/options.js';
 export { Dice, useDice } from './models/dice.js';
-export type { DiceInputs, DiceModel, DiceOutputs, DiceTensors, } from './models/dice.js';
+export type { DiceInputs, DiceOutputs, DiceTensors, } from './models/dice.js';
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
 export type { Frames, FrameSource } from './runtime/frames.js';

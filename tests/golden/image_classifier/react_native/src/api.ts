@@ -7,7 +7,6 @@ import { removeDownloads as removeAllBut } from './runtime/sources.js';
 export { Classifier, useClassifier } from './models/classifier.js';
 export type {
   ClassifierInputs,
-  ClassifierModel,
   ClassifierOutputs,
   ClassifierTensors,
 } from './models/classifier.js';

@@ -1,5 +1,5 @@
 export { Classifier, useClassifier } from './models/classifier.js';
-export type { ClassifierInputs, ClassifierModel, ClassifierOutputs, ClassifierTensors, } from './models/classifier.js';
+export type { ClassifierInputs, ClassifierOutputs, ClassifierTensors, } from './models/classifier.js';
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
 export type { Frames, FrameSource } from './runtime/frames.js';

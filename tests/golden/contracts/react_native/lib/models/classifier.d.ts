@@ -39,7 +39,7 @@ export interface ClassifierTensors {
     };
 }
 /** A loaded {@link Classifier}. */
-export declare class ClassifierModel extends AnyModel<ClassifierInputs, ClassifierOutputs> {
+export interface Classifier extends AnyModel<ClassifierInputs, ClassifierOutputs> {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
@@ -68,10 +68,10 @@ export declare class ClassifierModel extends AnyModel<ClassifierInputs, Classifi
  * console.log(model.provider, classes);
  * ```
  */
-export declare const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel>;
+export declare const Classifier: ClassifierTensors & ModelDefinition<Classifier>;
 /**
  * {@link Classifier} in a component: loaded when it is mounted, disposed of when it is unmounted.
  *
  * The package has one sample of it for `model.selfTest()`.
  */
-export declare function useClassifier(options?: HookOptions): ModelState<ClassifierModel>;
+export declare function useClassifier(options?: HookOptions): ModelState<Classifier>;

@@ -45,7 +45,7 @@ export interface DetectorTensors {
     };
 }
 /** A loaded {@link Detector}. */
-export declare class DetectorModel extends AnyModel<DetectorInputs, DetectorOutputs> {
+export interface Detector extends AnyModel<DetectorInputs, DetectorOutputs> {
     /**
      * Finds what is in a picture, and where: best first.
      *
@@ -74,8 +74,8 @@ export declare class DetectorModel extends AnyModel<DetectorInputs, DetectorOutp
  * console.log(model.provider, found);
  * ```
  */
-export declare const Detector: DetectorTensors & ModelDefinition<DetectorModel>;
+export declare const Detector: DetectorTensors & ModelDefinition<Detector>;
 /**
  * {@link Detector} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useDetector(options?: HookOptions): ModelState<DetectorModel>;
+export declare function useDetector(options?: HookOptions): ModelState<Detector>;

@@ -25,7 +25,7 @@ export interface EmbedderTensors {
     };
 }
 /** A loaded {@link Embedder}. */
-export declare class EmbedderModel extends AnyModel<EmbedderInputs, EmbedderOutputs> {
+export interface Embedder extends AnyModel<EmbedderInputs, EmbedderOutputs> {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *
@@ -54,8 +54,8 @@ export declare class EmbedderModel extends AnyModel<EmbedderInputs, EmbedderOutp
  * console.log(model.provider, vector);
  * ```
  */
-export declare const Embedder: EmbedderTensors & ModelDefinition<EmbedderModel>;
+export declare const Embedder: EmbedderTensors & ModelDefinition<Embedder>;
 /**
  * {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useEmbedder(options?: HookOptions): ModelState<EmbedderModel>;
+export declare function useEmbedder(options?: HookOptions): ModelState<Embedder>;

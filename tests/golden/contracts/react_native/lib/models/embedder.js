@@ -6,29 +6,14 @@ import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
-/** A loaded {@link Embedder}. */
-export class EmbedderModel extends AnyModel {
-    /**
-     * Gives a vector of length 1: those of what is alike are near each other.
-     *
-     * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
-     */
+class LoadedEmbedder extends AnyModel {
     async embed(query, options = {}) {
         const outputs = await this.run(tensorsOf(query), options);
         return resultOf(outputs);
     }
-    /**
-     * `embed` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `embed` throws, and `unsupported` in a browser
-     */
     embedSync(query) {
         return resultOf(this.runSync(tensorsOf(query)));
     }
-    /**
-     * `embed` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.embed(frame, { signal }));
     }
@@ -107,7 +92,7 @@ const descriptor = {
 export const Embedder = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(EmbedderModel, descriptor, options),
+    load: (options) => loadAs(LoadedEmbedder, descriptor, options),
 };
 /**
  * {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted.

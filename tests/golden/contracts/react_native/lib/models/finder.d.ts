@@ -38,7 +38,7 @@ export interface FinderTensors {
     };
 }
 /** A loaded {@link Finder}. */
-export declare class FinderModel extends AnyModel<FinderInputs, FinderOutputs> {
+export interface Finder extends AnyModel<FinderInputs, FinderOutputs> {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *
@@ -67,8 +67,8 @@ export declare class FinderModel extends AnyModel<FinderInputs, FinderOutputs> {
  * console.log(model.provider, vector);
  * ```
  */
-export declare const Finder: FinderTensors & ModelDefinition<FinderModel>;
+export declare const Finder: FinderTensors & ModelDefinition<Finder>;
 /**
  * {@link Finder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useFinder(options?: HookOptions): ModelState<FinderModel>;
+export declare function useFinder(options?: HookOptions): ModelState<Finder>;

@@ -29,7 +29,7 @@ export interface MatcherTensors {
     };
 }
 /** A loaded {@link Matcher}. */
-export declare class MatcherModel extends AnyModel<MatcherInputs, MatcherOutputs> {
+export interface Matcher extends AnyModel<MatcherInputs, MatcherOutputs> {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
@@ -58,8 +58,8 @@ export declare class MatcherModel extends AnyModel<MatcherInputs, MatcherOutputs
  * console.log(model.provider, classes);
  * ```
  */
-export declare const Matcher: MatcherTensors & ModelDefinition<MatcherModel>;
+export declare const Matcher: MatcherTensors & ModelDefinition<Matcher>;
 /**
  * {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useMatcher(options?: HookOptions): ModelState<MatcherModel>;
+export declare function useMatcher(options?: HookOptions): ModelState<Matcher>;

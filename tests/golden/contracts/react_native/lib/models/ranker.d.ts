@@ -29,7 +29,7 @@ export interface RankerTensors {
     };
 }
 /** A loaded {@link Ranker}. */
-export declare class RankerModel extends AnyModel<RankerInputs, RankerOutputs> {
+export interface Ranker extends AnyModel<RankerInputs, RankerOutputs> {
     /**
      * Says how well a document fits a query.
      *
@@ -65,8 +65,8 @@ export declare class RankerModel extends AnyModel<RankerInputs, RankerOutputs> {
  * console.log(model.provider, score);
  * ```
  */
-export declare const Ranker: RankerTensors & ModelDefinition<RankerModel>;
+export declare const Ranker: RankerTensors & ModelDefinition<Ranker>;
 /**
  * {@link Ranker} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useRanker(options?: HookOptions): ModelState<RankerModel>;
+export declare function useRanker(options?: HookOptions): ModelState<Ranker>;

@@ -7,38 +7,17 @@ import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { rankedBy, scoreOf } from '../runtime/typed/ranking.js';
-/** A loaded {@link Ranker}. */
-export class RankerModel extends AnyModel {
-    /**
-     * Says how well a document fits a query.
-     *
-     * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
-     */
+class LoadedRanker extends AnyModel {
     async score(query, document, options = {}) {
         const outputs = await this.run(tensorsOf(query, document), options);
         return resultOf(outputs);
     }
-    /**
-     * `score` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `score` throws, and `unsupported` in a browser
-     */
     scoreSync(query, document) {
         return resultOf(this.runSync(tensorsOf(query, document)));
     }
-    /**
-     * `score` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.score(...frame, { signal }));
     }
-    /**
-     * The places and scores of documents by how well they fit a query: best first, and of equal ones the first. The model
-     * runs once for each.
-     *
-     * @throws ModelError what `score` throws; `signal` also ends it between two documents
-     */
     async rank(query, documents, options = {}) {
         return rankedBy(documents, (document) => this.score(query, document, options));
     }
@@ -120,7 +99,7 @@ const descriptor = {
 export const Ranker = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(RankerModel, descriptor, options),
+    load: (options) => loadAs(LoadedRanker, descriptor, options),
 };
 /**
  * {@link Ranker} in a component: loaded when it is mounted, disposed of when it is unmounted.

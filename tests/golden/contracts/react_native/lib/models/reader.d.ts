@@ -42,7 +42,7 @@ export interface ReaderModelTensors {
     };
 }
 /** A loaded {@link ReaderModel}. */
-export declare class ReaderModelModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
+export interface ReaderModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
     /**
      * Reads a text.
      *
@@ -71,8 +71,8 @@ export declare class ReaderModelModel extends AnyModel<ReaderModelInputs, Reader
  * console.log(model.provider, reading);
  * ```
  */
-export declare const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModelModel>;
+export declare const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModel>;
 /**
  * {@link ReaderModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useReaderModel(options?: HookOptions): ModelState<ReaderModelModel>;
+export declare function useReaderModel(options?: HookOptions): ModelState<ReaderModel>;

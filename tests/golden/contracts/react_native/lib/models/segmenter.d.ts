@@ -42,7 +42,7 @@ export interface SegmenterTensors {
     };
 }
 /** A loaded {@link Segmenter}. */
-export declare class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterOutputs> {
+export interface Segmenter extends AnyModel<SegmenterInputs, SegmenterOutputs> {
     /**
      * Says what is at each place of a picture.
      *
@@ -71,8 +71,8 @@ export declare class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterO
  * console.log(model.provider, mask);
  * ```
  */
-export declare const Segmenter: SegmenterTensors & ModelDefinition<SegmenterModel>;
+export declare const Segmenter: SegmenterTensors & ModelDefinition<Segmenter>;
 /**
  * {@link Segmenter} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useSegmenter(options?: HookOptions): ModelState<SegmenterModel>;
+export declare function useSegmenter(options?: HookOptions): ModelState<Segmenter>;

@@ -57,7 +57,7 @@ export interface SeveralPrediction {
     readonly raw: SeveralOutputs['raw'];
 }
 /** A loaded {@link Several}. */
-export declare class SeveralModel extends AnyModel<SeveralInputs, SeveralOutputs> {
+export interface Several extends AnyModel<SeveralInputs, SeveralOutputs> {
     /**
      * Gives all that the model says.
      *
@@ -86,8 +86,8 @@ export declare class SeveralModel extends AnyModel<SeveralInputs, SeveralOutputs
  * console.log(model.provider, found);
  * ```
  */
-export declare const Several: SeveralTensors & ModelDefinition<SeveralModel>;
+export declare const Several: SeveralTensors & ModelDefinition<Several>;
 /**
  * {@link Several} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useSeveral(options?: HookOptions): ModelState<SeveralModel>;
+export declare function useSeveral(options?: HookOptions): ModelState<Several>;

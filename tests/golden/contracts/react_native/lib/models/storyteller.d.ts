@@ -48,7 +48,7 @@ export interface StorytellerTensors {
     };
 }
 /** A loaded {@link Storyteller}. */
-export declare class StorytellerModel extends AnyModel<StorytellerInputs, StorytellerOutputs> {
+export interface Storyteller extends AnyModel<StorytellerInputs, StorytellerOutputs> {
     /**
      * Goes on with a text. Gives what follows part by part, as the model makes it.
      *
@@ -66,8 +66,8 @@ export declare class StorytellerModel extends AnyModel<StorytellerInputs, Storyt
  * for await (const part of model.generate('some text')) console.log(part);
  * ```
  */
-export declare const Storyteller: StorytellerTensors & ModelDefinition<StorytellerModel>;
+export declare const Storyteller: StorytellerTensors & ModelDefinition<Storyteller>;
 /**
  * {@link Storyteller} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useStoryteller(options?: HookOptions): ModelState<StorytellerModel>;
+export declare function useStoryteller(options?: HookOptions): ModelState<Storyteller>;

@@ -35,7 +35,7 @@ export interface TaggerTensors {
     };
 }
 /** A loaded {@link Tagger}. */
-export declare class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
+export interface Tagger extends AnyModel<TaggerInputs, TaggerOutputs> {
     /**
      * Finds the named parts of a text, in its order.
      *
@@ -64,8 +64,8 @@ export declare class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
  * console.log(model.provider, found);
  * ```
  */
-export declare const Tagger: TaggerTensors & ModelDefinition<TaggerModel>;
+export declare const Tagger: TaggerTensors & ModelDefinition<Tagger>;
 /**
  * {@link Tagger} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useTagger(options?: HookOptions): ModelState<TaggerModel>;
+export declare function useTagger(options?: HookOptions): ModelState<Tagger>;

@@ -7,29 +7,14 @@ import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { entitiesOf } from '../runtime/typed/entities.js';
-/** A loaded {@link Tagger}. */
-export class TaggerModel extends AnyModel {
-    /**
-     * Finds the named parts of a text, in its order.
-     *
-     * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
-     */
+class LoadedTagger extends AnyModel {
     async entities(query, options = {}) {
         const outputs = await this.run(tensorsOf(query), options);
         return resultOf(outputs, query);
     }
-    /**
-     * `entities` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `entities` throws, and `unsupported` in a browser
-     */
     entitiesSync(query) {
         return resultOf(this.runSync(tensorsOf(query)), query);
     }
-    /**
-     * `entities` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.entities(frame, { signal }));
     }
@@ -114,7 +99,7 @@ const descriptor = {
 export const Tagger = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(TaggerModel, descriptor, options),
+    load: (options) => loadAs(LoadedTagger, descriptor, options),
 };
 /**
  * {@link Tagger} in a component: loaded when it is mounted, disposed of when it is unmounted.

@@ -47,32 +47,38 @@ export interface ClassifierTensors {
 }
 
 /** A loaded {@link Classifier}. */
-export class ClassifierModel extends AnyModel<ClassifierInputs, ClassifierOutputs> {
+export interface Classifier extends AnyModel<ClassifierInputs, ClassifierOutputs> {
   /**
    * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
+  classify(image: Picture, options?: ClassifyOptions): Promise<readonly Classification[]>;
+  /**
+   * `classify` while the JavaScript thread waits: for models that take less than a frame.
+   *
+   * @throws ModelError what `classify` throws, and `unsupported` in a browser
+   */
+  classifySync(image: Picture, options?: ClassifySyncOptions): readonly Classification[];
+  /**
+   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+   * but the last are dropped. Ends with its source; leaving the loop ends the source.
+   */
+  frames(source: FrameSource<Picture>, options?: ClassifySyncOptions): Frames<readonly Classification[]>;
+}
+
+class LoadedClassifier extends AnyModel<ClassifierInputs, ClassifierOutputs> implements Classifier {
   async classify(image: Picture, options: ClassifyOptions = {}): Promise<readonly Classification[]> {
     const top = topOf(options, 3);
     const outputs = await this.run(tensorsOf(image), options);
     return resultOf(outputs, top);
   }
 
-  /**
-   * `classify` while the JavaScript thread waits: for models that take less than a frame.
-   *
-   * @throws ModelError what `classify` throws, and `unsupported` in a browser
-   */
   classifySync(image: Picture, options: ClassifySyncOptions = {}): readonly Classification[] {
     const top = topOf(options, 3);
     return resultOf(this.runSync(tensorsOf(image)), top);
   }
 
-  /**
-   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-   * but the last are dropped. Ends with its source; leaving the loop ends the source.
-   */
   frames(source: FrameSource<Picture>, options: ClassifySyncOptions = {}): Frames<readonly Classification[]> {
     return latestOf(source, (frame, signal) => this.classify(frame, { ...options, signal }));
   }
@@ -196,10 +202,10 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, classes);
  * ```
  */
-export const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel> = {
+export const Classifier: ClassifierTensors & ModelDefinition<Classifier> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(ClassifierModel, descriptor, options),
+  load: (options) => loadAs(LoadedClassifier, descriptor, options),
 };
 
 /**
@@ -207,6 +213,6 @@ export const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel> = 
  *
  * The package has one sample of it for `model.selfTest()`.
  */
-export function useClassifier(options?: HookOptions): ModelState<ClassifierModel> {
+export function useClassifier(options?: HookOptions): ModelState<Classifier> {
   return useLoaded(Classifier.load, options);
 }

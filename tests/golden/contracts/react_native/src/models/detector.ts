@@ -53,30 +53,36 @@ export interface DetectorTensors {
 }
 
 /** A loaded {@link Detector}. */
-export class DetectorModel extends AnyModel<DetectorInputs, DetectorOutputs> {
+export interface Detector extends AnyModel<DetectorInputs, DetectorOutputs> {
   /**
    * Finds what is in a picture, and where: best first.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
-  async detect(image: Picture, options: CallOptions = {}): Promise<readonly Detection[]> {
-    const outputs = await this.run(tensorsOf(image), options);
-    return resultOf(outputs);
-  }
-
+  detect(image: Picture, options?: CallOptions): Promise<readonly Detection[]>;
   /**
    * `detect` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `detect` throws, and `unsupported` in a browser
    */
-  detectSync(image: Picture): readonly Detection[] {
-    return resultOf(this.runSync(tensorsOf(image)));
-  }
-
+  detectSync(image: Picture): readonly Detection[];
   /**
    * `detect` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
+  frames(source: FrameSource<Picture>): Frames<readonly Detection[]>;
+}
+
+class LoadedDetector extends AnyModel<DetectorInputs, DetectorOutputs> implements Detector {
+  async detect(image: Picture, options: CallOptions = {}): Promise<readonly Detection[]> {
+    const outputs = await this.run(tensorsOf(image), options);
+    return resultOf(outputs);
+  }
+
+  detectSync(image: Picture): readonly Detection[] {
+    return resultOf(this.runSync(tensorsOf(image)));
+  }
+
   frames(source: FrameSource<Picture>): Frames<readonly Detection[]> {
     return latestOf(source, (frame, signal) => this.detect(frame, { signal }));
   }
@@ -171,15 +177,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, found);
  * ```
  */
-export const Detector: DetectorTensors & ModelDefinition<DetectorModel> = {
+export const Detector: DetectorTensors & ModelDefinition<Detector> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(DetectorModel, descriptor, options),
+  load: (options) => loadAs(LoadedDetector, descriptor, options),
 };
 
 /**
  * {@link Detector} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useDetector(options?: HookOptions): ModelState<DetectorModel> {
+export function useDetector(options?: HookOptions): ModelState<Detector> {
   return useLoaded(Detector.load, options);
 }

@@ -34,30 +34,36 @@ export interface EmbedderTensors {
 }
 
 /** A loaded {@link Embedder}. */
-export class EmbedderModel extends AnyModel<EmbedderInputs, EmbedderOutputs> {
+export interface Embedder extends AnyModel<EmbedderInputs, EmbedderOutputs> {
   /**
    * Gives a vector of length 1: those of what is alike are near each other.
    *
    * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
    */
-  async embed(query: string, options: CallOptions = {}): Promise<Float32Array> {
-    const outputs = await this.run(tensorsOf(query), options);
-    return resultOf(outputs);
-  }
-
+  embed(query: string, options?: CallOptions): Promise<Float32Array>;
   /**
    * `embed` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `embed` throws, and `unsupported` in a browser
    */
-  embedSync(query: string): Float32Array {
-    return resultOf(this.runSync(tensorsOf(query)));
-  }
-
+  embedSync(query: string): Float32Array;
   /**
    * `embed` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
+  frames(source: FrameSource<string>): Frames<Float32Array>;
+}
+
+class LoadedEmbedder extends AnyModel<EmbedderInputs, EmbedderOutputs> implements Embedder {
+  async embed(query: string, options: CallOptions = {}): Promise<Float32Array> {
+    const outputs = await this.run(tensorsOf(query), options);
+    return resultOf(outputs);
+  }
+
+  embedSync(query: string): Float32Array {
+    return resultOf(this.runSync(tensorsOf(query)));
+  }
+
   frames(source: FrameSource<string>): Frames<Float32Array> {
     return latestOf(source, (frame, signal) => this.embed(frame, { signal }));
   }
@@ -138,15 +144,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, vector);
  * ```
  */
-export const Embedder: EmbedderTensors & ModelDefinition<EmbedderModel> = {
+export const Embedder: EmbedderTensors & ModelDefinition<Embedder> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(EmbedderModel, descriptor, options),
+  load: (options) => loadAs(LoadedEmbedder, descriptor, options),
 };
 
 /**
  * {@link Embedder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useEmbedder(options?: HookOptions): ModelState<EmbedderModel> {
+export function useEmbedder(options?: HookOptions): ModelState<Embedder> {
   return useLoaded(Embedder.load, options);
 }

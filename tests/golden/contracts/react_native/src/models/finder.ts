@@ -46,30 +46,36 @@ export interface FinderTensors {
 }
 
 /** A loaded {@link Finder}. */
-export class FinderModel extends AnyModel<FinderInputs, FinderOutputs> {
+export interface Finder extends AnyModel<FinderInputs, FinderOutputs> {
   /**
    * Gives a vector of length 1: those of what is alike are near each other.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
-  async embed(image: Picture, options: CallOptions = {}): Promise<Float32Array> {
-    const outputs = await this.run(tensorsOf(image), options);
-    return resultOf(outputs);
-  }
-
+  embed(image: Picture, options?: CallOptions): Promise<Float32Array>;
   /**
    * `embed` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `embed` throws, and `unsupported` in a browser
    */
-  embedSync(image: Picture): Float32Array {
-    return resultOf(this.runSync(tensorsOf(image)));
-  }
-
+  embedSync(image: Picture): Float32Array;
   /**
    * `embed` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
+  frames(source: FrameSource<Picture>): Frames<Float32Array>;
+}
+
+class LoadedFinder extends AnyModel<FinderInputs, FinderOutputs> implements Finder {
+  async embed(image: Picture, options: CallOptions = {}): Promise<Float32Array> {
+    const outputs = await this.run(tensorsOf(image), options);
+    return resultOf(outputs);
+  }
+
+  embedSync(image: Picture): Float32Array {
+    return resultOf(this.runSync(tensorsOf(image)));
+  }
+
   frames(source: FrameSource<Picture>): Frames<Float32Array> {
     return latestOf(source, (frame, signal) => this.embed(frame, { signal }));
   }
@@ -158,15 +164,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, vector);
  * ```
  */
-export const Finder: FinderTensors & ModelDefinition<FinderModel> = {
+export const Finder: FinderTensors & ModelDefinition<Finder> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(FinderModel, descriptor, options),
+  load: (options) => loadAs(LoadedFinder, descriptor, options),
 };
 
 /**
  * {@link Finder} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useFinder(options?: HookOptions): ModelState<FinderModel> {
+export function useFinder(options?: HookOptions): ModelState<Finder> {
   return useLoaded(Finder.load, options);
 }

@@ -45,9 +45,7 @@ export interface ListenerModelTensors {
 }
 
 /** A loaded {@link ListenerModel}. */
-export class ListenerModelModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
-  private readonly carried = new Carried(firstState, nextState);
-
+export interface ListenerModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
   /**
    * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
    *
@@ -55,6 +53,25 @@ export class ListenerModelModel extends AnyModel<ListenerModelInputs, ListenerMo
    *
    * @throws ModelError `bad-input` for a sound that is not as it says; what `run` throws
    */
+  classify(audio: Sound, options?: ClassifyOptions): Promise<readonly Classification[]>;
+  /**
+   * `classify` while the JavaScript thread waits: for models that take less than a frame.
+   *
+   * @throws ModelError what `classify` throws, and `unsupported` in a browser or while `classify` is under way
+   */
+  classifySync(audio: Sound, options?: ClassifySyncOptions): readonly Classification[];
+  /**
+   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+   * but the last are dropped. Ends with its source; leaving the loop ends the source.
+   */
+  frames(source: FrameSource<Sound>, options?: ClassifySyncOptions): Frames<readonly Classification[]>;
+  /** Resets the state: the next call is a first one. */
+  reset(): void;
+}
+
+class LoadedListenerModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> implements ListenerModel {
+  private readonly carried = new Carried(firstState, nextState);
+
   async classify(audio: Sound, options: ClassifyOptions = {}): Promise<readonly Classification[]> {
     const top = topOf(options, 3);
     const given = tensorsOf(audio);
@@ -63,26 +80,16 @@ export class ListenerModelModel extends AnyModel<ListenerModelInputs, ListenerMo
     return resultOf(outputs, top);
   }
 
-  /**
-   * `classify` while the JavaScript thread waits: for models that take less than a frame.
-   *
-   * @throws ModelError what `classify` throws, and `unsupported` in a browser or while `classify` is under way
-   */
   classifySync(audio: Sound, options: ClassifySyncOptions = {}): readonly Classification[] {
     const top = topOf(options, 3);
     const run = (inputs: ListenerModelInputs): ListenerModelOutputs => this.runSync(inputs);
     return resultOf(this.carried.runSync(run, tensorsOf(audio)), top);
   }
 
-  /**
-   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-   * but the last are dropped. Ends with its source; leaving the loop ends the source.
-   */
   frames(source: FrameSource<Sound>, options: ClassifySyncOptions = {}): Frames<readonly Classification[]> {
     return latestOf(source, (frame, signal) => this.classify(frame, { ...options, signal }));
   }
 
-  /** Resets the state: the next call is a first one. */
   reset(): void {
     this.carried.reset();
   }
@@ -185,15 +192,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, classes);
  * ```
  */
-export const ListenerModel: ListenerModelTensors & ModelDefinition<ListenerModelModel> = {
+export const ListenerModel: ListenerModelTensors & ModelDefinition<ListenerModel> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(ListenerModelModel, descriptor, options),
+  load: (options) => loadAs(LoadedListenerModel, descriptor, options),
 };
 
 /**
  * {@link ListenerModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useListenerModel(options?: HookOptions): ModelState<ListenerModelModel> {
+export function useListenerModel(options?: HookOptions): ModelState<ListenerModel> {
   return useLoaded(ListenerModel.load, options);
 }

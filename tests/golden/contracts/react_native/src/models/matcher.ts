@@ -38,32 +38,38 @@ export interface MatcherTensors {
 }
 
 /** A loaded {@link Matcher}. */
-export class MatcherModel extends AnyModel<MatcherInputs, MatcherOutputs> {
+export interface Matcher extends AnyModel<MatcherInputs, MatcherOutputs> {
   /**
    * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
    *
    * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
    */
+  classify(query: string, document: string, options?: ClassifyOptions): Promise<readonly Classification[]>;
+  /**
+   * `classify` while the JavaScript thread waits: for models that take less than a frame.
+   *
+   * @throws ModelError what `classify` throws, and `unsupported` in a browser
+   */
+  classifySync(query: string, document: string, options?: ClassifySyncOptions): readonly Classification[];
+  /**
+   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
+   * but the last are dropped. Ends with its source; leaving the loop ends the source.
+   */
+  frames(source: FrameSource<readonly [query: string, document: string]>, options?: ClassifySyncOptions): Frames<readonly Classification[]>;
+}
+
+class LoadedMatcher extends AnyModel<MatcherInputs, MatcherOutputs> implements Matcher {
   async classify(query: string, document: string, options: ClassifyOptions = {}): Promise<readonly Classification[]> {
     const top = topOf(options, 3);
     const outputs = await this.run(tensorsOf(query, document), options);
     return resultOf(outputs, top);
   }
 
-  /**
-   * `classify` while the JavaScript thread waits: for models that take less than a frame.
-   *
-   * @throws ModelError what `classify` throws, and `unsupported` in a browser
-   */
   classifySync(query: string, document: string, options: ClassifySyncOptions = {}): readonly Classification[] {
     const top = topOf(options, 3);
     return resultOf(this.runSync(tensorsOf(query, document)), top);
   }
 
-  /**
-   * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-   * but the last are dropped. Ends with its source; leaving the loop ends the source.
-   */
   frames(source: FrameSource<readonly [query: string, document: string]>, options: ClassifySyncOptions = {}): Frames<readonly Classification[]> {
     return latestOf(source, (frame, signal) => this.classify(...frame, { ...options, signal }));
   }
@@ -151,15 +157,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, classes);
  * ```
  */
-export const Matcher: MatcherTensors & ModelDefinition<MatcherModel> = {
+export const Matcher: MatcherTensors & ModelDefinition<Matcher> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(MatcherModel, descriptor, options),
+  load: (options) => loadAs(LoadedMatcher, descriptor, options),
 };
 
 /**
  * {@link Matcher} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useMatcher(options?: HookOptions): ModelState<MatcherModel> {
+export function useMatcher(options?: HookOptions): ModelState<Matcher> {
   return useLoaded(Matcher.load, options);
 }

@@ -38,40 +38,47 @@ export interface RankerTensors {
 }
 
 /** A loaded {@link Ranker}. */
-export class RankerModel extends AnyModel<RankerInputs, RankerOutputs> {
+export interface Ranker extends AnyModel<RankerInputs, RankerOutputs> {
   /**
    * Says how well a document fits a query.
    *
    * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
    */
-  async score(query: string, document: string, options: CallOptions = {}): Promise<number> {
-    const outputs = await this.run(tensorsOf(query, document), options);
-    return resultOf(outputs);
-  }
-
+  score(query: string, document: string, options?: CallOptions): Promise<number>;
   /**
    * `score` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `score` throws, and `unsupported` in a browser
    */
-  scoreSync(query: string, document: string): number {
-    return resultOf(this.runSync(tensorsOf(query, document)));
-  }
-
+  scoreSync(query: string, document: string): number;
   /**
    * `score` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
-  frames(source: FrameSource<readonly [query: string, document: string]>): Frames<number> {
-    return latestOf(source, (frame, signal) => this.score(...frame, { signal }));
-  }
-
+  frames(source: FrameSource<readonly [query: string, document: string]>): Frames<number>;
   /**
    * The places and scores of documents by how well they fit a query: best first, and of equal ones the first. The model
    * runs once for each.
    *
    * @throws ModelError what `score` throws; `signal` also ends it between two documents
    */
+  rank(query: string, documents: readonly string[], options?: CallOptions): Promise<readonly Ranked[]>;
+}
+
+class LoadedRanker extends AnyModel<RankerInputs, RankerOutputs> implements Ranker {
+  async score(query: string, document: string, options: CallOptions = {}): Promise<number> {
+    const outputs = await this.run(tensorsOf(query, document), options);
+    return resultOf(outputs);
+  }
+
+  scoreSync(query: string, document: string): number {
+    return resultOf(this.runSync(tensorsOf(query, document)));
+  }
+
+  frames(source: FrameSource<readonly [query: string, document: string]>): Frames<number> {
+    return latestOf(source, (frame, signal) => this.score(...frame, { signal }));
+  }
+
   async rank(query: string, documents: readonly string[], options: CallOptions = {}): Promise<readonly Ranked[]> {
     return rankedBy(documents, (document) => this.score(query, document, options));
   }
@@ -155,15 +162,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, score);
  * ```
  */
-export const Ranker: RankerTensors & ModelDefinition<RankerModel> = {
+export const Ranker: RankerTensors & ModelDefinition<Ranker> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(RankerModel, descriptor, options),
+  load: (options) => loadAs(LoadedRanker, descriptor, options),
 };
 
 /**
  * {@link Ranker} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useRanker(options?: HookOptions): ModelState<RankerModel> {
+export function useRanker(options?: HookOptions): ModelState<Ranker> {
   return useLoaded(Ranker.load, options);
 }

@@ -50,30 +50,36 @@ export interface ReaderModelTensors {
 }
 
 /** A loaded {@link ReaderModel}. */
-export class ReaderModelModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
+export interface ReaderModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
   /**
    * Reads a text.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
-  async read(image: Picture, options: CallOptions = {}): Promise<Reading> {
-    const outputs = await this.run(tensorsOf(image), options);
-    return resultOf(outputs);
-  }
-
+  read(image: Picture, options?: CallOptions): Promise<Reading>;
   /**
    * `read` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `read` throws, and `unsupported` in a browser
    */
-  readSync(image: Picture): Reading {
-    return resultOf(this.runSync(tensorsOf(image)));
-  }
-
+  readSync(image: Picture): Reading;
   /**
    * `read` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
+  frames(source: FrameSource<Picture>): Frames<Reading>;
+}
+
+class LoadedReaderModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> implements ReaderModel {
+  async read(image: Picture, options: CallOptions = {}): Promise<Reading> {
+    const outputs = await this.run(tensorsOf(image), options);
+    return resultOf(outputs);
+  }
+
+  readSync(image: Picture): Reading {
+    return resultOf(this.runSync(tensorsOf(image)));
+  }
+
   frames(source: FrameSource<Picture>): Frames<Reading> {
     return latestOf(source, (frame, signal) => this.read(frame, { signal }));
   }
@@ -167,15 +173,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, reading);
  * ```
  */
-export const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModelModel> = {
+export const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModel> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(ReaderModelModel, descriptor, options),
+  load: (options) => loadAs(LoadedReaderModel, descriptor, options),
 };
 
 /**
  * {@link ReaderModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useReaderModel(options?: HookOptions): ModelState<ReaderModelModel> {
+export function useReaderModel(options?: HookOptions): ModelState<ReaderModel> {
   return useLoaded(ReaderModel.load, options);
 }

@@ -50,30 +50,36 @@ export interface SegmenterTensors {
 }
 
 /** A loaded {@link Segmenter}. */
-export class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterOutputs> {
+export interface Segmenter extends AnyModel<SegmenterInputs, SegmenterOutputs> {
   /**
    * Says what is at each place of a picture.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
-  async segment(image: Picture, options: CallOptions = {}): Promise<Mask> {
-    const outputs = await this.run(tensorsOf(image), options);
-    return resultOf(outputs);
-  }
-
+  segment(image: Picture, options?: CallOptions): Promise<Mask>;
   /**
    * `segment` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `segment` throws, and `unsupported` in a browser
    */
-  segmentSync(image: Picture): Mask {
-    return resultOf(this.runSync(tensorsOf(image)));
-  }
-
+  segmentSync(image: Picture): Mask;
   /**
    * `segment` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
+  frames(source: FrameSource<Picture>): Frames<Mask>;
+}
+
+class LoadedSegmenter extends AnyModel<SegmenterInputs, SegmenterOutputs> implements Segmenter {
+  async segment(image: Picture, options: CallOptions = {}): Promise<Mask> {
+    const outputs = await this.run(tensorsOf(image), options);
+    return resultOf(outputs);
+  }
+
+  segmentSync(image: Picture): Mask {
+    return resultOf(this.runSync(tensorsOf(image)));
+  }
+
   frames(source: FrameSource<Picture>): Frames<Mask> {
     return latestOf(source, (frame, signal) => this.segment(frame, { signal }));
   }
@@ -165,15 +171,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, mask);
  * ```
  */
-export const Segmenter: SegmenterTensors & ModelDefinition<SegmenterModel> = {
+export const Segmenter: SegmenterTensors & ModelDefinition<Segmenter> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(SegmenterModel, descriptor, options),
+  load: (options) => loadAs(LoadedSegmenter, descriptor, options),
 };
 
 /**
  * {@link Segmenter} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useSegmenter(options?: HookOptions): ModelState<SegmenterModel> {
+export function useSegmenter(options?: HookOptions): ModelState<Segmenter> {
   return useLoaded(Segmenter.load, options);
 }

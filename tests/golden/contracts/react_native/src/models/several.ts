@@ -66,30 +66,36 @@ export interface SeveralPrediction {
 }
 
 /** A loaded {@link Several}. */
-export class SeveralModel extends AnyModel<SeveralInputs, SeveralOutputs> {
+export interface Several extends AnyModel<SeveralInputs, SeveralOutputs> {
   /**
    * Gives all that the model says.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
-  async predict(image: Picture, lengths: SeveralInputs['lengths'], options: CallOptions = {}): Promise<SeveralPrediction> {
-    const outputs = await this.run(tensorsOf(image, lengths), options);
-    return resultOf(outputs);
-  }
-
+  predict(image: Picture, lengths: SeveralInputs['lengths'], options?: CallOptions): Promise<SeveralPrediction>;
   /**
    * `predict` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `predict` throws, and `unsupported` in a browser
    */
-  predictSync(image: Picture, lengths: SeveralInputs['lengths']): SeveralPrediction {
-    return resultOf(this.runSync(tensorsOf(image, lengths)));
-  }
-
+  predictSync(image: Picture, lengths: SeveralInputs['lengths']): SeveralPrediction;
   /**
    * `predict` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
+  frames(source: FrameSource<readonly [image: Picture, lengths: SeveralInputs['lengths']]>): Frames<SeveralPrediction>;
+}
+
+class LoadedSeveral extends AnyModel<SeveralInputs, SeveralOutputs> implements Several {
+  async predict(image: Picture, lengths: SeveralInputs['lengths'], options: CallOptions = {}): Promise<SeveralPrediction> {
+    const outputs = await this.run(tensorsOf(image, lengths), options);
+    return resultOf(outputs);
+  }
+
+  predictSync(image: Picture, lengths: SeveralInputs['lengths']): SeveralPrediction {
+    return resultOf(this.runSync(tensorsOf(image, lengths)));
+  }
+
   frames(source: FrameSource<readonly [image: Picture, lengths: SeveralInputs['lengths']]>): Frames<SeveralPrediction> {
     return latestOf(source, (frame, signal) => this.predict(...frame, { signal }));
   }
@@ -190,15 +196,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, found);
  * ```
  */
-export const Several: SeveralTensors & ModelDefinition<SeveralModel> = {
+export const Several: SeveralTensors & ModelDefinition<Several> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(SeveralModel, descriptor, options),
+  load: (options) => loadAs(LoadedSeveral, descriptor, options),
 };
 
 /**
  * {@link Several} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useSeveral(options?: HookOptions): ModelState<SeveralModel> {
+export function useSeveral(options?: HookOptions): ModelState<Several> {
   return useLoaded(Several.load, options);
 }

@@ -57,13 +57,17 @@ export interface StorytellerTensors {
 }
 
 /** A loaded {@link Storyteller}. */
-export class StorytellerModel extends AnyModel<StorytellerInputs, StorytellerOutputs> {
+export interface Storyteller extends AnyModel<StorytellerInputs, StorytellerOutputs> {
   /**
    * Goes on with a text. Gives what follows part by part, as the model makes it.
    *
    * The model runs once for each token, when the next part is asked for; several texts take turns. A part is rejected with
    * a ModelError: `bad-input` for a text that is not as it says; what `run` throws.
    */
+  generate(prompt: string, options?: SeedOptions): GeneratedText;
+}
+
+class LoadedStoryteller extends AnyModel<StorytellerInputs, StorytellerOutputs> implements Storyteller {
   generate(prompt: string, options: SeedOptions = {}): GeneratedText {
     return generated(firstState(), options.signal, async (state, isFirst, signal) => {
       const given = tensorsOf(isFirst ? prompt : '');
@@ -169,15 +173,15 @@ const descriptor: ModelDescriptor = {
  * for await (const part of model.generate('some text')) console.log(part);
  * ```
  */
-export const Storyteller: StorytellerTensors & ModelDefinition<StorytellerModel> = {
+export const Storyteller: StorytellerTensors & ModelDefinition<Storyteller> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(StorytellerModel, descriptor, options),
+  load: (options) => loadAs(LoadedStoryteller, descriptor, options),
 };
 
 /**
  * {@link Storyteller} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useStoryteller(options?: HookOptions): ModelState<StorytellerModel> {
+export function useStoryteller(options?: HookOptions): ModelState<Storyteller> {
   return useLoaded(Storyteller.load, options);
 }

@@ -44,30 +44,36 @@ export interface TaggerTensors {
 }
 
 /** A loaded {@link Tagger}. */
-export class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
+export interface Tagger extends AnyModel<TaggerInputs, TaggerOutputs> {
   /**
    * Finds the named parts of a text, in its order.
    *
    * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
    */
-  async entities(query: string, options: CallOptions = {}): Promise<readonly Entity[]> {
-    const outputs = await this.run(tensorsOf(query), options);
-    return resultOf(outputs, query);
-  }
-
+  entities(query: string, options?: CallOptions): Promise<readonly Entity[]>;
   /**
    * `entities` while the JavaScript thread waits: for models that take less than a frame.
    *
    * @throws ModelError what `entities` throws, and `unsupported` in a browser
    */
-  entitiesSync(query: string): readonly Entity[] {
-    return resultOf(this.runSync(tensorsOf(query)), query);
-  }
-
+  entitiesSync(query: string): readonly Entity[];
   /**
    * `entities` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
    * but the last are dropped. Ends with its source; leaving the loop ends the source.
    */
+  frames(source: FrameSource<string>): Frames<readonly Entity[]>;
+}
+
+class LoadedTagger extends AnyModel<TaggerInputs, TaggerOutputs> implements Tagger {
+  async entities(query: string, options: CallOptions = {}): Promise<readonly Entity[]> {
+    const outputs = await this.run(tensorsOf(query), options);
+    return resultOf(outputs, query);
+  }
+
+  entitiesSync(query: string): readonly Entity[] {
+    return resultOf(this.runSync(tensorsOf(query)), query);
+  }
+
   frames(source: FrameSource<string>): Frames<readonly Entity[]> {
     return latestOf(source, (frame, signal) => this.entities(frame, { signal }));
   }
@@ -155,15 +161,15 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, found);
  * ```
  */
-export const Tagger: TaggerTensors & ModelDefinition<TaggerModel> = {
+export const Tagger: TaggerTensors & ModelDefinition<Tagger> = {
   ...tensors,
   descriptor,
-  load: (options) => loadAs(TaggerModel, descriptor, options),
+  load: (options) => loadAs(LoadedTagger, descriptor, options),
 };
 
 /**
  * {@link Tagger} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useTagger(options?: HookOptions): ModelState<TaggerModel> {
+export function useTagger(options?: HookOptions): ModelState<Tagger> {
   return useLoaded(Tagger.load, options);
 }

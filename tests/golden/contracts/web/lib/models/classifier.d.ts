@@ -38,7 +38,7 @@ export interface ClassifierTensors {
     };
 }
 /** A loaded {@link Classifier}. */
-export declare class ClassifierModel extends AnyModel<ClassifierInputs, ClassifierOutputs> {
+export interface Classifier extends AnyModel<ClassifierInputs, ClassifierOutputs> {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
@@ -67,4 +67,4 @@ export declare class ClassifierModel extends AnyModel<ClassifierInputs, Classifi
  * console.log(model.provider, classes);
  * ```
  */
-export declare const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel>;
+export declare const Classifier: ClassifierTensors & ModelDefinition<Classifier>;

@@ -8,31 +8,16 @@ import { classified } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
-/** A loaded {@link Classifier}. */
-export class ClassifierModel extends AnyModel {
-    /**
-     * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
-     *
-     * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
-     */
+class LoadedClassifier extends AnyModel {
     async classify(image, options = {}) {
         const top = topOf(options, 3);
         const outputs = await this.run(tensorsOf(image), options);
         return resultOf(outputs, top);
     }
-    /**
-     * `classify` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `classify` throws, and `unsupported` in a browser
-     */
     classifySync(image, options = {}) {
         const top = topOf(options, 3);
         return resultOf(this.runSync(tensorsOf(image)), top);
     }
-    /**
-     * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source, options = {}) {
         return latestOf(source, (frame, signal) => this.classify(frame, { ...options, signal }));
     }
@@ -139,5 +124,5 @@ const descriptor = {
 export const Classifier = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(ClassifierModel, descriptor, options),
+    load: (options) => loadAs(LoadedClassifier, descriptor, options),
 };

@@ -44,7 +44,7 @@ export interface DetectorTensors {
     };
 }
 /** A loaded {@link Detector}. */
-export declare class DetectorModel extends AnyModel<DetectorInputs, DetectorOutputs> {
+export interface Detector extends AnyModel<DetectorInputs, DetectorOutputs> {
     /**
      * Finds what is in a picture, and where: best first.
      *
@@ -73,4 +73,4 @@ export declare class DetectorModel extends AnyModel<DetectorInputs, DetectorOutp
  * console.log(model.provider, found);
  * ```
  */
-export declare const Detector: DetectorTensors & ModelDefinition<DetectorModel>;
+export declare const Detector: DetectorTensors & ModelDefinition<Detector>;

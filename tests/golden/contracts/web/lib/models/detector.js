@@ -7,29 +7,14 @@ import { AnyModel } from '../runtime/model.js';
 import { detected } from '../runtime/typed/boxes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
-/** A loaded {@link Detector}. */
-export class DetectorModel extends AnyModel {
-    /**
-     * Finds what is in a picture, and where: best first.
-     *
-     * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
-     */
+class LoadedDetector extends AnyModel {
     async detect(image, options = {}) {
         const outputs = await this.run(tensorsOf(image), options);
         return resultOf(outputs);
     }
-    /**
-     * `detect` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `detect` throws, and `unsupported` in a browser
-     */
     detectSync(image) {
         return resultOf(this.runSync(tensorsOf(image)));
     }
-    /**
-     * `detect` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.detect(frame, { signal }));
     }
@@ -106,5 +91,5 @@ const descriptor = {
 export const Detector = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(DetectorModel, descriptor, options),
+    load: (options) => loadAs(LoadedDetector, descriptor, options),
 };

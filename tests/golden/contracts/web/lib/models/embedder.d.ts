@@ -24,7 +24,7 @@ export interface EmbedderTensors {
     };
 }
 /** A loaded {@link Embedder}. */
-export declare class EmbedderModel extends AnyModel<EmbedderInputs, EmbedderOutputs> {
+export interface Embedder extends AnyModel<EmbedderInputs, EmbedderOutputs> {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *
@@ -53,4 +53,4 @@ export declare class EmbedderModel extends AnyModel<EmbedderInputs, EmbedderOutp
  * console.log(model.provider, vector);
  * ```
  */
-export declare const Embedder: EmbedderTensors & ModelDefinition<EmbedderModel>;
+export declare const Embedder: EmbedderTensors & ModelDefinition<Embedder>;

@@ -37,7 +37,7 @@ export interface FinderTensors {
     };
 }
 /** A loaded {@link Finder}. */
-export declare class FinderModel extends AnyModel<FinderInputs, FinderOutputs> {
+export interface Finder extends AnyModel<FinderInputs, FinderOutputs> {
     /**
      * Gives a vector of length 1: those of what is alike are near each other.
      *
@@ -66,4 +66,4 @@ export declare class FinderModel extends AnyModel<FinderInputs, FinderOutputs> {
  * console.log(model.provider, vector);
  * ```
  */
-export declare const Finder: FinderTensors & ModelDefinition<FinderModel>;
+export declare const Finder: FinderTensors & ModelDefinition<Finder>;

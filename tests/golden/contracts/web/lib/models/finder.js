@@ -6,29 +6,14 @@ import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
-/** A loaded {@link Finder}. */
-export class FinderModel extends AnyModel {
-    /**
-     * Gives a vector of length 1: those of what is alike are near each other.
-     *
-     * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
-     */
+class LoadedFinder extends AnyModel {
     async embed(image, options = {}) {
         const outputs = await this.run(tensorsOf(image), options);
         return resultOf(outputs);
     }
-    /**
-     * `embed` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `embed` throws, and `unsupported` in a browser
-     */
     embedSync(image) {
         return resultOf(this.runSync(tensorsOf(image)));
     }
-    /**
-     * `embed` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.embed(frame, { signal }));
     }
@@ -100,5 +85,5 @@ const descriptor = {
 export const Finder = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(FinderModel, descriptor, options),
+    load: (options) => loadAs(LoadedFinder, descriptor, options),
 };

@@ -35,8 +35,7 @@ export interface ListenerModelTensors {
     };
 }
 /** A loaded {@link ListenerModel}. */
-export declare class ListenerModelModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
-    private readonly carried;
+export interface ListenerModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
@@ -69,4 +68,4 @@ export declare class ListenerModelModel extends AnyModel<ListenerModelInputs, Li
  * console.log(model.provider, classes);
  * ```
  */
-export declare const ListenerModel: ListenerModelTensors & ModelDefinition<ListenerModelModel>;
+export declare const ListenerModel: ListenerModelTensors & ModelDefinition<ListenerModel>;

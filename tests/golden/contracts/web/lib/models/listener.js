@@ -9,16 +9,8 @@ import { topOf } from '../runtime/typed/options.js';
 import { soundTensors } from '../runtime/typed/sound.js';
 import { Carried } from '../runtime/typed/state.js';
 import '../site.js';
-/** A loaded {@link ListenerModel}. */
-export class ListenerModelModel extends AnyModel {
+class LoadedListenerModel extends AnyModel {
     carried = new Carried(firstState, nextState);
-    /**
-     * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
-     *
-     * Calls run one after the other, each with the state that the one before left; `reset` starts anew.
-     *
-     * @throws ModelError `bad-input` for a sound that is not as it says; what `run` throws
-     */
     async classify(audio, options = {}) {
         const top = topOf(options, 3);
         const given = tensorsOf(audio);
@@ -26,24 +18,14 @@ export class ListenerModelModel extends AnyModel {
         const outputs = await this.hold(() => this.carried.run(run, given));
         return resultOf(outputs, top);
     }
-    /**
-     * `classify` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `classify` throws, and `unsupported` in a browser or while `classify` is under way
-     */
     classifySync(audio, options = {}) {
         const top = topOf(options, 3);
         const run = (inputs) => this.runSync(inputs);
         return resultOf(this.carried.runSync(run, tensorsOf(audio)), top);
     }
-    /**
-     * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source, options = {}) {
         return latestOf(source, (frame, signal) => this.classify(frame, { ...options, signal }));
     }
-    /** Resets the state: the next call is a first one. */
     reset() {
         this.carried.reset();
     }
@@ -126,5 +108,5 @@ const descriptor = {
 export const ListenerModel = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(ListenerModelModel, descriptor, options),
+    load: (options) => loadAs(LoadedListenerModel, descriptor, options),
 };

@@ -28,7 +28,7 @@ export interface MatcherTensors {
     };
 }
 /** A loaded {@link Matcher}. */
-export declare class MatcherModel extends AnyModel<MatcherInputs, MatcherOutputs> {
+export interface Matcher extends AnyModel<MatcherInputs, MatcherOutputs> {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
@@ -57,4 +57,4 @@ export declare class MatcherModel extends AnyModel<MatcherInputs, MatcherOutputs
  * console.log(model.provider, classes);
  * ```
  */
-export declare const Matcher: MatcherTensors & ModelDefinition<MatcherModel>;
+export declare const Matcher: MatcherTensors & ModelDefinition<Matcher>;

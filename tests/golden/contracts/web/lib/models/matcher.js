@@ -8,31 +8,16 @@ import { textTensor } from '../runtime/typed/characters.js';
 import { classified } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 import '../site.js';
-/** A loaded {@link Matcher}. */
-export class MatcherModel extends AnyModel {
-    /**
-     * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
-     *
-     * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
-     */
+class LoadedMatcher extends AnyModel {
     async classify(query, document, options = {}) {
         const top = topOf(options, 3);
         const outputs = await this.run(tensorsOf(query, document), options);
         return resultOf(outputs, top);
     }
-    /**
-     * `classify` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `classify` throws, and `unsupported` in a browser
-     */
     classifySync(query, document, options = {}) {
         const top = topOf(options, 3);
         return resultOf(this.runSync(tensorsOf(query, document)), top);
     }
-    /**
-     * `classify` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source, options = {}) {
         return latestOf(source, (frame, signal) => this.classify(...frame, { ...options, signal }));
     }
@@ -102,5 +87,5 @@ const descriptor = {
 export const Matcher = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(MatcherModel, descriptor, options),
+    load: (options) => loadAs(LoadedMatcher, descriptor, options),
 };

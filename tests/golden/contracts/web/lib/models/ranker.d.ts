@@ -28,7 +28,7 @@ export interface RankerTensors {
     };
 }
 /** A loaded {@link Ranker}. */
-export declare class RankerModel extends AnyModel<RankerInputs, RankerOutputs> {
+export interface Ranker extends AnyModel<RankerInputs, RankerOutputs> {
     /**
      * Says how well a document fits a query.
      *
@@ -64,4 +64,4 @@ export declare class RankerModel extends AnyModel<RankerInputs, RankerOutputs> {
  * console.log(model.provider, score);
  * ```
  */
-export declare const Ranker: RankerTensors & ModelDefinition<RankerModel>;
+export declare const Ranker: RankerTensors & ModelDefinition<Ranker>;

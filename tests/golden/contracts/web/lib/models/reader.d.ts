@@ -41,7 +41,7 @@ export interface ReaderModelTensors {
     };
 }
 /** A loaded {@link ReaderModel}. */
-export declare class ReaderModelModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
+export interface ReaderModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
     /**
      * Reads a text.
      *
@@ -70,4 +70,4 @@ export declare class ReaderModelModel extends AnyModel<ReaderModelInputs, Reader
  * console.log(model.provider, reading);
  * ```
  */
-export declare const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModelModel>;
+export declare const ReaderModel: ReaderModelTensors & ModelDefinition<ReaderModel>;

@@ -7,29 +7,14 @@ import { AnyModel } from '../runtime/model.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import { spelled } from '../runtime/typed/text.js';
 import '../site.js';
-/** A loaded {@link ReaderModel}. */
-export class ReaderModelModel extends AnyModel {
-    /**
-     * Reads a text.
-     *
-     * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
-     */
+class LoadedReaderModel extends AnyModel {
     async read(image, options = {}) {
         const outputs = await this.run(tensorsOf(image), options);
         return resultOf(outputs);
     }
-    /**
-     * `read` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `read` throws, and `unsupported` in a browser
-     */
     readSync(image) {
         return resultOf(this.runSync(tensorsOf(image)));
     }
-    /**
-     * `read` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.read(frame, { signal }));
     }
@@ -105,5 +90,5 @@ const descriptor = {
 export const ReaderModel = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(ReaderModelModel, descriptor, options),
+    load: (options) => loadAs(LoadedReaderModel, descriptor, options),
 };

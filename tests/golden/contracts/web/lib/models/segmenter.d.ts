@@ -41,7 +41,7 @@ export interface SegmenterTensors {
     };
 }
 /** A loaded {@link Segmenter}. */
-export declare class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterOutputs> {
+export interface Segmenter extends AnyModel<SegmenterInputs, SegmenterOutputs> {
     /**
      * Says what is at each place of a picture.
      *
@@ -70,4 +70,4 @@ export declare class SegmenterModel extends AnyModel<SegmenterInputs, SegmenterO
  * console.log(model.provider, mask);
  * ```
  */
-export declare const Segmenter: SegmenterTensors & ModelDefinition<SegmenterModel>;
+export declare const Segmenter: SegmenterTensors & ModelDefinition<Segmenter>;

@@ -7,29 +7,14 @@ import { AnyModel } from '../runtime/model.js';
 import { segmented } from '../runtime/typed/mask.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
-/** A loaded {@link Segmenter}. */
-export class SegmenterModel extends AnyModel {
-    /**
-     * Says what is at each place of a picture.
-     *
-     * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
-     */
+class LoadedSegmenter extends AnyModel {
     async segment(image, options = {}) {
         const outputs = await this.run(tensorsOf(image), options);
         return resultOf(outputs);
     }
-    /**
-     * `segment` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `segment` throws, and `unsupported` in a browser
-     */
     segmentSync(image) {
         return resultOf(this.runSync(tensorsOf(image)));
     }
-    /**
-     * `segment` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.segment(frame, { signal }));
     }
@@ -103,5 +88,5 @@ const descriptor = {
 export const Segmenter = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(SegmenterModel, descriptor, options),
+    load: (options) => loadAs(LoadedSegmenter, descriptor, options),
 };

@@ -56,7 +56,7 @@ export interface SeveralPrediction {
     readonly raw: SeveralOutputs['raw'];
 }
 /** A loaded {@link Several}. */
-export declare class SeveralModel extends AnyModel<SeveralInputs, SeveralOutputs> {
+export interface Several extends AnyModel<SeveralInputs, SeveralOutputs> {
     /**
      * Gives all that the model says.
      *
@@ -85,4 +85,4 @@ export declare class SeveralModel extends AnyModel<SeveralInputs, SeveralOutputs
  * console.log(model.provider, found);
  * ```
  */
-export declare const Several: SeveralTensors & ModelDefinition<SeveralModel>;
+export declare const Several: SeveralTensors & ModelDefinition<Several>;

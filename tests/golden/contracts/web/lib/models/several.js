@@ -7,29 +7,14 @@ import { AnyModel } from '../runtime/model.js';
 import { classified } from '../runtime/typed/classes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
-/** A loaded {@link Several}. */
-export class SeveralModel extends AnyModel {
-    /**
-     * Gives all that the model says.
-     *
-     * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
-     */
+class LoadedSeveral extends AnyModel {
     async predict(image, lengths, options = {}) {
         const outputs = await this.run(tensorsOf(image, lengths), options);
         return resultOf(outputs);
     }
-    /**
-     * `predict` while the JavaScript thread waits: for models that take less than a frame.
-     *
-     * @throws ModelError what `predict` throws, and `unsupported` in a browser
-     */
     predictSync(image, lengths) {
         return resultOf(this.runSync(tensorsOf(image, lengths)));
     }
-    /**
-     * `predict` of the latest frame of `source`, one after the other: of frames that come while the model is busy all
-     * but the last are dropped. Ends with its source; leaving the loop ends the source.
-     */
     frames(source) {
         return latestOf(source, (frame, signal) => this.predict(...frame, { signal }));
     }
@@ -112,5 +97,5 @@ const descriptor = {
 export const Several = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(SeveralModel, descriptor, options),
+    load: (options) => loadAs(LoadedSeveral, descriptor, options),
 };

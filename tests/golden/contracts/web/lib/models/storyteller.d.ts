@@ -47,7 +47,7 @@ export interface StorytellerTensors {
     };
 }
 /** A loaded {@link Storyteller}. */
-export declare class StorytellerModel extends AnyModel<StorytellerInputs, StorytellerOutputs> {
+export interface Storyteller extends AnyModel<StorytellerInputs, StorytellerOutputs> {
     /**
      * Goes on with a text. Gives what follows part by part, as the model makes it.
      *
@@ -65,4 +65,4 @@ export declare class StorytellerModel extends AnyModel<StorytellerInputs, Storyt
  * for await (const part of model.generate('some text')) console.log(part);
  * ```
  */
-export declare const Storyteller: StorytellerTensors & ModelDefinition<StorytellerModel>;
+export declare const Storyteller: StorytellerTensors & ModelDefinition<Storyteller>;

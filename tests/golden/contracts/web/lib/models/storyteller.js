@@ -6,14 +6,7 @@ import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
 import { generated, seedTensor, textOf } from '../runtime/typed/generation.js';
 import '../site.js';
-/** A loaded {@link Storyteller}. */
-export class StorytellerModel extends AnyModel {
-    /**
-     * Goes on with a text. Gives what follows part by part, as the model makes it.
-     *
-     * The model runs once for each token, when the next part is asked for; several texts take turns. A part is rejected with
-     * a ModelError: `bad-input` for a text that is not as it says; what `run` throws.
-     */
+class LoadedStoryteller extends AnyModel {
     generate(prompt, options = {}) {
         return generated(firstState(), options.signal, async (state, isFirst, signal) => {
             const given = tensorsOf(isFirst ? prompt : '');
@@ -101,5 +94,5 @@ const descriptor = {
 export const Storyteller = {
     ...tensors,
     descriptor,
-    load: (options) => loadAs(StorytellerModel, descriptor, options),
+    load: (options) => loadAs(LoadedStoryteller, descriptor, options),
 };

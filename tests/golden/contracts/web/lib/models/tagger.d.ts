@@ -34,7 +34,7 @@ export interface TaggerTensors {
     };
 }
 /** A loaded {@link Tagger}. */
-export declare class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
+export interface Tagger extends AnyModel<TaggerInputs, TaggerOutputs> {
     /**
      * Finds the named parts of a text, in its order.
      *
@@ -63,4 +63,4 @@ export declare class TaggerModel extends AnyModel<TaggerInputs, TaggerOutputs> {
  * console.log(model.provider, found);
  * ```
  */
-export declare const Tagger: TaggerTensors & ModelDefinition<TaggerModel>;
+export declare const Tagger: TaggerTensors & ModelDefinition<Tagger>;

@@ -23,7 +23,7 @@ export interface ClassifierTensors {
     };
 }
 /** A loaded {@link Classifier}. */
-export type ClassifierModel = PlainModel<ClassifierInputs, ClassifierOutputs>;
+export type Classifier = PlainModel<ClassifierInputs, ClassifierOutputs>;
 /**
  * The model `classifier`.
  *
@@ -34,8 +34,8 @@ export type ClassifierModel = PlainModel<ClassifierInputs, ClassifierOutputs>;
  * console.log(model.provider, logits.shape, logits.data);
  * ```
  */
-export declare const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel>;
+export declare const Classifier: ClassifierTensors & ModelDefinition<Classifier>;
 /**
  * {@link Classifier} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useClassifier(options?: HookOptions): ModelState<ClassifierModel>;
+export declare function useClassifier(options?: HookOptions): ModelState<Classifier>;

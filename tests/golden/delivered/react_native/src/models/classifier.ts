@@ -34,7 +34,7 @@ export interface ClassifierTensors {
 }
 
 /** A loaded {@link Classifier}. */
-export type ClassifierModel = PlainModel<ClassifierInputs, ClassifierOutputs>;
+export type Classifier = PlainModel<ClassifierInputs, ClassifierOutputs>;
 
 const tensors: ClassifierTensors = {
   inputs: {
@@ -165,7 +165,7 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, logits.shape, logits.data);
  * ```
  */
-export const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel> = {
+export const Classifier: ClassifierTensors & ModelDefinition<Classifier> = {
   ...tensors,
   descriptor,
   load: (options) =>
@@ -181,6 +181,6 @@ export const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel> = 
  *
  * The package has 2 samples of it for `model.selfTest()`.
  */
-export function useClassifier(options?: HookOptions): ModelState<ClassifierModel> {
+export function useClassifier(options?: HookOptions): ModelState<Classifier> {
   return useLoaded(Classifier.load, options);
 }

@@ -18,7 +18,7 @@ export interface DiceTensors {
     };
 }
 /** A loaded {@link Dice}. */
-export type DiceModel = PlainModel<DiceInputs, DiceOutputs>;
+export type Dice = PlainModel<DiceInputs, DiceOutputs>;
 /**
  * The model `dice`.
  *
@@ -29,10 +29,10 @@ export type DiceModel = PlainModel<DiceInputs, DiceOutputs>;
  * console.log(model.provider, eyes.shape, eyes.data);
  * ```
  */
-export declare const Dice: DiceTensors & ModelDefinition<DiceModel>;
+export declare const Dice: DiceTensors & ModelDefinition<Dice>;
 /**
  * {@link Dice} in a component: loaded when it is mounted, disposed of when it is unmounted.
  *
  * The package has one sample of it for `model.selfTest()`.
  */
-export declare function useDice(options?: HookOptions): ModelState<DiceModel>;
+export declare function useDice(options?: HookOptions): ModelState<Dice>;

@@ -83,7 +83,7 @@ export interface EveryThingV2Tensors {
     };
 }
 /** A loaded {@link EveryThingV2}. */
-export type EveryThingV2Model = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
+export type EveryThingV2 = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
 /**
  * The model `every-thing_v2`.
  *
@@ -94,10 +94,10 @@ export type EveryThingV2Model = PlainModel<EveryThingV2Inputs, EveryThingV2Outpu
  * console.log(model.provider, floatStatic.shape, floatStatic.data);
  * ```
  */
-export declare const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2Model>;
+export declare const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2>;
 /**
  * {@link EveryThingV2} in a component: loaded when it is mounted, disposed of when it is unmounted.
  *
  * The package has one sample of it for `model.selfTest()`.
  */
-export declare function useEveryThingV2(options?: HookOptions): ModelState<EveryThingV2Model>;
+export declare function useEveryThingV2(options?: HookOptions): ModelState<EveryThingV2>;

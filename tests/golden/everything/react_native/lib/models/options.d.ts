@@ -23,7 +23,7 @@ export interface OptionsModelTensors {
     };
 }
 /** A loaded {@link OptionsModel}. */
-export type OptionsModelModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
+export type OptionsModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
 /**
  * The model `options`.
  *
@@ -34,8 +34,8 @@ export type OptionsModelModel = PlainModel<OptionsModelInputs, OptionsModelOutpu
  * console.log(model.provider, embedding.shape, embedding.data);
  * ```
  */
-export declare const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModelModel>;
+export declare const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModel>;
 /**
  * {@link OptionsModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export declare function useOptionsModel(options?: HookOptions): ModelState<OptionsModelModel>;
+export declare function useOptionsModel(options?: HookOptions): ModelState<OptionsModel>;

@@ -26,7 +26,7 @@ export interface DiceTensors {
 }
 
 /** A loaded {@link Dice}. */
-export type DiceModel = PlainModel<DiceInputs, DiceOutputs>;
+export type Dice = PlainModel<DiceInputs, DiceOutputs>;
 
 const tensors: DiceTensors = {
   inputs: {},
@@ -147,7 +147,7 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, eyes.shape, eyes.data);
  * ```
  */
-export const Dice: DiceTensors & ModelDefinition<DiceModel> = {
+export const Dice: DiceTensors & ModelDefinition<Dice> = {
   ...tensors,
   descriptor,
   load: (options) => loadModel<DiceInputs, DiceOutputs>(descriptor, options),
@@ -158,6 +158,6 @@ export const Dice: DiceTensors & ModelDefinition<DiceModel> = {
  *
  * The package has one sample of it for `model.selfTest()`.
  */
-export function useDice(options?: HookOptions): ModelState<DiceModel> {
+export function useDice(options?: HookOptions): ModelState<Dice> {
   return useLoaded(Dice.load, options);
 }

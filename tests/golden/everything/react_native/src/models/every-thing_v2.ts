@@ -91,7 +91,7 @@ export interface EveryThingV2Tensors {
 }
 
 /** A loaded {@link EveryThingV2}. */
-export type EveryThingV2Model = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
+export type EveryThingV2 = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
 
 const tensors: EveryThingV2Tensors = {
   inputs: {
@@ -328,7 +328,7 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, floatStatic.shape, floatStatic.data);
  * ```
  */
-export const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2Model> = {
+export const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2> = {
   ...tensors,
   descriptor,
   load: (options) => loadModel<EveryThingV2Inputs, EveryThingV2Outputs>(descriptor, options),
@@ -339,6 +339,6 @@ export const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2Mod
  *
  * The package has one sample of it for `model.selfTest()`.
  */
-export function useEveryThingV2(options?: HookOptions): ModelState<EveryThingV2Model> {
+export function useEveryThingV2(options?: HookOptions): ModelState<EveryThingV2> {
   return useLoaded(EveryThingV2.load, options);
 }

@@ -31,7 +31,7 @@ export interface OptionsModelTensors {
 }
 
 /** A loaded {@link OptionsModel}. */
-export type OptionsModelModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
+export type OptionsModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
 
 const tensors: OptionsModelTensors = {
   inputs: {
@@ -95,7 +95,7 @@ const descriptor: ModelDescriptor = {
  * console.log(model.provider, embedding.shape, embedding.data);
  * ```
  */
-export const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModelModel> = {
+export const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModel> = {
   ...tensors,
   descriptor,
   load: (options) => loadModel<OptionsModelInputs, OptionsModelOutputs>(descriptor, options),
@@ -104,6 +104,6 @@ export const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModelMod
 /**
  * {@link OptionsModel} in a component: loaded when it is mounted, disposed of when it is unmounted.
  */
-export function useOptionsModel(options?: HookOptions): ModelState<OptionsModelModel> {
+export function useOptionsModel(options?: HookOptions): ModelState<OptionsModel> {
   return useLoaded(OptionsModel.load, options);
 }

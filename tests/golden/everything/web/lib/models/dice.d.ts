@@ -17,7 +17,7 @@ export interface DiceTensors {
     };
 }
 /** A loaded {@link Dice}. */
-export type DiceModel = PlainModel<DiceInputs, DiceOutputs>;
+export type Dice = PlainModel<DiceInputs, DiceOutputs>;
 /**
  * The model `dice`.
  *
@@ -28,4 +28,4 @@ export type DiceModel = PlainModel<DiceInputs, DiceOutputs>;
  * console.log(model.provider, eyes.shape, eyes.data);
  * ```
  */
-export declare const Dice: DiceTensors & ModelDefinition<DiceModel>;
+export declare const Dice: DiceTensors & ModelDefinition<Dice>;

@@ -82,7 +82,7 @@ export interface EveryThingV2Tensors {
     };
 }
 /** A loaded {@link EveryThingV2}. */
-export type EveryThingV2Model = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
+export type EveryThingV2 = PlainModel<EveryThingV2Inputs, EveryThingV2Outputs>;
 /**
  * The model `every-thing_v2`.
  *
@@ -93,4 +93,4 @@ export type EveryThingV2Model = PlainModel<EveryThingV2Inputs, EveryThingV2Outpu
  * console.log(model.provider, floatStatic.shape, floatStatic.data);
  * ```
  */
-export declare const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2Model>;
+export declare const EveryThingV2: EveryThingV2Tensors & ModelDefinition<EveryThingV2>;

@@ -22,7 +22,7 @@ export interface OptionsModelTensors {
     };
 }
 /** A loaded {@link OptionsModel}. */
-export type OptionsModelModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
+export type OptionsModel = PlainModel<OptionsModelInputs, OptionsModelOutputs>;
 /**
  * The model `options`.
  *
@@ -33,4 +33,4 @@ export type OptionsModelModel = PlainModel<OptionsModelInputs, OptionsModelOutpu
  * console.log(model.provider, embedding.shape, embedding.data);
  * ```
  */
-export declare const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModelModel>;
+export declare const OptionsModel: OptionsModelTensors & ModelDefinition<OptionsModel>;

@@ -22,7 +22,7 @@ export interface ClassifierTensors {
     };
 }
 /** A loaded {@link Classifier}. */
-export type ClassifierModel = PlainModel<ClassifierInputs, ClassifierOutputs>;
+export type Classifier = PlainModel<ClassifierInputs, ClassifierOutputs>;
 /**
  * The model `classifier`.
  *
@@ -33,4 +33,4 @@ export type ClassifierModel = PlainModel<ClassifierInputs, ClassifierOutputs>;
  * console.log(model.provider, logits.shape, logits.data);
  * ```
  */
-export declare const Classifier: ClassifierTensors & ModelDefinition<ClassifierModel>;
+export declare const Classifier: ClassifierTensors & ModelDefinition<Classifier>;
