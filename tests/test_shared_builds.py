@@ -1,9 +1,11 @@
 """Whole builds come from the cache that machines share, and only where exactly they would be made."""
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -147,6 +149,36 @@ def test_an_unsigned_release_is_not_used_where_keys_are_trusted(tmp_path: Path, 
         assert (FETCHED in done.stderr) == is_fetched, done.stderr
         assert ("it is not signed, and cache.trust names keys" in done.stderr) == (not is_fetched)
         assert runner.files() == first_files(shared)
+
+
+def rewritten(shared: Path, folder: Path, content: bytes) -> Path:
+    """A copy of the shared folder whose results have other contents, and all hashes right."""
+    poisoned = copy(shared, folder)
+    for path in (poisoned / LAYOUT / "results").rglob("*"):
+        if path.is_file():
+            document = json.loads(path.read_bytes())
+            sha256 = hashlib.sha256(content).hexdigest()
+            document["files"] = [[name, len(content), sha256] for name, *_ in document["files"]]
+            document["inline"] = b64encode(content * len(document["files"])).decode()
+            document.pop("pack", None)
+            path.write_text(json.dumps(document))
+    return poisoned
+
+
+@pytest.mark.parametrize("options", [(), ("--verify",)], ids=["whole builds", "results"])
+@pytest.mark.parametrize("content", [b"", b"{}", b"[" * 20_000], ids=["empty", "JSON", "deep"])
+def test_a_build_does_not_fail_because_results_have_wrong_contents(
+    tmp_path: Path, shared: Path, options: tuple[str, ...], content: bytes
+) -> None:
+    """Of every step at once: the build is done again without the cache, which gives the same bytes."""
+    poisoned = rewritten(shared, tmp_path, content)
+    second = Runner(tmp_path / "second")
+    done = second.build(*options, "--cache", str(poisoned))
+    assert "it is done again without them" in done.stderr
+    assert "is no release with its result" in done.stderr or options
+    assert second.files() == first_files(shared)
+    again = second.build("--verify", "--cache", str(poisoned))
+    assert "done again" not in again.stderr, "what was made here goes before what another machine has sent"
 
 
 def test_a_store_out_of_reach_is_one_warning(tmp_path: Path, shared: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from packager.config import CacheTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError
+from packager.files import web
 from packager.files.store import Step, Store, listing, remote
 from packager.files.store.listing import SMALL_BYTES, UnusableError, parsed
 from packager.files.store.objects import FolderObjects, open_objects
@@ -21,6 +23,7 @@ from packager.signing.keys import open_signer, signed
 from packager.workflows import shared_store
 from packager.workflows.shared_store import KEY, MODE, named, remote_of
 from tests.signing_cases import Key, make_key
+from tests.web_servers import HOSTILE, serving
 
 STEP = Step(name="step", caller="packager.core.errors")
 LOCAL_STEP = Step(name="own", caller="packager.core.errors", is_shared=False)
@@ -228,6 +231,12 @@ LISTS: Mapping[str, Any] = {
     "of Windows": [["a\\b", 1, SHA]],
     "a drive": [["c:a", 1, SHA]],
     "a zero byte": [["a\0", 1, SHA]],
+    "a long name": [["a" * 241, 1, SHA]],
+    "a long name in bytes": [["ä" * 121, 1, SHA]],
+    "a long path": [["/".join(["a" * 200] * 6), 1, SHA]],
+    "1,500 folders": [["a/" * 1500 + "b", 1, SHA]],
+    "33 folders": [["a/" * 32 + "b", 1, SHA]],
+    "half a letter": [["\ud800", 1, SHA]],
     "an escape": [["a\x1b[2J", 1, SHA]],
     "no name": [[1, 1, SHA]],
     "twice": [["a", 1, SHA], ["a", 1, SHA]],
@@ -261,6 +270,49 @@ def test_a_list_names_plain_files_in_one_folder(name: str) -> None:
 def test_what_is_no_list_is_refused(content: bytes) -> None:
     with pytest.raises(UnusableError):
         parsed(content, "step", "k")
+
+
+def test_a_result_that_this_disk_does_not_take_is_made_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as one with names that it cannot have."""
+    machine(tmp_path / "first", tmp_path / "shared").get()
+
+    def refused(*_: object) -> None:
+        raise OSError(36, "File name too long")
+
+    monkeypatch.setattr(remote, "put", refused)
+    second = machine(tmp_path / "second", tmp_path / "shared")
+    second.get()
+    assert second.made == [1]
+    assert "cannot be written here: File name too long" in second.warnings[0]
+
+
+@pytest.mark.parametrize("chunk", [remote.CHUNK_BYTES, 100_000])
+def test_a_web_server_gives_what_a_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(remote, "CHUNK_BYTES", chunk)
+    machine(tmp_path / "first", tmp_path / "shared").get()
+    with serving(tmp_path / "shared") as url:
+        second = machine(tmp_path / "second", url)
+        second.get(1)
+        second.get(2)
+    assert (second.made, second.warnings) == ([2], [])
+
+
+@pytest.mark.parametrize("what", ["results", "blobs"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_web_server_costs_little_memory_and_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, what: str
+) -> None:
+    monkeypatch.setattr(web, "PATIENCE_S", 0.5)
+    machine(tmp_path / "first", tmp_path / "shared").get()
+    ends = {path.name: HOSTILE[name] for path in objects_of(tmp_path / "shared", what)}
+    with serving(tmp_path / "shared", ends) as url:
+        tracemalloc.start()
+        second = machine(tmp_path / "second", url)
+        second.get()
+        _, peak_bytes = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert (second.made, len(second.warnings)) == ([1], 1)
+    assert peak_bytes < 64 << 20
 
 
 def test_results_with_links_stay_here(tmp_path: Path) -> None:

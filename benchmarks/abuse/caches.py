@@ -1,15 +1,20 @@
 """Caches and folders that others can write to: unfinished files, releases that were changed, servers that lie."""
 
+import hashlib
+import json
 import os
+import shutil
 import signal
 import tracemalloc
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from benchmarks.abuse.command import Place, run
+from benchmarks.abuse.command import Place, last_line, new_cache, run
 from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
 from packager.channel import checking, publishing
@@ -17,17 +22,21 @@ from packager.channel.storage import Folder, open_storage
 from packager.core.errors import MobpackError
 from packager.files import web
 from packager.files.atomic import atomic_file, atomic_files
+from packager.files.store.remote import LAYOUT
 from tests.channel_cases import NOW, Release, make_release, place_of, signing_of
 from tests.signing_cases import make_key
 from tests.web_servers import HOSTILE, Answer, serving
 
 Case = Callable[[Path], str]
 """Gets an empty folder, and returns the fault; empty if there is none."""
+Change = Callable[[dict[str, Any]], object]
+"""Gets the list of a result, and returns another one."""
 
 
 def attack(place: Place) -> Iterator[Result]:
     yield held("unfinished files", place, UNFINISHED)
     yield held("channels on hostile web servers", place, CHANNELS)
+    yield held("shared caches that lie", place, lying(place))
     yield held("encrypted projects beside shared caches", place, encrypted(place))
 
 
@@ -112,7 +121,7 @@ def _verified(end: str, answer: Answer | None) -> Case:
         store = Folder(root=folder / "channel")
         publishing.publish(place_of(store, key), made, publishing.Terms(), signing_of(key))
         last = store.listed("blobs")[-1].name if end == "blob" else end
-        with serving(store.root, {last: answer} if answer else {}) as url, patched(web, "PATIENCE_S", 2.0):
+        with serving(store.root, {last: answer} if answer else {}) as url, patched(web, "PATIENCE_S", 0.4):
             tracemalloc.start()
             said = ""
             try:
@@ -161,3 +170,70 @@ def encrypted(place: Place) -> dict[str, Case]:
         return answer.fault or (f"sent {len(found)} files" if found else "")
 
     return {" ".join(each): partial(sent, each) for each in commands}
+
+
+def lying(place: Place) -> dict[str, Case]:
+    """`convert` with a cache whose every answer, list or file is wrong: it gives the same bytes as without."""
+    said = place.folder / "honest.txt"
+    honest, shared = place.folder / "honest", place.folder / "shared"
+    honest.mkdir()
+    (honest / "m.onnx").write_bytes(model())
+    begun = Place(folder=honest, cache=new_cache(place.folder / "cache-honest"))
+    run(["convert", "m.onnx", "--cache", str(shared)], begun, said)
+    right = (honest / "m.ort").read_bytes()
+
+    def converted(folder: Path, url: str) -> str:
+        (folder / "m.onnx").write_bytes(model())
+        here = Place(folder=folder, cache=new_cache(folder / "cache"))
+        with patched(web, "PATIENCE_S", 0.4):
+            answer = run(["convert", "m.onnx", "--cache", url], here, folder.with_suffix(".txt"), is_bounded=True)
+        if answer.fault or answer.code != 0:
+            return answer.fault or f"ended with {answer.code}: {last_line(answer.text)}"
+        return "" if (folder / "m.ort").read_bytes() == right else "gave other bytes"
+
+    def served(answer: Answer, folder: Path) -> str:
+        with serving(shared, {"": answer}) as url:
+            return converted(folder, url)
+
+    def listed(change: Change, folder: Path) -> str:
+        copied = Path(shutil.copytree(shared, folder / "shared"))
+        for path in (copied / LAYOUT / "results").rglob("*"):
+            if path.is_file():
+                path.write_text(json.dumps(change(json.loads(path.read_bytes()))), encoding="utf-8")
+        with serving(copied) as url:
+            return converted(folder, url)
+
+    return {
+        **{f"answers: {name}": partial(served, answer) for name, answer in HOSTILE.items()},
+        **{f"lists: {name}": partial(listed, change) for name, change in LISTS.items()},
+    }
+
+
+def _filled(content: bytes) -> Change:
+    """Every file has this content, and its right sha256."""
+
+    def change(document: dict[str, Any]) -> dict[str, Any]:
+        files = [[name, len(content), hashlib.sha256(content).hexdigest()] for name, *_ in document["files"]]
+        return {**document, "files": files, "inline": b64encode(content * len(files)).decode()}
+
+    return change
+
+
+def _named(name: str) -> Change:
+    """One more file, empty, under this name."""
+    return lambda document: {**document, "files": [*document["files"], [name, 0, hashlib.sha256().hexdigest()]]}
+
+
+LISTS: dict[str, Change] = {
+    "empty files": _filled(b""),
+    "other JSON": _filled(b"{}"),
+    "deep JSON": _filled(b"[" * 20_000),
+    "no text": _filled(bytes(range(256))),
+    "a name of 5,000 characters": _named("a" * 5000),
+    "1,500 folders": _named("a/" * 1500 + "b"),
+    "a path that leads out": _named("../../out"),
+    "a name that no system has": _named("\ud800"),
+    "100,000 files": lambda document: {**document, "files": [["a", 0, "0" * 64]] * 100_000},
+    "no list": lambda document: [[[]]],
+    "nothing": lambda document: None,
+}

@@ -42,7 +42,7 @@ from packager.cli.sign import sign
 from packager.cli.tune import tune
 from packager.cli.verify import verify
 from packager.cli.xcode import xcode
-from packager.core.errors import MobpackError
+from packager.core.errors import MobpackError, UnprovenError
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
@@ -126,6 +126,8 @@ def _run(arguments: Sequence[str]) -> int:
             raise error.__cause__ from error
         if interrupts.were_received():  # a compiled module that was being loaded raises an error of its own
             raise KeyboardInterrupt from error
+        if isinstance(error, UnprovenError) and error.__cause__:
+            error = error.__cause__
         return _failed(error, is_debug=is_debug)
     return 0
 

@@ -1,19 +1,22 @@
 """Options that several commands share."""
 
+import functools
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from packager.core.errors import ConfigError, nearest
+from packager.core.errors import ConfigError, UnprovenError, nearest
 
 if TYPE_CHECKING:
     from packager.config import CacheTable, CheckTable
     from packager.verification.partition.report import Gates
 
 MODEL = click.Path(path_type=Path)
+Command = Callable[..., object]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on standard output.")
 shape_option = click.option(
@@ -85,13 +88,33 @@ outside_option = click.option(
     is_flag=True,
     help="Allow shipping licences, labels and alphabets that are hidden or outside the project and the model's folder.",
 )
-cache_option = click.option(
-    "--cache",
-    "cache_url",
-    metavar="URL",
-    help="Share results with other machines: s3://bucket/prefix, gs://, az://, https:// (read only), a folder; or off. "
-    "Default: MOBPACK_CACHE, then [cache] of mobpack.toml.",
-)
+
+
+def cache_option(function: Command) -> Command:
+    """`--cache`. A command never fails because of its cache: what fails with results of other machines is done again
+    without them."""
+
+    @functools.wraps(function)
+    def run(*arguments: object, **options: object) -> object:
+        try:
+            return function(*arguments, **options)
+        except UnprovenError as error:
+            from packager.cli import interrupts
+            from packager.core.console import Console
+
+            if interrupts.were_received():  # what fails then is no cache
+                raise
+            Console().caution(str(error))
+            return function(*arguments, **{**options, "cache_url": "off"})
+
+    option = click.option(
+        "--cache",
+        "cache_url",
+        metavar="URL",
+        help="Share results with other machines: s3://bucket/prefix, gs://, az://, https:// (read only), a folder; or "
+        "off. Default: MOBPACK_CACHE, then [cache] of mobpack.toml.",
+    )
+    return option(run)
 
 
 def with_runners(settings: tuple[str, ...], runners: str, require: str) -> tuple[str, ...]:

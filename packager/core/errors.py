@@ -71,6 +71,11 @@ class GateError(MobpackError):
     EXIT_CODE = 6
 
 
+class UnprovenError(Exception):
+    """A command failed while it used results that other machines have sent, and one of them may be why: the message
+    says what failed, the cause is the error. Whoever runs the command does it again without them."""
+
+
 class InternalError(MobpackError):
     """A bug in mobpack: any exception that reaches the top of the program and is none of the others."""
 

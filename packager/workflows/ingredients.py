@@ -9,7 +9,7 @@ from pathlib import Path
 from packager import models
 from packager.config import Config, ModelTable
 from packager.core.console import Console
-from packager.core.errors import ConfigError, GateError, ToolError
+from packager.core.errors import ConfigError, GateError, ToolError, UnprovenError
 from packager.core.values import Precision
 from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure
 from packager.environments.environment import INSTALL
@@ -35,7 +35,7 @@ from packager.workflows.importing.project import framework_of, is_imported, onnx
 from packager.workflows.inputs import inputs_of, module_file
 from packager.workflows.project_code import modules_of
 from packager.workflows.requested import targets_of
-from packager.workflows.shared_store import remote_of
+from packager.workflows.shared_store import doubting, remote_of
 from packager.workflows.trust import functions_of
 
 EXTRAS = ("gpu", "images")
@@ -268,6 +268,14 @@ def _precision(name: str, table: ModelTable, config: Config) -> Precision:
     has_remote = is_imported(table.path, table.importer) and not config.is_private
     remote = remote_of(config.cache, console) if has_remote else None
     store = Store(cache_folder() / "store", remote=remote, is_private=config.is_private)
+    try:
+        with doubting(store):
+            return _precision_of(name, table, store, console)
+    except UnprovenError:
+        return _precision_of(name, table, replace(store, remote=None), console)
+
+
+def _precision_of(name: str, table: ModelTable, store: Store, console: Console) -> Precision:
     path = onnx_of(name, table, store, console)
     return models.load(path, name, encoder=table.encoder, with_past=table.with_past).traits.precision
 

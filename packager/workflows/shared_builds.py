@@ -17,6 +17,7 @@ from packager.core.console import size
 from packager.core.findings import Parity
 from packager.core.values import LeftOut, Plan
 from packager.files.atomic import link_or_copy
+from packager.files.hashes import sha256_of
 from packager.files.store import Store, key_of
 from packager.release import MANIFEST
 from packager.release.publish import staged
@@ -31,6 +32,8 @@ STEP = "build"
 VERSION = 1
 """Of what is stored."""
 NEXT = "{out}/report.html has every check; the README in each package says how an app uses it"
+COLUMNS = 4
+"""of the table of artifacts"""
 DIST, SUMMARY = "release", "summary.json"
 
 
@@ -85,19 +88,38 @@ def fetched(build: SharedBuild, store: Store) -> Summary | None:
         if store.remote.fetch(STEP, build.key, folder) is None:
             return None
         try:
-            document = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-            summary = Summary(
-                rows=tuple(tuple(map(str, row)) for row in document["rows"]),
-                lines=tuple(map(str, document["lines"])),
-                warnings=tuple(map(str, document["warnings"])),
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        if not (folder / DIST / MANIFEST).is_file():
+            summary = _summary(folder / SUMMARY)
+            _refuse_other(folder / DIST)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            store.remote.spoil(STEP, build.key, "it is no release with its result")
             return None
         with staged(build.out) as staging:
             shutil.copytree(folder / DIST, staging, dirs_exist_ok=True)
     return summary
+
+
+def _summary(path: Path) -> Summary:
+    """Raises ValueError, KeyError or TypeError for what is none."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    rows = tuple(tuple(map(str, row)) for row in document["rows"])
+    if {len(row) for row in rows} - {COLUMNS}:
+        raise ValueError("rows")
+    lines, warnings = (tuple(map(str, document[key])) for key in ("lines", "warnings"))
+    return Summary(rows=rows, lines=lines, warnings=warnings)
+
+
+def _refuse_other(dist: Path) -> None:
+    """Raises ValueError, KeyError, TypeError or OSError unless `dist` is a release: one whose manifest lists artifacts
+    that are there."""
+    manifest = json.loads((dist / MANIFEST).read_text(encoding="utf-8"))
+    artifacts = {str(each["path"]): each["sha256"] for each in manifest["artifacts"]}
+    if "mobpack" not in manifest or not artifacts:
+        raise ValueError("manifest")
+    for name, sha256 in artifacts.items():
+        path = dist / name
+        if not path.resolve().is_relative_to(dist.resolve()) or (path.is_file() and sha256_of(path) != sha256):
+            raise ValueError(name)
+        path.stat()
 
 
 def offer(build: SharedBuild, made: Release, summary: Summary, store: Store) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from packager.core import user_files
 from packager.core.console import Console, size
-from packager.core.errors import ConfigError, GateError, ToolError
+from packager.core.errors import ConfigError, GateError, MobpackError, ToolError, UnprovenError
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.store import Store, key_of
@@ -78,9 +78,30 @@ def opened_store(cache: "CacheTable | None", console: Console, *, is_private: bo
         yield store
         return
     try:
-        yield store
+        with doubting(store):
+            yield store
     finally:
         finish(remote, console)
+
+
+@contextmanager
+def doubting(store: Store) -> Iterator[None]:
+    """Raises UnprovenError for whatever fails in the block, if results of other machines were used in it: one of them
+    may be why. Where only keys are trusted, it is not why a project is refused."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # whatever a wrong file leads to
+        is_signed = store.remote is not None and bool(store.remote.seal.trusted)
+        is_interrupted = isinstance(error.__cause__, KeyboardInterrupt)
+        if not store.borrowed or is_interrupted or (is_signed and isinstance(error, MobpackError)):
+            raise
+        message = error.message if isinstance(error, MobpackError) else words_of(error)
+        where = store.remote.name if store.remote else "another machine"
+        raise UnprovenError(
+            f"this failed with results of {where} ({message}): it is done again without them"
+        ) from error
 
 
 def encrypts_here() -> bool:

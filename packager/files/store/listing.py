@@ -18,10 +18,12 @@ from packager.core import user_files
 from packager.files.hashes import known_sha256
 
 FORMAT = "mobpack-cache-1"
-MAX_LISTING_BYTES = 16 << 20
+MAX_LISTING_BYTES = 8 << 20
 MAX_RESULT_BYTES = 8 << 30
 """Largest result that travels: twice the largest model that an Android app can have."""
 MAX_FILES = 20_000
+MAX_PATH_BYTES, MAX_NAME_BYTES, MAX_FOLDERS = 1000, 240, 32
+"""Longest path in a result, longest name in it, and most folders in each other: all systems have such files."""
 SMALL_BYTES = 256 << 10
 """Files up to this size travel together, as one object."""
 MAX_PACK_BYTES = 64 << 20
@@ -172,7 +174,7 @@ def _refuse_impossible(listing: Listing) -> None:
 def _listed(entry: Sequence[Any]) -> Listed:
     name, size_bytes, sha256, *rest = entry
     if not isinstance(name, str) or not _is_plain(name):
-        raise UnusableError(f"it names the file {str(name)[:100]!r}, which would lie outside of it")
+        raise UnusableError(f"it names the file {str(name)[:100]!r}, which would lie outside of it, or too deep in it")
     if not isinstance(size_bytes, int) or isinstance(size_bytes, bool) or size_bytes < 0 or rest not in ([], ["x"]):
         raise ValueError("size")
     return Listed(name=name, size_bytes=size_bytes, sha256=_sha256(sha256), is_program=bool(rest))
@@ -187,8 +189,15 @@ def _sha256(text: Any) -> str:
 def _is_plain(name: str) -> bool:
     """Whether a path stays in its folder, on every system."""
     path = PurePosixPath(name)
-    is_inside = bool(name) and not path.is_absolute() and not {"..", "."} & set(name.split("/"))
-    return is_inside and path.as_posix() == name and not any(each in name for each in "\\:\0") and name.isprintable()
+    parts = name.split("/")
+    is_inside = bool(name) and not path.is_absolute() and not {"..", "."} & set(parts)
+    is_one = path.as_posix() == name and not any(each in name for each in "\\:\0") and name.isprintable()
+    return is_inside and is_one and _is_short(parts)
+
+
+def _is_short(parts: Sequence[str]) -> bool:
+    sizes = [len(each.encode()) for each in parts]
+    return max(sizes) <= MAX_NAME_BYTES and sum(sizes) + len(sizes) <= MAX_PATH_BYTES and len(sizes) <= MAX_FOLDERS
 
 
 def put(folder: Path, file: Listed, content: bytes) -> None:

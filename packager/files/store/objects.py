@@ -1,4 +1,5 @@
-"""Objects by their names in a place that several machines share: a folder, or a store that fsspec knows."""
+"""Objects by their names in a place that several machines share: a folder, a web server, or a store that fsspec
+knows."""
 
 import contextlib
 import shutil
@@ -12,11 +13,12 @@ from urllib.parse import unquote, urlsplit
 from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.files import host
+from packager.files.web import SCHEMES, Web
 
 INSTALL = "run: pip install 'mobpack[cache]'"
 PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "abfss": "adlfs", "webdav": "webdav4"}
 """Schemes -> the Python package for them that the extra does not have."""
-READ_ONLY = ("http", "https")
+READ_ONLY = "a web server lists no objects and takes none"
 PART = ".part"
 """End of the name of a file that is not complete yet."""
 CHANGED = ("LastModified", "last_modified", "mtime", "modified", "created")
@@ -87,6 +89,8 @@ def open_objects(url: str) -> Objects:
         return FolderObjects(root=Path(unquote(parts.path)))
     if "://" not in url:
         return FolderObjects(root=Path(url).absolute())
+    if parts.scheme in SCHEMES:
+        return WebObjects(web=Web(root=url.rstrip("/")))
     try:
         import fsspec
     except ImportError as error:
@@ -97,7 +101,7 @@ def open_objects(url: str) -> Objects:
         package = PACKAGES.get(parts.scheme)
         hint = f"run: pip install {package}" if package else INSTALL
         raise ConfigError(f"{url}: {error}", hint=hint) from error
-    return FsspecObjects(files=files, root=root.rstrip("/"), is_read_only=parts.scheme in READ_ONLY)
+    return FsspecObjects(files=files, root=root.rstrip("/"))
 
 
 def refuse_unusable(url: str) -> None:
@@ -188,6 +192,35 @@ class FolderObjects:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WebObjects:
+    """A web server: its objects are read by their names."""
+
+    web: Web
+    is_read_only: bool = True
+
+    def read(self, name: str, *, start: int = 0, limit_bytes: int) -> bytes:
+        return self.web.read(name, start=start, limit_bytes=limit_bytes)
+
+    def size_of(self, name: str) -> int | None:
+        return self.web.size_of(name)
+
+    def create(self, name: str, content: bytes) -> bool:
+        raise PermissionError(READ_ONLY)
+
+    def replace(self, name: str, content: bytes) -> None:
+        raise PermissionError(READ_ONLY)
+
+    def upload(self, name: str, path: Path) -> None:
+        raise PermissionError(READ_ONLY)
+
+    def listed(self, folder: str) -> Iterator[Stored]:
+        raise PermissionError(READ_ONLY)
+
+    def delete(self, name: str) -> None:
+        raise PermissionError(READ_ONLY)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FsspecObjects:
     """A store of fsspec. S3, GCS and Azure create an object only if it is not there; others look just before, and
     then write an object that is complete."""
@@ -260,4 +293,4 @@ class FsspecObjects:
 
 def _is_flat(files: Any) -> bool:
     protocol = files.protocol if isinstance(files.protocol, tuple) else (files.protocol,)
-    return bool({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http"} & set(protocol))
+    return bool({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss"} & set(protocol))

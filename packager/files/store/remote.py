@@ -163,9 +163,16 @@ class Remote:
             self._refuse(f"{step}/{key[:12]}", str(error))
         except OfflineError:
             self._count(misses=1)
+        except OSError as error:  # this disk is full, or does not take what the other machine's took
+            self._refuse(f"{step}/{key[:12]}", f"it cannot be written here: {error.strerror or error}")
         finally:
             self._count(waited_s=time.monotonic() - began)
         return None
+
+    def spoil(self, step: str, key: str, reason: str) -> None:
+        """Has a result that proved to be useless after it was fetched replaced by the one that is made here."""
+        self._spoiled.add(self._name_of(step, key))
+        self._refuse(f"{step}/{key[:12]}", reason)
 
     def offer(self, step: str, key: str, folder: Path) -> None:
         """Sends the files of `folder` as a result, in the background. They must not change before `flush`."""
@@ -246,7 +253,7 @@ class Remote:
         def read() -> bytes:
             try:
                 content = self.objects.read(name, start=start, limit_bytes=length)
-            except FileNotFoundError:
+            except (FileNotFoundError, PermissionError):
                 content = b""
             if len(content) != length:
                 self._spoiled.add(name)
@@ -278,6 +285,8 @@ class Remote:
         if listing.pack:
             self._send_blob(listing.pack, listing.pack_bytes(), packed(listing, folder))
         content = written(listing)
+        if len(content) > MAX_LISTING_BYTES // 2:  # leaves room for a signature
+            return
         try:
             content = self.seal.sign(content) if self.seal.sign else content
         except ToolError as error:

@@ -64,6 +64,8 @@ class Store:
     """gets `step/key` of each result that was made here, once it is stored"""
     asked: Callable[[str], None] = field(default=_count_nothing, compare=False)
     """gets `step/key` of each result that is asked for"""
+    borrowed: list[str] = field(default_factory=list, compare=False)
+    """results of other machines that were used, in words"""
     is_private: bool = field(default=False, compare=False)
     """whether what is made here never leaves this machine, not even later"""
     has_claims: bool = field(default=False, compare=False)
@@ -154,6 +156,7 @@ class Store:
             if signer is None:
                 return False
             write_origin(made, Origin(cache=self.remote.name, signer=signer))
+            self.borrowed.append(_words(entry))
             return self._placed(made, entry) or self._is_whole(entry)
 
     def _placed(self, made: Path, entry: Path) -> bool:
@@ -193,7 +196,10 @@ class Store:
         """Whether a whole entry may be used: one made here, or one from a cache that this store trusts as much as the
         one that fetched it. Another is removed, to be made here."""
         origin = origin_of(entry)
-        if origin is None or (self.remote and self.remote.accepts(origin)):
+        if origin is None:
+            return True
+        if self.remote and self.remote.accepts(origin):
+            self.borrowed.append(_words(entry))
             return True
         self._move_out(entry, f"it is from {origin.cache}, which this project does not trust")
         return False

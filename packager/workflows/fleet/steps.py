@@ -5,13 +5,14 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from packager.config import Config
+from packager.config.cache import OFF
 from packager.core.console import Console
-from packager.core.errors import MobpackError
+from packager.core.errors import MobpackError, UnprovenError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.fleet.graph import Kind, Task, Work
@@ -34,7 +35,7 @@ from packager.workflows.planning import load_model, plan_all
 from packager.workflows.requested import Request
 from packager.workflows.runtimes import choose_runtimes
 from packager.workflows.shared_builds import SharedBuild, offer, summarized
-from packager.workflows.shared_store import finish, named, remote_of
+from packager.workflows.shared_store import doubting, finish, named, remote_of
 from packager.workflows.trust import refuse_code
 
 
@@ -108,13 +109,20 @@ def _attempt(task: Task, place: Place, act: Callable[[Store, Console], None]) ->
     console, started, made = Notebook(), time.perf_counter(), _Ledger(place.ledger)
     asked: list[str] = []
     trouble = None
+
+    def attempt(place: Place) -> None:
+        config = _config(task.work, place)
+        with opened(config, place, console, made, asked.append) as store:
+            act(store, console)
+
     with watched(place.limit_bytes or memory_of_worker()) as memory:
         try:
-            with (
-                contextlib.chdir(task.work.project.file.parent),
-                opened(_config(task.work, place), place, console, made, asked.append) as store,
-            ):
-                act(store, console)
+            with contextlib.chdir(task.work.project.file.parent):
+                try:
+                    attempt(place)
+                except UnprovenError as error:
+                    console.caution(str(error))
+                    attempt(replace(place, cache=OFF))
         except MobpackError as error:
             trouble = Trouble(message=error.message, hint=error.hint, exit_code=error.EXIT_CODE)
         except Exception as error:  # a poisoned model must not take others with it
@@ -142,7 +150,7 @@ def opened(
     the task ends, so that those after it find them on other machines."""
     remote = None if config.is_private else remote_of(named(config.cache, place.cache or None), console)
     try:
-        yield Store(
+        store = Store(
             place.store or cache_folder() / "store",
             remote=remote,
             made=made,
@@ -150,6 +158,8 @@ def opened(
             is_private=config.is_private,
             has_claims=True,
         )
+        with doubting(store):
+            yield store
     finally:
         if remote:
             finish(remote, console)
