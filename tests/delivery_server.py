@@ -197,8 +197,17 @@ def channel(published: Published, pair: Certificate | None) -> Iterator[Channel]
 
 
 def expired(document: dict[str, Any]) -> None:
-    document["published"] = (datetime.now(UTC) - timedelta(days=2)).strftime(TIME)
-    document["expires"] = (datetime.now(UTC) - timedelta(days=1)).strftime(TIME)
+    dated(-2, -1)(document)
+
+
+def dated(published: int, expires: int) -> Edit:
+    """Gives a document other dates, in days from now."""
+
+    def edit(document: dict[str, Any]) -> None:
+        for name, days in (("published", published), ("expires", expires)):
+            document[name] = (datetime.now(UTC) + timedelta(days=days)).strftime(TIME)
+
+    return edit
 
 
 def without_deltas(document: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from tests.delivery_server import (
     Channel,
     busy,
     claiming,
+    dated,
     elsewhere,
     endless,
     expired,
@@ -286,6 +287,29 @@ def _never_new(stage: Stage) -> None:
 def _expired(stage: Stage) -> None:
     stage.channel.publish(expired)
     stage.update(EXPIRED, FIRST)
+
+
+def _clock_behind(stage: Stage) -> None:
+    """A clock is behind if a document was signed at a later time than it says: what has ended by then has ended."""
+    stage.channel.publish(dated(10, 100), number=4)
+    stage.update(LOADS, SECOND)
+    stage.channel.publish(dated(0, 5), number=5)
+    stage.update(EXPIRED, SECOND)
+    stage.start()
+    stage.update(EXPIRED, SECOND)
+    stage.channel.publish(dated(0, 11), number=6)
+    stage.update(SAME, SECOND)
+
+
+def _older_state(stage: Stage) -> None:
+    """Apps of before remember no time."""
+    path = stage.folder / "state.json"
+    state = json.loads(path.read_bytes())
+    assert state["seen"].pop("latest") > 0
+    path.write_text(json.dumps(state, separators=(",", ":")), encoding="utf-8")
+    stage.start()
+    stage.load(FIRST)
+    _known(stage)
 
 
 def _mixed(channel: Channel) -> None:
@@ -590,7 +614,9 @@ TALES: tuple[Tale, ...] = (
     Tale(name="nothing", attack="hostile text", told=_served(lambda c: c.rewrite(lambda content: b""))),
     Tale(name="unknown keys", attack="", told=_served(lambda c: c.publish(_more_keys), LOADS, SECOND)),
     Tale(name="an expired document", attack="freeze", told=_expired),
+    Tale(name="a clock that is behind a document", attack="freeze", told=_clock_behind),
     Tale(name="the same document again", attack="", told=_known),
+    Tale(name="a state without the time of a document", attack="", told=_older_state, needs_folder=True),
     Tale(
         name="nothing new, said to somebody who has nothing",
         attack="no answer",

@@ -48,7 +48,8 @@ WEAKER: Mapping[str, tuple[str, str]] = {
     "two signatures": (r"signatures\.length !== 1", "false"),
     "the document of another channel": (r"document\d*\.channel !== channel\d*", "false"),
     "the document of another package": (r"document\d*\.packageName !== packageName\d*", "false"),
-    "an expired document": (r"document\d*\.expires <= Date\.now\(\)", "false"),
+    "an expired document": (r"document\d*\.expires <= Math\.max\(Date\.now\(\), latest\d*\)", "false"),
+    "a clock that is behind a document": (r"Math\.max\(Date\.now\(\), latest\d*\)", "Date.now()"),
     "a release for other code": (r"\(contract !== taker\.contract", "(false"),
     "the app pins a version": (r"taker\.pin !== version\d*", "false"),
 }

@@ -1,7 +1,9 @@
-"""Signed releases that somebody else has made or changed: `verify` accepts none of them."""
+"""Signed releases that somebody else has made or changed, which `verify` refuses, and documents with wrong dates, which
+nobody signs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
@@ -9,12 +11,21 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from benchmarks.abuse.command import Place, run
 from benchmarks.abuse.result import Result
+from packager.channel import publishing
+from packager.channel.log import Place as ChannelPlace
+from packager.channel.log import Signing
+from packager.channel.publishing import Terms
+from packager.channel.storage import Folder
+from packager.core.errors import GateError
 from packager.release import signatures
 from packager.release.checking import verify_release
 from packager.signing.keys import FileSigner, signed
 from packager.workflows import signing
 from tests import certificate_cases
 from tests.certificate_cases import RIGHT, WRONG, Files
+from tests.channel_cases import Release as ChannelRelease
+from tests.channel_cases import make_release as make_channel_release
+from tests.channel_cases import signing_of
 from tests.signing_cases import make_key, make_release
 
 GATE = 6
@@ -25,6 +36,7 @@ def attack(place: Place) -> Iterator[Result]:
     folder.mkdir()
     yield _certificates(folder, place)
     yield _additions(folder, place)
+    yield _clocks(folder)
 
 
 def _certificates(folder: Path, place: Place) -> Result:
@@ -106,6 +118,48 @@ def _additions(folder: Path, place: Place) -> Result:
         if fault := _fault(dist, key.public, place):
             faults.append(f"{name}: {fault}")
     return Result(attack="signed releases with something more", tries=len(ADDITIONS), exceptions=tuple(faults))
+
+
+BEGAN = datetime(2027, 6, 1, tzinfo=UTC)
+CLOCKS = {
+    "1970": datetime(1970, 1, 1, tzinfo=UTC),
+    "the day before": BEGAN - timedelta(days=1),
+    "a second before": BEGAN - timedelta(seconds=1),
+    "two years ahead": BEGAN + timedelta(days=2 * 366),
+    "20 years ahead": BEGAN + timedelta(days=20 * 366),
+    "9999": datetime(9999, 1, 1, tzinfo=UTC),
+}
+
+
+def _clocks(folder: Path) -> Result:
+    """Every command that signs a document, by a publisher whose clock is wrong."""
+    key = make_key(folder / "publisher")
+    dist = make_channel_release(folder / "dist", ChannelRelease())
+    began = ChannelPlace(
+        storage=Folder(root=folder / "channel"), channel="stable", trust=signing.trust([key.public], None)
+    )
+    new = replace(began, storage=Folder(root=folder / "new"))
+    for number in range(2):
+        publishing.publish(began, dist, Terms(percent=10 + number), signing_of(key, now=BEGAN))
+    changes: dict[str, Callable[[Signing], object]] = {
+        "publish": lambda by: publishing.publish(began, dist, Terms(percent=99), by),
+        "promote": lambda by: publishing.promote(began, by, percent=50),
+        "rollback": lambda by: publishing.rollback(began, by),
+        "renew": lambda by: publishing.renew(began, by),
+    }
+    tries = [(f"{name}, {clock}", change, now) for name, change in changes.items() for clock, now in CLOCKS.items()]
+    for clock in ("1970", "20 years ahead", "9999"):
+        tries.append((f"first, {clock}", lambda by: publishing.publish(new, dist, Terms(), by), CLOCKS[clock]))
+    faults = [name for name, change, now in tries if _signs(change, signing_of(key, now=now))]
+    return Result(attack="documents of publishers with a wrong clock", tries=len(tries), exceptions=tuple(faults))
+
+
+def _signs(change: Callable[[Signing], object], by: Signing) -> bool:
+    try:
+        change(by)
+    except GateError:
+        return False
+    return True
 
 
 def _release(files: Files) -> Path:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from packager.channel.dates import refuse_future
 from packager.channel.document import Document, blobs, digest
 from packager.channel.log import Place, blob_name, documents, refuse_expired, required
 from packager.channel.storage import AbsentError, Storage, reading
@@ -25,7 +26,7 @@ class Checked:
 
 
 def verify(place: Place, now: datetime, *, at_least: int = 0) -> Checked:
-    """Verifies the signatures, the chain of the documents that are left, the end of the current one, and every blob.
+    """Verifies the signatures, the chain of the documents that are left, the dates of the current one, and every blob.
 
     Raises ConfigError if there is no channel; GateError for the first thing that is not as it should be, and for a
     document with a smaller number than `at_least`.
@@ -37,6 +38,7 @@ def verify(place: Place, now: datetime, *, at_least: int = 0) -> Checked:
             hint="somebody has put older files back: publish again with --after",
         )
     refuse_expired(document, now)
+    refuse_future(document, now)
     known = documents(place, document)
     _refuse_broken_chain(place, known, document)
     needed = blobs([document])

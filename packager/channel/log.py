@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from packager.channel.dates import refuse_implausible
 from packager.channel.document import (
     MAX_DOCUMENT_BYTES,
     NAME,
@@ -165,6 +166,8 @@ class Signing:
     days: int
     after: int = 0
     """the document gets a larger number than this one"""
+    is_clock_trusted: bool = False
+    """whether `now` counts although it does not fit the document before"""
 
 
 def following(
@@ -176,7 +179,9 @@ def following(
     *,
     restores: int = 0,
 ) -> Document:
-    """The document that follows `before`, with other models."""
+    """The document that follows `before`, with other models. Raises GateError for a date that cannot be."""
+    if not signing.is_clock_trusted:
+        refuse_implausible(before, signing.now)
     return Document(
         schema_version=1,
         package=package,

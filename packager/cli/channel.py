@@ -7,6 +7,23 @@ from typing import TYPE_CHECKING
 import click
 
 from packager.cli.cache import Size
+from packager.cli.channel_options import (
+    after_option,
+    channel_option,
+    clock_option,
+    contract_option,
+    days_option,
+    deltas_option,
+    dry_option,
+    from_option,
+    keep_option,
+    key_option,
+    model_option,
+    percent_type,
+    public_option,
+    to_option,
+    trusted_option,
+)
 from packager.cli.options import MODEL, json_option, print_json, subject_option
 
 if TYPE_CHECKING:
@@ -14,49 +31,7 @@ if TYPE_CHECKING:
     from packager.channel.log import Place, Signing
     from packager.channel.publishing import Published
 
-PEM = click.Path(path_type=Path, dir_okay=False)
 HOUR_S = 60 * 60
-
-to_option = click.option(
-    "--to", "url", required=True, metavar="URL", help="Folder, or an address of S3, GCS, Azure ..."
-)
-from_option = click.option("--from", "url", required=True, metavar="URL", help="Folder, or an address, of the channel.")
-channel_option = click.option("--channel", "name", default="stable", show_default=True, help="Name of the channel.")
-key_option = click.option("--key", required=True, metavar="FILE|URI", help="Private key, as for mobpack sign.")
-trusted_option = click.option(
-    "--trusted",
-    type=PEM,
-    multiple=True,
-    metavar="FILE",
-    help="Public key or certificate that has signed until now. Repeatable.",
-)
-public_option = click.option(
-    "--key",
-    "keys",
-    type=PEM,
-    multiple=True,
-    required=True,
-    metavar="FILE",
-    help="Trusted public key, or certificate. Repeatable.",
-)
-days_option = click.option(
-    "--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="Devices accept the document so long."
-)
-after_option = click.option(
-    "--after", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Give a larger number than this one."
-)
-model_option = click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model. Repeatable.")
-keep_option = click.option(
-    "--keep", type=click.IntRange(1, 50), default=3, show_default=True, help="Releases of a model to list."
-)
-deltas_option = click.option(
-    "--deltas", type=click.IntRange(0, 50), default=2, show_default=True, help="Releases to make deltas from."
-)
-percent_type = click.IntRange(0, 100)
-contract_option = click.option(
-    "--new-contract", is_flag=True, help="Allow a model that needs other code in the app than the one before."
-)
-dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Say what would be written, and write nothing.")
 
 
 @click.group(short_help="Publish models to apps that have shipped.")
@@ -83,6 +58,7 @@ def channel() -> None:
 @deltas_option
 @days_option
 @after_option
+@clock_option
 @dry_option
 @json_option
 def publish(
@@ -104,6 +80,7 @@ def publish(
     deltas: int,
     days: int,
     after: int,
+    clock_is_right: bool,
     is_dry: bool,
     as_json: bool,
 ) -> None:
@@ -124,7 +101,9 @@ def publish(
         is_new_contract=new_contract,
     )
     limits = publishing.Limits(keep=keep, deltas=deltas)
-    place, signing = _signed_place(url, name, key, trusted, subject, days=days, after=after)
+    place, signing = _signed_place(
+        url, name, key, trusted, subject, days=days, after=after, is_clock_trusted=clock_is_right
+    )
     made = publishing.publish(place, release, terms, signing, models=models, limits=limits, is_dry=is_dry)
     _tell(made, as_json=as_json, is_dry=is_dry)
 
@@ -140,6 +119,7 @@ def publish(
 @model_option
 @contract_option
 @days_option
+@clock_option
 @dry_option
 @json_option
 def promote(
@@ -153,6 +133,7 @@ def promote(
     models: tuple[str, ...],
     new_contract: bool,
     days: int,
+    clock_is_right: bool,
     is_dry: bool,
     as_json: bool,
 ) -> None:
@@ -161,7 +142,7 @@ def promote(
     from packager.channel import publishing
     from packager.channel.log import Place
 
-    place, signing = _signed_place(url, name, key, trusted, subject, days=days)
+    place, signing = _signed_place(url, name, key, trusted, subject, days=days, is_clock_trusted=clock_is_right)
     source = Place(storage=place.storage, channel=from_channel, trust=place.trust) if from_channel else None
     made = publishing.promote(
         place, signing, source=source, percent=percent, models=models, is_new_contract=new_contract, is_dry=is_dry
@@ -178,6 +159,7 @@ def promote(
 @click.option("--number", type=click.IntRange(min=1), help="Document to repeat; default: the one before the current.")
 @model_option
 @days_option
+@clock_option
 @dry_option
 @json_option
 def rollback(
@@ -189,6 +171,7 @@ def rollback(
     number: int | None,
     models: tuple[str, ...],
     days: int,
+    clock_is_right: bool,
     is_dry: bool,
     as_json: bool,
 ) -> None:
@@ -196,7 +179,7 @@ def rollback(
     document, and go back to older models only this way."""
     from packager.channel import publishing
 
-    place, signing = _signed_place(url, name, key, trusted, subject, days=days)
+    place, signing = _signed_place(url, name, key, trusted, subject, days=days, is_clock_trusted=clock_is_right)
     _tell(
         publishing.rollback(place, signing, number=number, models=models, is_dry=is_dry), as_json=as_json, is_dry=is_dry
     )
@@ -210,6 +193,7 @@ def rollback(
 @subject_option
 @days_option
 @after_option
+@clock_option
 @dry_option
 @json_option
 def renew(
@@ -220,13 +204,16 @@ def renew(
     subject: str | None,
     days: int,
     after: int,
+    clock_is_right: bool,
     is_dry: bool,
     as_json: bool,
 ) -> None:
     """Sign the same models anew, with a later end and a larger number. CI runs it on a schedule."""
     from packager.channel import publishing
 
-    place, signing = _signed_place(url, name, key, trusted, subject, days=days, after=after)
+    place, signing = _signed_place(
+        url, name, key, trusted, subject, days=days, after=after, is_clock_trusted=clock_is_right
+    )
     _tell(publishing.renew(place, signing, is_dry=is_dry), as_json=as_json, is_dry=is_dry)
 
 
@@ -332,7 +319,15 @@ def _place(url: str, name: str, keys: tuple[Path, ...], subject: str | None) -> 
 
 
 def _signed_place(
-    url: str, name: str, key: str, trusted: tuple[Path, ...], subject: str | None, *, days: int, after: int = 0
+    url: str,
+    name: str,
+    key: str,
+    trusted: tuple[Path, ...],
+    subject: str | None,
+    *,
+    days: int,
+    after: int = 0,
+    is_clock_trusted: bool = False,
 ) -> "tuple[Place, Signing]":
     """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
     from packager.channel.log import Place, Signing
@@ -342,7 +337,8 @@ def _signed_place(
     signer = signing.signer(key, None)
     trust = signing.trust_of_signer(key, trusted, subject=subject)
     place = Place(storage=open_storage(url), channel=name, trust=trust)
-    return place, Signing(signer=signer, now=datetime.now(UTC).replace(microsecond=0), days=days, after=after)
+    now = datetime.now(UTC).replace(microsecond=0)
+    return place, Signing(signer=signer, now=now, days=days, after=after, is_clock_trusted=is_clock_trusted)
 
 
 def _tell(made: "Published", *, as_json: bool, is_dry: bool) -> None:

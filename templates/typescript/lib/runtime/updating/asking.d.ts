@@ -15,7 +15,8 @@ export interface Channel {
  * @throws ModelError `network`, `corrupted` and so on; ModelUntrustedError for a document that is not believed
  */
 export declare function askFor(channel: Channel, signal: AbortSignal | undefined): Promise<Verified>;
-export declare function isExpired({ document }: Verified): boolean;
+/** `latest` is the largest time that a document has shown: a clock that is behind it is wrong. */
+export declare function isExpired({ document }: Verified, latest: number): boolean;
 /** A document that is kept here, verified anew; null for one that is missing or damaged. */
 export declare function keptDocument({ delivery, platform }: Channel, sha256: string): Promise<Verified | null>;
 /** The SHA-256 of a document by the name of its text; empty for other texts. */

@@ -54,6 +54,8 @@ export interface ChannelDocument {
     readonly packageName: string;
     readonly channel: string;
     readonly number: number;
+    /** Milliseconds since 1970, as whoever has signed it had them. */
+    readonly published: number;
     /** Milliseconds since 1970. */
     readonly expires: number;
     /** By the models' names; the newest release is the first. */

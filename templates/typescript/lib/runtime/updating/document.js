@@ -22,6 +22,7 @@ export function readDocument(text) {
         packageName: fields.name('package'),
         channel: fields.name('channel'),
         number,
+        published: fields.time('published'),
         expires: fields.time('expires'),
         models: new Map(distinct(models, ([name]) => name, 'model')),
     };

@@ -7,6 +7,7 @@ export declare class Fields {
     private readonly where;
     /** @throws FormError for what is no object */
     constructor(value: unknown, where: string);
+    has(name: string): boolean;
     text(name: string): string;
     /** A SHA-256 in hexadecimal. */
     sha256(name: string): string;

@@ -15,6 +15,9 @@ export class Fields {
         this.members = value;
         this.where = where;
     }
+    has(name) {
+        return this.member(name) !== undefined;
+    }
     text(name) {
         const value = this.member(name);
         if (typeof value !== 'string')

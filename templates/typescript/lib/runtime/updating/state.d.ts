@@ -30,6 +30,8 @@ export interface StoredModel {
 export interface Seen {
     readonly number: number;
     readonly sha256: string;
+    /** The largest time at which a document was published, in milliseconds since 1970: it is not earlier now. */
+    readonly latest: number;
 }
 /** All that an updater remembers. */
 export interface StoredState {

@@ -2,7 +2,7 @@
 import { Fields, FormError } from './fields.js';
 const SCHEMA = 1;
 const NOTHING = { active: null, previous: null, trying: null, opening: null, banned: [] };
-const UNSEEN = { number: 0, sha256: '' };
+const UNSEEN = { number: 0, sha256: '', latest: 0 };
 export function emptyState(device, seen = UNSEEN) {
     return { device, seen, etag: '', notBefore: 0, failures: 0, isFrozen: false, pins: new Map(), models: new Map() };
 }
@@ -58,12 +58,15 @@ export function readState(text) {
 }
 /** What a damaged state still says of documents that were seen: older ones stay refused. */
 export function seenIn(text) {
-    const [, number = '0', sha256 = ''] = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"\}/.exec(text) ?? [];
-    return Number.isSafeInteger(Number(number)) && sha256 !== '' ? { number: Number(number), sha256 } : UNSEEN;
+    const found = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"(?:,"latest":(\d{1,16}))?\}/.exec(text) ?? [];
+    const [, number = '0', sha256 = '', latest = '0'] = found;
+    const isSafe = Number.isSafeInteger(Number(number)) && Number.isSafeInteger(Number(latest));
+    return isSafe && sha256 !== '' ? { number: Number(number), sha256, latest: Number(latest) } : UNSEEN;
 }
 function readSeen(fields) {
     const number = fields.whole('number');
-    return number === 0 ? UNSEEN : { number, sha256: fields.sha256('sha256') };
+    const latest = fields.has('latest') ? fields.whole('latest') : 0;
+    return number === 0 ? { ...UNSEEN, latest } : { number, sha256: fields.sha256('sha256'), latest };
 }
 function readModel(fields) {
     return {

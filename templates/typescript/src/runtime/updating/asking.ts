@@ -43,21 +43,26 @@ async function accept({ delivery, platform, ledger }: Channel, { bytes, etag }: 
   const verified = await verify(text, delivery, (each) => platform.sha256(each));
   const { document, sha256 } = verified;
   refuseOlder({ number: document.number, sha256 }, (await ledger.read()).seen);
-  if (isExpired(verified)) return verified;
+  const latest = Math.max((await ledger.read()).seen.latest, document.published);
+  if (isExpired(verified, latest)) {
+    await ledger.change((state) => ({ ...state, seen: { ...state.seen, latest } }));
+    return verified;
+  }
   await platform.writeText(documentName(sha256), text);
   await ledger.change((state) => {
     refuseOlder({ number: document.number, sha256 }, state.seen);
     const isKnown = state.seen.sha256 === sha256 && state.etag === etag;
-    return isKnown ? state : { ...state, seen: { number: document.number, sha256 }, etag };
+    return isKnown ? state : { ...state, seen: { number: document.number, sha256, latest }, etag };
   });
   return verified;
 }
 
-export function isExpired({ document }: Verified): boolean {
-  return document.expires <= Date.now();
+/** `latest` is the largest time that a document has shown: a clock that is behind it is wrong. */
+export function isExpired({ document }: Verified, latest: number): boolean {
+  return document.expires <= Math.max(Date.now(), latest);
 }
 
-function refuseOlder(found: Seen, seen: Seen): void {
+function refuseOlder(found: Omit<Seen, 'latest'>, seen: Seen): void {
   if (found.number < seen.number) {
     throw new ModelUntrustedError(
       'rolled-back',

@@ -60,6 +60,8 @@ export interface ChannelDocument {
   readonly packageName: string;
   readonly channel: string;
   readonly number: number;
+  /** Milliseconds since 1970, as whoever has signed it had them. */
+  readonly published: number;
   /** Milliseconds since 1970. */
   readonly expires: number;
   /** By the models' names; the newest release is the first. */
@@ -88,6 +90,7 @@ export function readDocument(text: string): ChannelDocument {
     packageName: fields.name('package'),
     channel: fields.name('channel'),
     number,
+    published: fields.time('published'),
     expires: fields.time('expires'),
     models: new Map(distinct(models, ([name]) => name, 'model')),
   };

@@ -18,6 +18,10 @@ export class Fields {
     this.where = where;
   }
 
+  has(name: string): boolean {
+    return this.member(name) !== undefined;
+  }
+
   text(name: string): string {
     const value = this.member(name);
     if (typeof value !== 'string') throw this.wrong(name, 'text');

@@ -38,6 +38,8 @@ export interface StoredModel {
 export interface Seen {
   readonly number: number;
   readonly sha256: string;
+  /** The largest time at which a document was published, in milliseconds since 1970: it is not earlier now. */
+  readonly latest: number;
 }
 
 /** All that an updater remembers. */
@@ -58,7 +60,7 @@ export interface StoredState {
 
 const SCHEMA = 1;
 const NOTHING: StoredModel = { active: null, previous: null, trying: null, opening: null, banned: [] };
-const UNSEEN: Seen = { number: 0, sha256: '' };
+const UNSEEN: Seen = { number: 0, sha256: '', latest: 0 };
 
 export function emptyState(device: string, seen: Seen = UNSEEN): StoredState {
   return { device, seen, etag: '', notBefore: 0, failures: 0, isFrozen: false, pins: new Map(), models: new Map() };
@@ -122,13 +124,16 @@ export function readState(text: string): StoredState {
 
 /** What a damaged state still says of documents that were seen: older ones stay refused. */
 export function seenIn(text: string): Seen {
-  const [, number = '0', sha256 = ''] = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"\}/.exec(text) ?? [];
-  return Number.isSafeInteger(Number(number)) && sha256 !== '' ? { number: Number(number), sha256 } : UNSEEN;
+  const found = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"(?:,"latest":(\d{1,16}))?\}/.exec(text) ?? [];
+  const [, number = '0', sha256 = '', latest = '0'] = found;
+  const isSafe = Number.isSafeInteger(Number(number)) && Number.isSafeInteger(Number(latest));
+  return isSafe && sha256 !== '' ? { number: Number(number), sha256, latest: Number(latest) } : UNSEEN;
 }
 
 function readSeen(fields: Fields): Seen {
   const number = fields.whole('number');
-  return number === 0 ? UNSEEN : { number, sha256: fields.sha256('sha256') };
+  const latest = fields.has('latest') ? fields.whole('latest') : 0;
+  return number === 0 ? { ...UNSEEN, latest } : { number, sha256: fields.sha256('sha256'), latest };
 }
 
 function readModel(fields: Fields): StoredModel {

@@ -143,7 +143,7 @@ export class Updater {
     }
     this.telling.tellAll({ phase: 'checking', reason: '' });
     const verified = await this.ask(signal);
-    if (isExpired(verified)) {
+    if (isExpired(verified, (await channel.ledger.read()).seen.latest)) {
       const when = new Date(verified.document.expires).toISOString();
       this.telling.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
       return;

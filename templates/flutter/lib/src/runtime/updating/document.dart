@@ -1,6 +1,7 @@
 // Documents of channels: all that a device needs to know to update its models.
 
 import 'dart:convert';
+import 'dart:math';
 import 'dart:typed_data';
 
 import '../descriptor.dart';
@@ -23,7 +24,7 @@ final class DocumentException implements Exception {
 
 /// A document, as whoever publishes the channel has signed it.
 final class ChannelDocument {
-  ChannelDocument._(this.sha256, this.number, this._expires, this.models);
+  ChannelDocument._(this.sha256, this.number, this.published, this._expires, this.models);
 
   /// Verifies a document, and reads it.
   ///
@@ -51,7 +52,8 @@ final class ChannelDocument {
       for (final each in entries) each.text('name'): [for (final it in each.list('releases')) ChannelRelease.of(it)],
     };
     if (models.length != entries.length) throw const DocumentException('a model is there twice');
-    return ChannelDocument._(sha256, found.number('number'), _timeOf(found.text('expires')), models);
+    final published = _timeOf(found.text('published')).millisecondsSinceEpoch;
+    return ChannelDocument._(sha256, found.number('number'), published, _timeOf(found.text('expires')), models);
   }
 
   /// Of what was signed.
@@ -60,13 +62,20 @@ final class ChannelDocument {
   /// Each document has a larger one.
   final int number;
 
+  /// Milliseconds since 1970, as whoever has signed it had them.
+  final int published;
+
   final DateTime _expires;
 
   /// Releases by the name of the model, the newest first.
   final Map<String, List<ChannelRelease>> models;
 
-  /// Whether it is too old.
-  bool get isExpired => !_expires.isAfter(DateTime.now());
+  /// Whether it is too old by the device's clock.
+  bool get isExpired => isExpiredAfter(0);
+
+  /// Whether it is too old where a document has shown the time `latest`: a clock that is behind it is wrong.
+  bool isExpiredAfter(int latest) =>
+      _expires.millisecondsSinceEpoch <= max(DateTime.now().millisecondsSinceEpoch, latest);
 }
 
 /// `2026-01-31T23:59:59Z`

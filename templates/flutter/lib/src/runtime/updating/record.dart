@@ -15,7 +15,7 @@ final class UpdateRecord {
   /// All of it.
   const UpdateRecord({
     required this.device,
-    this.seen = const Seen(0, ''),
+    this.seen = const Seen(0, '', 0),
     this.etag = '',
     this.notBefore = 0,
     this.failures = 0,
@@ -25,7 +25,7 @@ final class UpdateRecord {
   });
 
   /// Of a device that has none.
-  factory UpdateRecord.first({Seen seen = const Seen(0, '')}) {
+  factory UpdateRecord.first({Seen seen = const Seen(0, '', 0)}) {
     final random = Random.secure();
     final device = [for (var index = 0; index < 16; index++) random.nextInt(256).toRadixString(16).padLeft(2, '0')];
     return UpdateRecord(device: device.join(), seen: seen);
@@ -40,7 +40,11 @@ final class UpdateRecord {
     final models = found.member('models');
     return UpdateRecord(
       device: found.text('device'),
-      seen: Seen(seen.number('number'), seen.text('sha256')),
+      seen: Seen(
+        seen.number('number'),
+        seen.text('sha256'),
+        seen.all.contains('latest') ? seen.number('latest') : 0,
+      ),
       etag: found.text('etag'),
       notBefore: found.number('not-before'),
       failures: found.number('failures'),
@@ -52,9 +56,10 @@ final class UpdateRecord {
 
   /// What a damaged text still says of the documents that this device has seen.
   factory UpdateRecord.rescued(String json) {
-    final found = RegExp('"seen":{"number":([0-9]+),"sha256":"([0-9a-f]{64})"').firstMatch(json);
+    final found = RegExp('"seen":{"number":([0-9]+),"sha256":"([0-9a-f]{64})"(?:,"latest":([0-9]+))?').firstMatch(json);
     if (found == null) return UpdateRecord.first();
-    return UpdateRecord.first(seen: Seen(int.tryParse(found.group(1)!) ?? 0, found.group(2)!));
+    final latest = int.tryParse(found.group(3) ?? '') ?? 0;
+    return UpdateRecord.first(seen: Seen(int.tryParse(found.group(1)!) ?? 0, found.group(2)!, latest));
   }
 
   /// Made once: it decides which rollouts this device is part of.
@@ -115,7 +120,7 @@ final class UpdateRecord {
   /// As text.
   String toJson() => jsonEncode({
     'schema': _schema,
-    'seen': {'number': seen.number, 'sha256': seen.sha256},
+    'seen': {'number': seen.number, 'sha256': seen.sha256, 'latest': seen.latest},
     'device': device,
     'etag': etag,
     'not-before': notBefore,
@@ -129,13 +134,16 @@ final class UpdateRecord {
 /// A document that was seen.
 final class Seen {
   /// By its number, and the SHA-256 of what was signed.
-  const Seen(this.number, this.sha256);
+  const Seen(this.number, this.sha256, this.latest);
 
   /// 0 for none.
   final int number;
 
   /// In hexadecimal.
   final String sha256;
+
+  /// The largest time at which a document was published, in milliseconds since 1970: it is not earlier now.
+  final int latest;
 }
 
 /// What is kept of one model.

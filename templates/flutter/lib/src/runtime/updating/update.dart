@@ -77,7 +77,7 @@ final class Update {
     await _all(UpdatePhase.checking);
     try {
       final document = await _newest();
-      if (document.isExpired) {
+      if (document.isExpiredAfter((await store.record()).seen.latest)) {
         final text = 'document ${document.number} of the channel has expired: publish it anew';
         await _all(UpdatePhase.expired, text);
       } else {
@@ -128,9 +128,12 @@ final class Update {
     if (document.number == seen.number && document.sha256 != seen.sha256) {
       throw DocumentException('the channel is forked: there are two documents ${document.number}');
     }
-    if (!document.isExpired) {
+    final latest = max(seen.latest, document.published);
+    if (document.isExpiredAfter(latest)) {
+      await store.change((each) => each.copy(seen: Seen(each.seen.number, each.seen.sha256, latest)));
+    } else {
       if (document.sha256 != known?.sha256) await store.keep(document, bundle);
-      await store.change((each) => each.copy(seen: Seen(document.number, document.sha256), etag: answer.etag));
+      await store.change((each) => each.copy(seen: Seen(document.number, document.sha256, latest), etag: answer.etag));
     }
     return document;
   }

@@ -21,6 +21,8 @@ struct ChannelDocument: Sendable {
     /// Of what was signed.
     let sha256: String
     let number: Int
+    /// In seconds since 1970, as whoever has signed it had them.
+    let published: Int
     /// In seconds since 1970.
     private let expires: Int
     /// By the name of the model, the newest first.
@@ -40,9 +42,11 @@ struct ChannelDocument: Sendable {
             try ChannelDocument.check("channel", content.channel, ChannelDocument.channel)
             guard content.number > 0, content.models.allSatisfy({ $0.releases.allSatisfy(\.isSound) }),
                 Set(content.models.map(\.name)).count == content.models.count,
+                let published = ChannelDocument.time(content.published),
                 let expires = ChannelDocument.time(content.expires)
             else { throw DocumentRefused(reason: "the channel's document has values that cannot be") }
             number = content.number
+            self.published = published
             self.expires = expires
             let named = content.models.map { ($0.name, $0.releases) }
             releases = Dictionary(named, uniquingKeysWith: { first, _ in first })
@@ -53,8 +57,9 @@ struct ChannelDocument: Sendable {
         }
     }
 
-    func isExpired(at date: Date = Date()) -> Bool {
-        Double(expires) <= date.timeIntervalSince1970
+    /// `latest` is the largest time that a document has shown: a clock that is behind it is wrong.
+    func isExpired(notBefore latest: Int = 0) -> Bool {
+        Double(expires) <= max(Date().timeIntervalSince1970, Double(latest))
     }
 
     private static func payload(of bundle: Data) throws -> Data {
@@ -104,6 +109,7 @@ struct ChannelDocument: Sendable {
         let package: String
         let channel: String
         let number: Int
+        let published: String
         let expires: String
         let models: [Entry]
     }

@@ -54,7 +54,7 @@ final class Update {
     }
 
     private func update(to document: ChannelDocument) throws {
-        if document.isExpired() {
+        if document.isExpired(notBefore: try store.record().seen.latest ?? 0) {
             return try tellAll(.expired, "document \(document.number) of the channel has expired: publish it anew")
         }
         for model in models { try update(model, to: document) }
@@ -86,10 +86,14 @@ final class Update {
         if document.number == record.seen.number, document.sha256 != record.seen.sha256 {
             throw DocumentRefused(reason: "the channel is forked: there are two documents \(document.number)")
         }
-        if document.isExpired() { return document }
+        let latest = max(record.seen.latest ?? 0, document.published)
+        if document.isExpired(notBefore: latest) {
+            try store.change { $0.seen.latest = latest }
+            return document
+        }
         try store.keep(document, bundle)
         try store.change {
-            $0.seen = UpdateRecord.Seen(number: document.number, sha256: document.sha256)
+            $0.seen = UpdateRecord.Seen(number: document.number, sha256: document.sha256, latest: latest)
             $0.etag = answer.etag
         }
         return document

@@ -9,6 +9,8 @@ struct UpdateRecord: Codable, Equatable, Sendable {
         var number = 0
         /// Of what was signed.
         var sha256 = ""
+        /// The largest time at which a document was published, in seconds since 1970: it is not earlier now.
+        var latest: Int?
     }
 
     /// A release whose files are on the device.

@@ -81,7 +81,8 @@ struct UpdateStore: Sendable {
         var record = UpdateRecord.rescued(from: String(decoding: content, as: UTF8.self))
         for name in names(in: documents) {
             guard let found = document(String(name.prefix(64))), found.number > record.seen.number else { continue }
-            record.seen = UpdateRecord.Seen(number: found.number, sha256: found.sha256)
+            let latest = max(record.seen.latest ?? 0, found.published)
+            record.seen = UpdateRecord.Seen(number: found.number, sha256: found.sha256, latest: latest)
         }
         return record
     }

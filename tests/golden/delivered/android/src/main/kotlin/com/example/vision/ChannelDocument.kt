@@ -15,12 +15,15 @@ internal class ChannelDocument private constructor(
     /** Of what was signed. */
     val sha256: String,
     val number: Long,
+    /** Milliseconds since 1970, as whoever has signed it had them. */
+    val published: Long,
     /** Milliseconds since 1970. */
     private val expires: Long,
     /** Releases by the name of the model, the newest first. */
     val models: Map<String, List<ChannelRelease>>,
 ) {
-    fun isExpired(now: Long = System.currentTimeMillis()): Boolean = expires <= now
+    /** [latest] is the largest time that a document has shown: a clock that is behind it is wrong. */
+    fun isExpired(latest: Long = 0): Boolean = expires <= maxOf(System.currentTimeMillis(), latest)
 
     companion object {
         const val CHANNEL = "stable"
@@ -50,7 +53,7 @@ internal class ChannelDocument private constructor(
             requireSame("channel", CHANNEL)
             val entries = list("models").map { it.text("name") to it.list("releases").map(ChannelRelease::of) }
             require(entries.toMap().size == entries.size) { "a model is there twice" }
-            ChannelDocument(sha256, number("number"), timeOf(text("expires")), entries.toMap())
+            ChannelDocument(sha256, number("number"), timeOf(text("published")), timeOf(text("expires")), entries.toMap())
         }
 
         private fun Fields.requireSame(name: String, wanted: String) {

@@ -46,7 +46,7 @@ internal class Update(
         all(UpdatePhase.CHECKING)
         try {
             val document = newest()
-            if (document.isExpired()) {
+            if (document.isExpired(store.record().seen.latest)) {
                 all(UpdatePhase.EXPIRED, "document ${document.number} of the channel has expired: publish it anew")
             } else {
                 for (each in PackagedModels.all) update(each, document)
@@ -86,9 +86,12 @@ internal class Update(
         if (document.number == seen.number && document.sha256 != seen.sha256) {
             throw DocumentException("the channel is forked: there are two documents ${document.number}")
         }
-        if (!document.isExpired()) {
+        val latest = maxOf(seen.latest, document.published)
+        if (document.isExpired(latest)) {
+            store.change { it.copy(seen = it.seen.copy(latest = latest)) }
+        } else {
             if (document.sha256 != known?.sha256) store.keep(document, answer.bundle)
-            store.change { it.copy(seen = Seen(document.number, document.sha256), etag = answer.etag) }
+            store.change { it.copy(seen = Seen(document.number, document.sha256, latest), etag = answer.etag) }
         }
         return document
     }

@@ -33,7 +33,7 @@ internal data class UpdateRecord(
     fun toJson(): String = jsonOf(
         mapOf(
             "schema" to SCHEMA,
-            "seen" to mapOf("number" to seen.number, "sha256" to seen.sha256),
+            "seen" to mapOf("number" to seen.number, "sha256" to seen.sha256, "latest" to seen.latest),
             "device" to device,
             "etag" to etag,
             "not-before" to notBefore,
@@ -65,17 +65,25 @@ internal data class UpdateRecord(
         /** What a damaged text still says of the documents that this device has seen. */
         fun rescued(json: String): UpdateRecord {
             val found = SEEN.find(json)?.groupValues ?: return UpdateRecord()
-            return UpdateRecord(seen = Seen(found[1].toLongOrNull() ?: 0, found[2]))
+            return UpdateRecord(seen = Seen(found[1].toLongOrNull() ?: 0, found[2], found[3].toLongOrNull() ?: 0))
         }
 
-        private val SEEN = Regex("\"seen\":\\{\"number\":([0-9]+),\"sha256\":\"([0-9a-f]{64})\"")
+        private val SEEN = Regex("\"seen\":\\{\"number\":([0-9]+),\"sha256\":\"([0-9a-f]{64})\"(?:,\"latest\":([0-9]+))?")
 
-        private fun seenIn(found: Fields) = Seen(found.number("number"), found.text("sha256"))
+        private fun seenIn(found: Fields): Seen {
+            val latest = if ("latest" in found.all()) found.number("latest") else 0
+            return Seen(found.number("number"), found.text("sha256"), latest)
+        }
     }
 }
 
 /** The newest document that this device has seen. */
-internal data class Seen(val number: Long = 0, val sha256: String = "")
+internal data class Seen(
+    val number: Long = 0,
+    val sha256: String = "",
+    /** The largest time at which a document was published, in milliseconds since 1970: it is not earlier now. */
+    val latest: Long = 0,
+)
 
 /** What is kept of one model. */
 internal data class ModelRecord(
