@@ -12,7 +12,9 @@ from onnx import numpy_helper
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RuntimeException
 
 from packager.models import with_constant_shapes
-from tests.onnx_text import loaded, onnx_model
+from packager.models.graphs import read_graph
+from packager.verification.partition.coreml import predict
+from tests.onnx_text import loaded, onnx_model, weight
 from tests.rewriting_cases import session
 
 pytestmark = pytest.mark.by_content
@@ -174,6 +176,19 @@ def test_a_shape_that_the_model_returns_is_still_computed(tmp_path: Path) -> Non
     assert "Concat" not in {each.op_type for each in made.graph.node}
     x = numpy.ones((3, 3, 4), numpy.float32)
     assert [each.tolist() for each in session(made).run(["b"], {"x": x})] == [[3]]
+
+
+def test_core_ml_takes_a_net_with_an_open_batch_in_one_partition(tmp_path: Path) -> None:
+    shape = SLICED.replace("Shape (x)", "Shape (p)")
+    nodes = (
+        f"k = Conv (x, w) p = GlobalAveragePool (k) {shape} {WITH_REST.replace('y =', 'f =')} (p, t) y = MatMul (f, v)"
+    )
+    weights = {"w": weight(4, 3, 3, 3), "v": weight(4, 2)}
+    model = loaded(tmp_path, onnx_model(f"(float[n,3,8,8] x) => (float[n,k] y) {{ {nodes} }}", weights=weights))
+    before, after = (
+        predict(read_graph(each.graph), model_format="MLProgram") for each in (model, with_constant_shapes(model))
+    )
+    assert (len(before.partitions), len(after.partitions)) == (2, 1)
 
 
 def drawn(count: int) -> Iterator[onnx.ModelProto]:
