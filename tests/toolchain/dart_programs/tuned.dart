@@ -52,7 +52,7 @@ Future<void> main(List<String> arguments) async {
     final before = threads();
     final chain = await Chain.load(usual);
     final after = threads();
-    final plain = await PlainModelModel.load(usual);
+    final plain = await Plain.load(usual);
     final off = await Chain.load(LoadOptions(library: arguments.single, tuned: false));
     final order = await Chain.load(LoadOptions(library: arguments.single, providers: [Provider.nnapi]));
     final alone = await Chain.load(LoadOptions(library: arguments.single, threads: 1));

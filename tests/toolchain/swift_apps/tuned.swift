@@ -15,5 +15,5 @@ for (name, options) in asked {
     let model = try Chain(options: options)
     say(name, model.info, model.fallbacks, try model.selfTest())
 }
-let plain = try PlainModelModel()
+let plain = try Plain()
 say("the CPU alone", plain.info, plain.fallbacks, try plain.selfTest())

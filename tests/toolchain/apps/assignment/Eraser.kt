@@ -1,7 +1,7 @@
 package apps
 
 import com.example.models.Eraser
-import com.example.models.PlainModelModel
+import com.example.models.Plain
 import com.example.models.Uncounted
 import com.example.models.Unfused
 import device.report
@@ -19,9 +19,9 @@ fun main(arguments: Array<String>) {
         "unfused" -> Unfused.loadBlocking(task.app, task.options).use {
             reportModel(it.provider, it.fallbacks, it.info, it.assignment)
         }
-        else -> PlainModelModel.loadBlocking(task.app, task.options).use {
+        else -> Plain.loadBlocking(task.app, task.options).use {
             reportModel(it.provider, it.fallbacks, it.info, it.assignment)
-            val input = PlainModelModel.Input.allocate()
+            val input = Plain.Input.allocate()
             repeat(input.x.capacity()) { index -> input.x.put(index, 1f) }
             report("y", "%.5f".format(it.runBlocking(input).y[0]))
             report("erf", "0.84270")

@@ -2,7 +2,7 @@ package apps
 
 import com.example.models.ModelKeys
 import com.example.models.Options
-import com.example.models.PlainModelModel
+import com.example.models.Plain
 import com.example.models.Provider
 import com.example.models.Scorer
 import device.InstalledApp
@@ -19,8 +19,8 @@ fun main(arguments: Array<String>) {
     val options = Options(providers = listOf(Provider.CPU), threads = 1, keys = ModelKeys { key })
     val isEncrypted = values.getValue("model") == "encrypted"
     val load: () -> AutoCloseable =
-        { if (isEncrypted) Scorer.loadBlocking(app, options) else PlainModelModel.loadBlocking(app, options) }
-    PlainModelModel.loadBlocking(app, options).close() // loads ONNX Runtime
+        { if (isEncrypted) Scorer.loadBlocking(app, options) else Plain.loadBlocking(app, options) }
+    Plain.loadBlocking(app, options).close() // loads ONNX Runtime
     val before = anonymousBytes()
     val opened = load()
     report("megabytes", (anonymousBytes() - before) / 1e6)

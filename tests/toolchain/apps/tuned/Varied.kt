@@ -2,7 +2,7 @@ package apps
 
 import com.example.models.Chain
 import com.example.models.Options
-import com.example.models.PlainModelModel
+import com.example.models.Plain
 import com.example.models.Provider
 import device.InstalledApp
 import device.report
@@ -34,7 +34,7 @@ fun main(arguments: Array<String>) {
 /** Has the package take the file of another model for the one that a chip's CPU opens. */
 private fun expectPlain() {
     val own = files(Chain::class.java).single { it.get("variant") == "int8" && "CPU" in it.get("providers").toString() }
-    val other = files(PlainModelModel::class.java).single { "CPU" in it.get("providers").toString() }
+    val other = files(Plain::class.java).single { "CPU" in it.get("providers").toString() }
     for (name in listOf("sha256", "endsSha256", "sizeBytes")) {
         own.get("asset").field(name).set(own.get("asset"), other.get("asset").get(name))
     }
