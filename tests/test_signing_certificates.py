@@ -100,6 +100,15 @@ def test_a_signer_who_vouches_for_itself_is_refused_beside_an_authority(tmp_path
     assert verify(bundle_of(files), trusted([files.chain]), "bundle").path == files.chain
 
 
+def test_without_its_package_an_authority_vouches_for_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = certificate_cases.written(tmp_path, Chain())
+    monkeypatch.setitem(sys.modules, "pyhanko_certvalidator", None)
+    with pytest.raises(ConfigError, match="pyhanko-certvalidator") as caught:
+        verify(bundle_of(files), trusted([files.root]), "bundle")
+    assert "mobpack[certificates]" in caught.value.hint
+    assert verify(bundle_of(files), trusted([files.chain]), "bundle").path == files.chain
+
+
 def test_one_of_several_authorities_is_enough(tmp_path: Path) -> None:
     files, other = (certificate_cases.written(tmp_path / name, Chain()) for name in ("a", "b"))
     found = verify(bundle_of(files), trusted([other.root, files.root]), "bundle")

@@ -410,6 +410,15 @@ def test_an_entry_of_another_kind_and_one_more_are_found(
     assert words in caught.value.message
 
 
+def test_a_disk_without_permissions_is_named(dist: Path, key: Key) -> None:
+    signed(dist, key)
+    for name in files_in(dist):
+        (dist / name).chmod(0o777)
+    for keys in ([], [key]):
+        with pytest.raises(GateError, match="can be executed, as on disks that keep no permissions"):
+            verified(dist, *keys)
+
+
 def test_a_signature_of_models_where_there_are_none_is_an_addition(tmp_path: Path, key: Key) -> None:
     dist = make_release(tmp_path / "dist")
     found = unpacked(dist / AAR, tmp_path / "others")

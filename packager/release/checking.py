@@ -81,6 +81,7 @@ def verify_release(dist: Path, trust: Trust | None = None) -> Verified:
 
 def _check_files(dist: Path, manifest: Manifest) -> tuple[str, ...]:
     """Compares the files with the manifest. Returns the files that it does not list, which may be there."""
+    _refuse_without_permissions(dist)
     found = set(files_in(dist)) - {MANIFEST, *beside(dist, manifest)}
     listed = {each.path: each.sha256 for each in manifest.files}
     present = {name: digest_of(dist / name) for name in sorted(listed) if name in found}
@@ -98,6 +99,16 @@ def _check_files(dist: Path, manifest: Manifest) -> tuple[str, ...]:
             hint="remove them, or get the release again from where it was published",
         )
     return tuple(sorted(unlisted))
+
+
+def _refuse_without_permissions(dist: Path) -> None:
+    """Raises GateError where everything can be executed: nobody can tell what somebody has made executable."""
+    files = [dist / name for name in files_in(dist) if not (dist / name).is_symlink()]
+    if files and all(map(is_executable, files)):
+        raise GateError(
+            f"every file of {dist} can be executed, as on disks that keep no permissions",
+            hint="verify a copy on a disk that keeps them, such as your home folder",
+        )
 
 
 def _is_project(name: str) -> bool:
