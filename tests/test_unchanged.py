@@ -154,7 +154,8 @@ def test_a_change_that_leaves_the_time_is_seen_where_it_came_close_to_the_record
 
 
 def test_nothing_is_hashed_the_second_time(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Artifacts are too new when they are recorded: they are hashed once more, then their times suffice."""
+    """But for a small release. Files are too new when they are recorded: they are hashed once more, then their looks
+    suffice."""
     hashed: list[str] = []
 
     def counted(path: Path) -> str:
@@ -165,10 +166,54 @@ def test_nothing_is_hashed_the_second_time(project: Path, monkeypatch: pytest.Mo
     later = touched(project / "dist/swift/pages.zip", monkeypatch) + 2 * RACY_NS
     keep()
     monkeypatch.setattr(time, "time_ns", lambda: later)
+    monkeypatch.setattr(unchanged, "HASHED_BYTES", 0)
     assert is_known()
-    assert hashed == ["pages.zip"]
+    assert "pages.zip" in hashed
+    hashed.clear()
     assert is_known()
-    assert hashed == ["pages.zip"]
+    assert hashed == []
+    monkeypatch.setattr(unchanged, "HASHED_BYTES", 1000)
+    assert is_known()
+    assert hashed == ["manifest.json", "pages.zip"]
+
+
+@pytest.mark.parametrize("hashed_bytes", [unchanged.HASHED_BYTES, 0], ids=["small", "large"])
+@pytest.mark.parametrize("name", ["dist/swift/pages.zip", "dist/manifest.json", "pages.onnx", "samples/a.npz"])
+def test_a_flipped_byte_is_noticed_though_size_and_time_were_kept(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, hashed_bytes: int
+) -> None:
+    """In a small release as it is read, elsewhere by the time of the last change of any kind."""
+    monkeypatch.setattr(unchanged, "HASHED_BYTES", hashed_bytes)
+    later = time.time_ns() + 2 * RACY_NS
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    assert is_known()
+    status = (project / name).stat()
+    flip(project / name)
+    os.utime(project / name, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert (project / name).stat().st_mtime_ns == status.st_mtime_ns
+    assert not is_known()
+
+
+def test_a_small_release_is_read_whatever_its_files_look_like(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as on Windows, after a disk has failed, or with a clock that was put back."""
+    flip(project / "dist/swift/pages.zip")
+    monkeypatch.setattr(unchanged.Stamp, "is_racy", lambda *_: False)
+    places = list(project.glob(".cache/mobpack/builds/*"))
+    for place in places:
+        document = json.loads(place.read_text())
+        status = (project / "dist/swift/pages.zip").stat()
+        looks = {"modified_ns": status.st_mtime_ns, "changed_ns": status.st_ctime_ns}
+        document["release"]["swift/pages.zip"].update(looks)
+        place.write_text(json.dumps(document))
+    assert not is_known()
+    monkeypatch.setattr(unchanged, "HASHED_BYTES", 0)
+    assert is_known()
+
+
+def test_the_words_say_whether_all_was_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert unchanged.in_words(OUT) == "dist is as it was made"
+    monkeypatch.setattr(unchanged, "HASHED_BYTES", 50)
+    assert unchanged.in_words(OUT).startswith("dist looks as it was made; its 60 B were not all read again")
 
 
 @pytest.mark.parametrize(

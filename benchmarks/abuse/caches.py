@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from benchmarks.abuse.builds import digest_of
 from benchmarks.abuse.command import Place, last_line, new_cache, run
 from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
@@ -37,6 +38,7 @@ def attack(place: Place) -> Iterator[Result]:
     yield held("unfinished files", place, UNFINISHED)
     yield held("channels on hostile web servers", place, CHANNELS)
     yield held("shared caches that lie", place, lying(place))
+    yield held("published files changed, their times kept", place, changed(place))
     yield held("encrypted projects beside shared caches", place, encrypted(place))
 
 
@@ -237,3 +239,29 @@ LISTS: dict[str, Change] = {
     "no list": lambda document: [[[]]],
     "nothing": lambda document: None,
 }
+
+
+def changed(place: Place) -> dict[str, Case]:
+    """A byte of a release is flipped, with size and time of modification as before: the next build makes it anew."""
+    built, said = place.folder / "published", place.folder / "published.txt"
+    built.mkdir()
+    (built / "m.onnx").write_bytes(model())
+    here = Place(folder=built, cache=new_cache(place.folder / "cache-published"))
+    build = ["build", "m.onnx", "-t", "ios", "--set", "target.ios.providers=[]"]
+    answer = run(build, here, said)
+    if answer.code != 0:
+        raise RuntimeError(f"the release that was to be attacked failed: {answer.text}")
+    right = digest_of(built / "dist")
+    files = sorted(path for path in (built / "dist").rglob("*") if path.is_file() and path.stat().st_size)
+
+    def flipped(path: Path, _: Path) -> str:
+        status, content = path.stat(), bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        with path.open("r+b") as file:  # the same inode
+            file.write(content)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        answer = run(build, here, said)
+        return answer.fault or ("" if digest_of(built / "dist") == right else "the changed file was kept")
+
+    largest = max(files, key=lambda path: path.stat().st_size)
+    return {path.name: partial(flipped, path) for path in (files[0], files[len(files) // 2], files[-1], largest)}

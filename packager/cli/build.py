@@ -117,7 +117,8 @@ def build(
     known_key = {"key": key.fingerprint} if key else {}
     begun = unchanged.start({**command, "lock": unchanged.lock_beside(config_path, model), **known_key})
     if not verify and not locked and (known := unchanged.known_result(begun, out, evidence)):
-        console.say(f"nothing has changed since the last build: {out} is as it was made (--verify builds all the same)")
+        words = unchanged.in_words(out)
+        console.say(f"nothing has changed since the last build: {words} (--verify builds all the same)")
         show(known, out, console, as_json=as_json)
         add_to_repository(out, repository, console)
         return
