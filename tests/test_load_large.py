@@ -75,7 +75,7 @@ def test_a_model_of_many_nodes_says_so_before_it_is_read(tmp_path: Path) -> None
     said: list[str] = []
     path = saved(tmp_path / "m.onnx", chain(100_001))
     loaded = models.load(path, "m", announce=said.append)
-    assert said == ["m.onnx has 100,001 nodes: reading them takes a while"]
+    assert said == ["m.onnx has 100,001 nodes: reading and converting them takes a while"]
     assert sum(loaded.operators.values()) == 100_001
     models.load(saved(tmp_path / "s.onnx", chain(100)), "s", announce=said.append)
     assert len(said) == 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.abuse import builds, caches, children, hostile, mirrors, sealed, signatures
+from benchmarks.abuse import builds, caches, children, hostile, mirrors, sealed, signatures, texts
 from benchmarks.abuse.command import Place, load_modules, new_cache
 from benchmarks.abuse.fuzzing import fuzz
 from benchmarks.abuse.result import Result, table
@@ -43,6 +43,7 @@ def attack(plan: Plan, seed: int, folder: Path, kept: Path) -> Iterator[Result]:
     yield from signatures.attack(place)
     yield from sealed.attack(place, plan.inspected, seed)
     yield from mirrors.attack(place)
+    yield from texts.attack(place)
     yield from fuzz("inspect", plan.inspected, seed, place, kept)
     yield from fuzz("convert", plan.converted, seed, place, kept)
     converted = builds.subject(builds.CONVERT, "m.ort", folder / "convert")

@@ -1,6 +1,5 @@
 """Compares results with those of an earlier run: the ratio of medians, with a two-stage bootstrap as the test."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from packager.bench import statistics
 from packager.bench.describing import GRAPH
 from packager.bench.document import BenchDocument, ComparisonEntry, InputEntry, RowEntry
+from packager.core import parsing
 from packager.core.errors import ConfigError
 
 HINT = "write one with `mobpack bench --json > before.json`, or --report, which writes JSON beside the page"
@@ -40,7 +40,7 @@ def read(path: Path) -> Baseline:
 
 def _why(path: Path) -> str:
     try:
-        found: Any = json.loads(path.read_bytes())
+        found: Any = parsing.json_of(path.read_bytes())
     except ValueError:
         return "it is no JSON"
     version = found.get("schema-version") if isinstance(found, dict) else None

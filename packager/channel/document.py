@@ -1,7 +1,6 @@
 """`channel.json`: the models that a channel delivers, as values and as strict, canonical JSON."""
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -9,6 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from packager.core import parsing
 from packager.core.errors import GateError
 from packager.core.names import kebab_case
 from packager.core.to_json import plain
@@ -172,7 +172,7 @@ def parsed(content: bytes, where: str) -> Document:
     if len(content) > MAX_DOCUMENT_BYTES:
         raise GateError(f"{where} has more than {MAX_DOCUMENT_BYTES >> 10} KiB", hint=AGAIN)
     try:
-        found = json.loads(content.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+        found = parsing.json_of(content.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse_constant)
         schema = found.get("schema-version") if isinstance(found, dict) else None
         if isinstance(schema, int) and schema > SCHEMA_VERSION:
             raise GateError(

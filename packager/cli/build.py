@@ -1,6 +1,5 @@
 """`mobpack build`: builds packages from a model or a project."""
 
-import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,7 @@ from packager.cli.options import (
     target_option,
     with_runners,
 )
+from packager.core import parsing
 
 if TYPE_CHECKING:
     from packager.config import Config
@@ -248,7 +248,7 @@ def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> 
     for warning in result.warnings:
         console.caution(warning)
     if as_json:
-        manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+        manifest = parsing.json_of((out / "manifest.json").read_text(encoding="utf-8"))
         print_json({"out": str(out), "manifest": manifest})
         return
     console.table("", ["artifact", "size", "sha256", "worst error"], result.rows)

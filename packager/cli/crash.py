@@ -28,6 +28,7 @@ DISK = {
     errno.EMFILE: "raise the limit of open files (ulimit -n), then run again",
     errno.ENFILE: "end some programs, then run again",
     errno.EIO: "check the disk",
+    errno.ELOOP: "name another path, or remove the link: it leads back to itself",
 }
 """Errors of the operating system that are not internal errors, with what to do about them."""
 

@@ -1,6 +1,5 @@
 """Reads the files that authors of a model of texts leave beside it: tokenizer, limits, pooling and classes."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,9 +130,9 @@ def _object(path: Path) -> Mapping[str, Any]:
 
 
 def _json(path: Path) -> object:
-    from packager.core import user_files
+    from packager.core import parsing, user_files
 
     try:
-        return json.loads(user_files.read_text(path, limit_bytes=LIMIT_BYTES))
+        return parsing.json_of(user_files.read_text(path, limit_bytes=LIMIT_BYTES))
     except (OSError, ValueError, RecursionError):
         return None

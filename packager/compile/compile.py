@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from packager.compile import cache_key, recorded_macs
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.external import write_external
+from packager.core import parsing
 from packager.core.errors import ConfigError, ModelError, ToolError, nearest
 from packager.core.values import Compiled, Format, Style, Variant
 from packager.files.atomic import link_or_copy
@@ -99,7 +100,7 @@ def _inputs(variant: Variant) -> list[str]:
 
 def _made(store: Store, step: Step, inputs: Sequence[object], make: Callable[[Path], None]) -> CompiledFile:
     folder = store.results(step, inputs, make)
-    described: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+    described: dict[str, Any] = parsing.json_of((folder / RESULT).read_text(encoding="utf-8"))
     (name, sha256), *others = described["files"].items()
     return CompiledFile(
         path=folder / name,

@@ -1,8 +1,8 @@
 """Changes to a mobpack.toml that leave all else as its authors have written it."""
 
 import re
-import tomllib
 
+from packager.core import parsing
 from packager.core.errors import ConfigError
 
 TABLE = re.compile(r"^[ \t]*\[[ \t]*package[ \t]*\][^\n]*$", re.MULTILINE)
@@ -33,7 +33,7 @@ def with_version(text: str, version: str) -> str:
 
 def _package(text: str) -> dict[str, object]:
     try:
-        found = tomllib.loads(text).get("package", {})
-    except tomllib.TOMLDecodeError:
+        found = parsing.toml_of(text).get("package", {})
+    except ValueError:
         return {}
     return dict(found) if isinstance(found, dict) else {}

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from packager.core import characters, user_files
+from packager.core import characters, parsing, user_files
 from packager.core.errors import ConfigError
 
-MAX_BYTES = 4 << 20
+MAX_BYTES = 1 << 20
 """Maximum size of a file: no hand-written one is larger."""
 DEEPEST = 64
 """Maximum nesting of tables and arrays; ours need at most six levels."""
@@ -34,12 +34,12 @@ def read(path: Path, *, missing: str = "run: mobpack init MODEL.onnx") -> dict[s
     """The document in `path`, with or without a byte-order mark. Raises ConfigError; `missing` is its hint if there is
     no such file."""
     try:
-        document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES), parse_float=Written)
+        document = parsing.toml_of(user_files.read_text(path, limit_bytes=MAX_BYTES), parse_float=Written)
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint=missing) from error
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
-    except RecursionError as error:
+    except parsing.TooDeepError as error:
         raise _too_deep(str(path)) from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}", hint=_hint(path, str(error))) from error
@@ -59,8 +59,8 @@ def _hint(path: Path, error: str) -> str:
 def value_of(text: str) -> Any:
     """A value of `--set`: TOML, or plain text if it is not valid TOML. Raises ConfigError."""
     try:
-        return tomllib.loads(f"value = {text}", parse_float=Written)["value"]
-    except RecursionError as error:
+        return parsing.toml_of(f"value = {text}", parse_float=Written)["value"]
+    except parsing.TooDeepError as error:
         raise _too_deep("--set") from error
     except ValueError:
         return text

@@ -45,6 +45,15 @@ def read_text(path: Path, *, limit_bytes: int) -> str:
     return read(path, limit_bytes=limit_bytes).decode("utf-8-sig")
 
 
+def resolved(path: Path) -> Path:
+    """The absolute path without links. Raises OSError for a link that leads back to itself, which Python 3.13 and later
+    leave as it is."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+
+
 def size_of(path: Path) -> int:
     """Size in bytes. Raises OSError like `opened`."""
     status = _status(path)

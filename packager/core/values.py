@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from packager.core import user_files
 from packager.core.contract import Contract
 from packager.core.signature import LENGTH_WORDS, Dimension, ElementType, Signature, TensorSpec
 
@@ -118,7 +119,7 @@ def data_folder(path: Path) -> Path:
 
     Model hubs store files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
     """
-    return path.resolve().parent
+    return user_files.resolved(path).parent
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from packager.core.errors import ConfigError, ToolError
+from packager.core.parsing import whole_number
 from packager.devices.link import READY, Device, GoneError, Link, Listed
 
 KEYS: Mapping[str, Callable[[Device], str]] = {
@@ -31,6 +32,8 @@ SERIAL = "ANDROID_SERIAL"
 """Variable with which users of adb choose a device."""
 GONE = "gone"
 """State of a device that is listed as ready, and does not answer."""
+SILENT = "silent"
+"""State of a device that is ready, and tells nothing of itself that can be read."""
 EXAMPLES = "--device 'Pixel*', --device soc=SM8650, --device 'api>=33', or --device '*' for all"
 
 
@@ -60,7 +63,7 @@ def refuse_malformed(patterns: Sequence[str]) -> None:
             raise ConfigError(
                 f"--device {pattern}: devices have no '{found['key']}'", hint=f"known: {', '.join((*KEYS, API))}"
             )
-        if found["key"] == API and not found["value"].isdigit():
+        if found["key"] == API and whole_number(found["value"]) is None:
             raise ConfigError(f"--device {pattern}: an API level is a number", hint="for example: --device 'api>=33'")
         if found["key"] != API and found["sign"] != "=":
             raise ConfigError(f"--device {pattern}: only api has an order", hint=EXAMPLES)
@@ -71,7 +74,7 @@ def matches(device: Device, pattern: str) -> bool:
     case are the same."""
     found = LIMIT.fullmatch(pattern)
     if found and found["key"] == API:
-        return SIGNS[found["sign"]](device.api, int(found["value"]))
+        return SIGNS[found["sign"]](device.api, whole_number(found["value"]) or 0)
     if found and found["key"] in KEYS:
         return _fits(KEYS[found["key"]](device), found["value"])
     return any(_fits(value, pattern) for value in (device.serial, device.model, device.soc))
@@ -116,6 +119,8 @@ def describe_all(link: Link, listed: Sequence[Listed]) -> list[Device | Absent]:
             return link.describe(each.serial)
         except GoneError as error:
             return Absent(serial=each.serial, state=GONE, advice=error.hint)
+        except ToolError as error:
+            return Absent(serial=each.serial, state=SILENT, advice=f"{error.message} ({error.hint})")
 
     with ThreadPoolExecutor(max_workers=max(1, len(listed))) as pool:
         return list(pool.map(described, listed))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from packager.core.parsing import whole_number
 from packager.devices.device_opening import Equipped
 from packager.devices.link import Link
 
@@ -26,6 +27,7 @@ COOL = 0
 """Thermal status of a device that throttles nothing."""
 WORDS = ("none", "light", "moderate", "severe", "critical", "emergency", "shutdown")
 """Android's names of the thermal status, from 0 on."""
+TEMPERATURE = r"^\s*temperature: (-?\d+)"
 Value = TypeVar("Value")
 
 
@@ -68,14 +70,14 @@ def read(link: Link, serial: str) -> Conditions:
     parts = dict(re.findall(r"^@(\w+)\n(.*?)(?=^@)", output, re.MULTILINE | re.DOTALL))
     battery = parts.get("battery", "")
     found = Conditions(
-        thermal_status=_found(r"Thermal Status: (\d+)", parts.get("thermal", ""), int),
-        battery_temperature_c=_found(r"^\s*temperature: (-?\d+)", battery, lambda text: int(text) / 10),
-        battery_level=_found(r"^\s*level: (\d+)", battery, int),
+        thermal_status=_found(r"Thermal Status: (\d+)", parts.get("thermal", ""), whole_number),
+        battery_temperature_c=None if (tenths := _found(TEMPERATURE, battery, whole_number)) is None else tenths / 10,
+        battery_level=_found(r"^\s*level: (\d+)", battery, whole_number),
         is_charging=_charging(battery),
-        charge_uah=_found(r"^\s*Charge counter: (\d+)", battery, int),
+        charge_uah=_found(r"^\s*Charge counter: (\d+)", battery, whole_number),
         is_awake=_found(r"mWakefulness=(\w+)", parts.get("power", ""), lambda text: text == "Awake"),
-        load=_found(r"^([\d.]+)", parts.get("load", ""), float),
-        clocks=tuple(_clock(line) for line in parts.get("clocks", "").splitlines() if len(line.split()) in (4, 5)),
+        load=_found(r"^([0-9]{1,9}\.[0-9]{1,9})\s", parts.get("load", ""), float),
+        clocks=tuple(filter(None, map(_clock, parts.get("clocks", "").splitlines()))),
         boot=parts.get("boot", "").strip(),
     )
     return Conditions(**{**vars(found), "skipped": tuple(_skipped(found))})
@@ -104,7 +106,7 @@ def _skipped(found: Conditions) -> list[str]:
     return [f"{name}: {reason}" for name, reason in reasons.items() if reason]
 
 
-def _found(pattern: str, text: str, convert: Callable[[str], Value]) -> Value | None:
+def _found(pattern: str, text: str, convert: Callable[[str], Value | None]) -> Value | None:
     match = re.search(pattern, text, re.MULTILINE)
     return convert(match[1]) if match else None
 
@@ -114,15 +116,15 @@ def _charging(battery: str) -> bool | None:
     return "true" in powered if powered else None
 
 
-def _clock(line: str) -> Clock:
-    cpu, current, most, governor, *limit = line.split()
-    return Clock(
-        cpu=int(cpu),
-        mhz=int(current) // 1000,
-        max_mhz=int(most) // 1000,
-        governor=governor,
-        limit_mhz=int(limit[0]) // 1000 if limit else 0,
-    )
+def _clock(line: str) -> Clock | None:
+    """The clock that a line describes; None for one that describes none."""
+    words = line.split()
+    if len(words) not in (4, 5):
+        return None
+    cpu, current, most, limit = (whole_number(text) for text in (*words[:3], *words[4:], "0")[:4])
+    if cpu is None or current is None or most is None or limit is None:
+        return None
+    return Clock(cpu=cpu, mhz=current // 1000, max_mhz=most // 1000, governor=words[3], limit_mhz=limit // 1000)
 
 
 def fastest(clocks: Sequence[Clock]) -> Clock:

@@ -1,6 +1,5 @@
 """Talks with the program on a device: a line for each request, and a line of JSON for each answer."""
 
-import json
 import queue
 import subprocess
 import threading
@@ -10,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
 from packager.devices.link import GoneError, Link, Start
 from packager.processes import children
@@ -102,8 +102,8 @@ class Conversation:
             )
         if not line:
             self._ended(doing)
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        with parsing.damage_as(lambda reason: unreadable(self._serial, doing, reason)):
+            return dict(parsing.json_of(line))
 
     def _line(self, timeout_s: float) -> str | None:
         """The next line, empty if the program has ended; None if there is none in time. Raises KeyboardInterrupt when
@@ -145,6 +145,14 @@ class Conversation:
             f"the program on {self._serial} ended with code {code}, {doing}: {said or 'it says nothing'}",
             hint="adb logcat shows why",
         )
+
+
+def unreadable(device: str, doing: str, reason: str) -> ToolError:
+    """The error for an answer that the program of mobpack's does not give."""
+    return ToolError(
+        f"{device} answered with something else than mobpack's program does, {doing}: {reason}",
+        hint="restart the device, and run `mobpack device clean`, which removes the program there; then run again",
+    )
 
 
 def request_line(verb: str, words: Mapping[str, str]) -> str:

@@ -1,4 +1,5 @@
-"""Answers of the program on a device, as values: models, times, tests."""
+"""Answers of the program on a device, as values: models, times, tests. A device may answer anything: what has another
+form raises one of `parsing.DAMAGE`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,34 +78,38 @@ class PackagedModel:
 def timed_of(answer: Mapping[str, Any]) -> Timed:
     """The answer to a request for times."""
     if answer["error"]:
-        return Timed(times=Times(error=answer["error"]))
+        return Timed(times=Times(error=str(answer["error"])))
     times = Times(
-        warm_up_ns=tuple(answer["warm_up_ns"]),
-        times_ns=tuple(answer["times_ns"]),
-        cpu_ns=answer["cpu_ns"] or 0,
-        peak_bytes=answer["peak_bytes"],
+        warm_up_ns=tuple(map(int, answer["warm_up_ns"])),
+        times_ns=tuple(map(int, answer["times_ns"])),
+        cpu_ns=int(answer["cpu_ns"] or 0),
+        peak_bytes=_known(answer["peak_bytes"]),
     )
     return Timed(
         times=times,
-        first_ns=answer["first_ns"],
-        pss_bytes=answer["pss_bytes"],
-        mapped_bytes=answer["mapped_bytes"],
+        first_ns=int(answer["first_ns"]),
+        pss_bytes=_known(answer["pss_bytes"]),
+        mapped_bytes=_known(answer["mapped_bytes"]),
     )
+
+
+def _known(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
     """The answer to a request for a self-test."""
     return tuple(
         OutputTest(
-            name=each["name"],
-            sample=each["sample"],
+            name=str(each["name"]),
+            sample=int(each["sample"]),
             max_abs_error=float(each["maxAbsError"]),
             max_rel_error=float(each["maxRelError"]),
             scale=float(each["scale"]),
-            mismatch_count=each["mismatchCount"],
+            mismatch_count=int(each["mismatchCount"]),
             tolerance=float(each["tolerance"]),
             absolute_tolerance=float(each["absoluteTolerance"]),
-            failure=each["failure"],
+            failure=str(each["failure"]),
         )
         for each in answer["outputs"]
     )
@@ -114,17 +119,18 @@ def about_of(answer: Mapping[str, Any]) -> About:
     """The answer to a request to open a model."""
     found = answer.get("assignment")
     return About(
-        runtime=answer["version"],
+        runtime=str(answer["version"]),
         provider=str(answer["provider"]).lower(),
         fallbacks=tuple(f"{each['provider']}: {each['reason']}" for each in answer.get("fallbacks", ())),
         assigned=None
         if found is None
         else tuple(
-            Assigned(provider=each["provider"], nodes=each["nodes"], macs=each.get("macs", 0)) for each in found
+            Assigned(provider=str(each["provider"]), nodes=int(each["nodes"]), macs=int(each.get("macs", 0)))
+            for each in found
         ),
-        file=answer.get("file", ""),
-        sha256=answer.get("sha256", ""),
-        size_bytes=answer.get("size", 0),
+        file=str(answer.get("file", "")),
+        sha256=str(answer.get("sha256", "")),
+        size_bytes=int(answer.get("size", 0)),
     )
 
 
@@ -132,13 +138,13 @@ def models_of(answer: Mapping[str, Any]) -> tuple[PackagedModel, ...]:
     """The answer to a request to describe a package."""
     return tuple(
         PackagedModel(
-            class_name=each["class"],
-            name=each["name"],
-            version=each["version"],
-            inputs=tuple(each["inputs"]),
-            outputs=tuple(each["outputs"]),
-            providers=tuple(name.lower() for name in each["providers"]),
-            tests_itself=each["tests-itself"],
+            class_name=str(each["class"]),
+            name=str(each["name"]),
+            version=str(each["version"]),
+            inputs=tuple(map(str, each["inputs"])),
+            outputs=tuple(map(str, each["outputs"])),
+            providers=tuple(str(name).lower() for name in each["providers"]),
+            tests_itself=bool(each["tests-itself"]),
         )
         for each in answer["models"]
     )

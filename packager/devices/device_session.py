@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
 from packager.devices import values
-from packager.devices.conversation import Conversation
+from packager.devices.conversation import Conversation, unreadable
 from packager.devices.device_answers import OutputTest, PackagedModel, Timed, about_of, models_of, tests_of, timed_of
 from packager.devices.device_opening import Equipped, Opening
 from packager.runners import Loading, Outcome, Pace, Times
@@ -42,15 +44,16 @@ class DeviceSession:
             raise
         try:
             answer = self._ask("open", opening.words, f"opening {opening.what}")
+            with self._checked(f"opening {opening.what}"):
+                self.opened = about_of(answer)
+                self.loading = Loading(
+                    seconds=int(answer["load_ns"]) / 1e9,
+                    base_bytes=int(answer.get("base_bytes") or 0) or None,
+                    threads=int(opening.words["threads"]) or None,
+                )
         except BaseException:
             self._end()
             raise
-        self.opened = about_of(answer)
-        self.loading = Loading(
-            seconds=answer["load_ns"] / 1e9,
-            base_bytes=answer.get("base_bytes"),
-            threads=int(opening.words["threads"]) or None,
-        )
         self.about = f"ONNX Runtime {self.opened.runtime} on {equipped.device.name}"
         found = self.opened.assigned
         self.node_count = sum(each.nodes for each in found) if found else None
@@ -71,13 +74,14 @@ class DeviceSession:
                 f"the disk of {self._equipped.device.name} is full: {answer['full']}",
                 hint="free some space on it; `mobpack device clean` removes mobpack's files",
             )
-        if answer["error"]:
-            return Outcome(outputs=None, error=answer["error"])
+        if answer.get("error"):
+            return Outcome(outputs=None, error=str(answer["error"]))
         raw = self._folder / "outputs.bin"
         self._equipped.link.pull(self._equipped.device.serial, place, raw)
         content = raw.read_bytes()
-        for index, entry in enumerate(answer["outputs"]):
-            numpy.save(folder / f"{index}.npy", values.read(entry, content))
+        with self._checked("running the model"):
+            for index, entry in enumerate(answer["outputs"]):
+                numpy.save(folder / f"{index}.npy", values.read(entry, content))
         raw.unlink()
         return Outcome(outputs=folder)
 
@@ -94,12 +98,14 @@ class DeviceSession:
         }
         longest = self._equipped.timeout_s + pace.seconds + pace.warm_up_seconds
         answer = self._ask("time", {**described, **wanted}, "timing the model", longest)
-        return timed_of(answer)
+        with self._checked("timing the model"):
+            return timed_of(answer)
 
     def self_test(self) -> tuple[OutputTest, ...]:
         """Every output of every sample of the package, compared on the device by the package's own code."""
         answer = self._ask("self-test", {}, "testing the model")
-        return tests_of(answer)
+        with self._checked("testing the model"):
+            return tests_of(answer)
 
     def __enter__(self) -> Self:
         return self
@@ -127,7 +133,7 @@ class DeviceSession:
     def _ask(self, verb: str, words: Mapping[str, str], doing: str, timeout_s: float | None = None) -> dict[str, Any]:
         answer = self._program.ask(verb, words, doing=doing, timeout_s=timeout_s or self._equipped.timeout_s)
         where = self._equipped.device.name
-        if "broken" in answer or ("refused" in answer and MISSING.search(answer["refused"])):
+        if "broken" in answer or ("refused" in answer and MISSING.search(str(answer["refused"]))):
             raise ToolError(
                 f"{where}: {answer.get('broken') or answer['refused']}",
                 hint="give the ONNX Runtime that the app uses with --runtime onnxruntime-android-VERSION.aar",
@@ -135,6 +141,10 @@ class DeviceSession:
         if "refused" in answer:
             raise ModelError(f"{where} refuses, {doing}: {answer['refused']}", hint="leave this provider out there")
         return answer
+
+    def _checked(self, doing: str) -> AbstractContextManager[None]:
+        """In the block, values are taken out of an answer. Raises ToolError if they are not there."""
+        return parsing.damage_as(lambda reason: unreadable(self._equipped.device.name, doing, reason))
 
 
 def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> tuple[PackagedModel, ...]:
@@ -153,4 +163,5 @@ def describe(equipped: Equipped, class_names: tuple[str, ...], folder: Path) -> 
             f"{equipped.device.name} cannot load the package: {failure}",
             hint="give the ONNX Runtime that the app uses with --runtime onnxruntime-android-VERSION.aar",
         )
-    return models_of(answer)
+    with parsing.damage_as(lambda reason: unreadable(equipped.device.name, "reading the package", reason)):
+        return models_of(answer)

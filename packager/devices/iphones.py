@@ -5,7 +5,6 @@ The JSON of devicectl is that of `jsonVersion` 2 and of the versions before, whi
 missing are unknown, others are passed over.
 """
 
-import json
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -13,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ConfigError, ToolError
+from packager.core.parsing import DAMAGE
 from packager.devices.choosing import Absent, matches
 from packager.devices.link import Device
 from packager.processes import children, commands
@@ -56,10 +57,10 @@ def iphones() -> list[Device | Absent]:
         listing: list[str | Path] = ["devicectl", "list", "devices", "--timeout", str(ATTEMPT_S), "--json-output", path]
         commands.run(["xcrun", *listing], what="listing iPhones", hint="devicectl is part of Xcode 15 and later")
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = parsing.json_of(path.read_text(encoding="utf-8"))
             version = document.get("info", {}).get("jsonVersion", 1)
             devices = document["result"]["devices"]
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, *DAMAGE) as error:
             raise ToolError(
                 f"devicectl has written something else than a list of devices: {error}",
                 hint="name the device in Xcode, and run the project of `mobpack device xcode` there",
@@ -69,8 +70,16 @@ def iphones() -> list[Device | Absent]:
             f"devicectl writes version {version} of its JSON, and mobpack knows {JSON_VERSION}",
             hint="name the device in Xcode, and run the project of `mobpack device xcode` there",
         )
-    found = [_described(each) for each in devices if _is_iphone(each)]
-    return sorted(found, key=lambda each: each.serial)
+    entries = devices if isinstance(devices, list) else []
+    return sorted(filter(None, map(_read, entries)), key=lambda each: each.serial)
+
+
+def _read(entry: Any) -> Device | Absent | None:
+    """An iPhone; None for another device, and for an entry in another form."""
+    try:
+        return _described(entry) if _is_iphone(entry) else None
+    except DAMAGE:
+        return None
 
 
 def _is_iphone(entry: dict[str, Any]) -> bool:

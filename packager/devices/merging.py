@@ -1,10 +1,10 @@
 """Adds results of devices to a release: the matrix to its report, the numbers to its manifest, by device."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError
 from packager.core.to_json import plain
@@ -53,8 +53,10 @@ def refuse_others(folder: Path, sha256: str, name: str) -> None:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return found
+    with parsing.damage_as(
+        lambda reason: ConfigError(f"--merge {folder}: {MANIFEST}: {reason}", hint="build it again")
+    ):
+        return dict(parsing.json_of((folder / MANIFEST).read_text(encoding="utf-8")))
 
 
 def _entries(found: DeviceDocument) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from packager.core.console import size
 from packager.core.errors import ToolError
+from packager.core.parsing import whole_number
 from packager.devices.link import Device, Finished, GoneError, Link
 from packager.files.hashes import known_sha256
 from packager.files.store import key_of
@@ -73,7 +74,7 @@ class Storage:
         """Removes all of it; returns the number of bytes that it took."""
         found = self.link.shell(self.device.serial, f"du -sk {self.home} 2>/dev/null; rm -rf {self.home}")
         first = found.output.split(maxsplit=1)
-        return int(first[0]) * 1024 if first and first[0].isdigit() else 0
+        return max(whole_number(first[0]) or 0, 0) * 1024 if first else 0
 
     def done(self, script: str) -> Finished:
         """Runs a script that has to work. Raises ToolError if it does not."""
@@ -104,9 +105,10 @@ class Storage:
         if not needed:
             return
         lines = self.link.shell(self.device.serial, f"df -k {self.home}")
-        free = FREE.search(lines.output)
-        if free and int(free[1]) * 1024 < needed + SPARE_BYTES:
-            raise self._full(f"{size(needed + SPARE_BYTES)} are needed, {size(int(free[1]) * 1024)} are free")
+        found = FREE.search(lines.output)
+        free = whole_number(found[1]) if found else None
+        if free is not None and free * 1024 < needed + SPARE_BYTES:
+            raise self._full(f"{size(needed + SPARE_BYTES)} are needed, {size(free * 1024)} are free")
 
     def _full(self, words: str) -> ToolError:
         return ToolError(

@@ -2,9 +2,9 @@
 other kinds of inputs and outputs, other licences. A bill may come from anybody.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 
+from packager.core import parsing
 from packager.differences.shipping import license_change
 from packager.differences.values import Change, Level, ModelCard
 
@@ -18,7 +18,7 @@ def read(texts: Mapping[str, str]) -> dict[str, ModelCard]:
     """The cards in a package's bill, by model; empty without a bill that can be read."""
     path = min((name for name in texts if name.rpartition("/")[2] == BILL), key=len, default="")
     try:
-        bill = json.loads(texts.get(path, ""))
+        bill = parsing.json_of(texts.get(path, ""))
     except (ValueError, RecursionError):
         return {}
     models = [each for each in _entries(bill, "components") if each.get("type") == MODEL]

@@ -1,12 +1,11 @@
 """The parts of a manifest that are compared, typed."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError
 from packager.release import MANIFEST
 from packager.release.evidence import EVIDENCE
@@ -106,7 +105,7 @@ def read(folder: Path) -> Manifest:
     """The manifest of a release. Raises ConfigError if it cannot be read, or is a newer mobpack's."""
     path = folder / MANIFEST
     try:
-        document = json.loads(user_files.read(path, limit_bytes=MAX_BYTES))
+        document = parsing.json_of(user_files.read(path, limit_bytes=MAX_BYTES))
         schema = document["schema-version"]
         if isinstance(schema, int) and schema > SCHEMA_VERSION:
             raise ConfigError(
@@ -129,7 +128,7 @@ def _compared(folder: Path, document: Mapping[str, Any]) -> Sequence[Mapping[str
     """Results of runners, as the machine of the build measured them; earlier manifests have it themselves."""
     path = folder / EVIDENCE
     if "parity" not in document and path.is_file():
-        return list(json.loads(user_files.read(path, limit_bytes=MAX_BYTES))["parity"])
+        return list(parsing.json_of(user_files.read(path, limit_bytes=MAX_BYTES))["parity"])
     return list(document.get("parity", ()))
 
 

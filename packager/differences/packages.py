@@ -1,10 +1,10 @@
 """Reads what packages say of themselves: names, systems, dependencies and public declarations."""
 
-import json
 import re
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
+from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.differences import cards, dart, kotlin, swift, typescript
 from packager.differences.archives import Contents
@@ -175,7 +175,7 @@ def _value(pattern: str, text: str) -> str:
 
 def _package_json(archive: Contents, texts: Mapping[str, str]) -> dict[str, object]:
     try:
-        document = json.loads(texts["package.json"])
+        document = parsing.json_of(texts["package.json"])
         if isinstance(document, dict):
             return document
     except (KeyError, ValueError, RecursionError):

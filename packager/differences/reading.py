@@ -49,7 +49,7 @@ def _packages(place: Path, manifest: Manifest) -> Iterator[Package]:
 
 def _inside(place: Path, artifact: Artifact) -> Path:
     path = place / artifact.path
-    if not path.resolve().is_relative_to(place.resolve()):
+    if not user_files.resolved(path).is_relative_to(user_files.resolved(place)):
         raise ConfigError(
             f"{place / MANIFEST} names a file outside of the release: {artifact.path}", hint="build the packages again"
         )

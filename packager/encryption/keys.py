@@ -48,7 +48,7 @@ def key_of(place: str, project: Path | None = None) -> ModelKey:
             raise ConfigError(f"the variable {name} of the environment has no key", hint=MAKE_ONE)
         return _checked(_decoded(os.fsencode(text), place), place)
     path = Path(place)
-    if project is not None and path.resolve().is_relative_to(project.resolve()):
+    if project is not None and user_files.resolved(path).is_relative_to(user_files.resolved(project)):
         raise ConfigError(
             f"{path} is in the project: whoever has the project's files could read all models",
             hint="move the key to a secret store, and name it as --model-key env:NAME",

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ToolError
 from packager.environments.cuda import locked_version
 from packager.environments.environment import Environment
@@ -124,10 +125,10 @@ def _probe(
         printed = commands.run(
             [*command, PROBE, request], what="looking for NVIDIA's software", environment=dict(variables)
         )
-        return facts_of(json.loads(printed.splitlines()[-1]))
+        return facts_of(parsing.json_of(printed.splitlines()[-1]))
     except ToolError as error:
         return Facts(failure=f"{command[0]} cannot be examined: {commands.last_lines(error.message, 1)}")
-    except (ValueError, IndexError, KeyError):
+    except parsing.DAMAGE:
         return Facts(failure=f"{command[0]} is not a working Python")
 
 

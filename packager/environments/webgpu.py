@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from packager.core import parsing
 from packager.core.errors import ToolError
 from packager.environments.environment import (
     folder_for,
@@ -134,7 +135,7 @@ def _make(made: Path, folder: Path) -> None:
 def _describe_driver(made: Path, folder: Path) -> None:
     """Writes lavapipe.json with the driver's final path below `folder`."""
     described = next((made / "usr" / "share" / "vulkan" / "icd.d").glob("lvp_icd*.json"))
-    document = json.loads(described.read_text(encoding="utf-8"))
+    document = parsing.json_of(described.read_text(encoding="utf-8"))
     library = Path(document["ICD"]["library_path"]).name
     document["ICD"]["library_path"] = str(folder / "usr" / "lib" / LIBRARIES / library)
     (made / "lavapipe.json").write_text(json.dumps(document), encoding="utf-8", newline="\n")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from packager.core import user_files
 from packager.core.errors import ToolError
 
 POLL_S = 0.05
@@ -42,7 +43,7 @@ if sys.platform == "win32":
 
     def opened_folder(folder: Path) -> int:
         """A descriptor that `lock` takes to lock `folder`: that of a file, because Windows locks no folders."""
-        name = hashlib.sha256(str(folder.resolve()).casefold().encode()).hexdigest()[:16]
+        name = hashlib.sha256(str(user_files.resolved(folder)).casefold().encode()).hexdigest()[:16]
         return os.open(Path(tempfile.gettempdir(), f"mobpack-{name}.lock"), os.O_RDWR | os.O_CREAT)
 
     def sync(path: Path) -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import glob
-import json
 import os
 import secrets
 import shutil
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
 from packager.files import host
@@ -50,7 +49,7 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
 
     Raises ConfigError when `out` holds something that is not of `kind`, ToolError when it cannot be written.
     """
-    out = out.resolve()  # a link to a folder stays a link
+    out = user_files.resolved(out)  # a link to a folder stays a link
     refuse_foreign(out, kind)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +137,7 @@ def refuse_foreign(out: Path, kind: Kind) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     try:
-        manifest = json.loads(user_files.read_text(out / kind.mark, limit_bytes=MAX_MARK_BYTES))
+        manifest = parsing.json_of(user_files.read_text(out / kind.mark, limit_bytes=MAX_MARK_BYTES))
         is_ours = isinstance(manifest, dict) and "mobpack" in manifest
     except (OSError, ValueError, RecursionError):
         is_ours = False

@@ -13,7 +13,7 @@ from typing import Any
 
 from packager.config import SOURCE, Config
 from packager.config.loading import from_document
-from packager.core import names, toml
+from packager.core import names, parsing, toml
 from packager.core.errors import ConfigError, nearest
 
 FLEET, NEEDS = "fleet", "needs"
@@ -44,14 +44,14 @@ class Project:
 
     def config(self, targets: Sequence[str] = ()) -> Config:
         """Raises ConfigError, as `mobpack build` does."""
-        return from_document(json.loads(self.document), self.file.parent, targets=targets, settings=self.settings)
+        return from_document(parsing.json_of(self.document), self.file.parent, targets=targets, settings=self.settings)
 
     def portable(self) -> str:
         """The document with paths of models relative to the folder of `file`: the same on every machine. Empty for a
         project with a file of its own."""
         if self.is_whole:
             return ""
-        document = json.loads(self.document)
+        document = parsing.json_of(self.document)
         for table in document["model"].values():
             table["path"] = Path(os.path.relpath(table["path"], self.file.parent)).as_posix()
         return json.dumps({"name": self.name, **document}, sort_keys=True)

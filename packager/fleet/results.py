@@ -1,11 +1,11 @@
 """Reads what a build wrote, for the cells of the report."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.fleet.document import CellEntry
 
 MANIFEST, REPORT = "manifest.json", "report.json"
@@ -19,8 +19,8 @@ def is_package(kind: str) -> bool:
 def cells_of(out: Path, targets: Mapping[str, str]) -> tuple[CellEntry, ...]:
     """A cell for each target, with its variant, of the release in `out`; empty ones if there is none."""
     try:
-        manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
-        report = json.loads((out / REPORT).read_text(encoding="utf-8"))
+        manifest = parsing.json_of((out / MANIFEST).read_text(encoding="utf-8"))
+        report = parsing.json_of((out / REPORT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return tuple(_empty(target, variant) for target, variant in targets.items())
     return tuple(_cell(target, variant, manifest, report) for target, variant in targets.items())

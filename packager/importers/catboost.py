@@ -1,12 +1,12 @@
 """catboost: models that CatBoost has saved as `.cbm`; their trees are written as ONNX one by one."""
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from packager.core import parsing
 from packager.core.errors import ModelError
 from packager.environments.framework import Framework
 from packager.importers import trees
@@ -54,7 +54,7 @@ class CatBoost:
         with tempfile.TemporaryDirectory() as folder:
             written = Path(folder) / "model.json"
             model.save_model(str(written), format="json")
-            content = json.loads(written.read_text(encoding="utf-8"))
+            content = parsing.json_of(written.read_text(encoding="utf-8"))
         loss = str(model.get_all_params().get("loss_function", "")).partition(":")[0]
         return CatBoostModel(model=model, ensemble=ensemble_of(content, loss, source.text))
 

@@ -1,10 +1,10 @@
 """huggingface: folders of the transformers library, through optimum's own exporter."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from packager.core import parsing
 from packager.core.errors import ConfigError, ModelError
 from packager.environments.framework import Framework
 from packager.importers.importer import Arrays, Converted, Input, Source
@@ -74,7 +74,7 @@ class HuggingFace:
 def refuse_incomplete(source: Source) -> None:
     """Raises ConfigError or ModelError for a folder whose configuration cannot be read, or that has code of its own."""
     try:
-        document = json.loads((source.path / CONFIG).read_text(encoding="utf-8"))
+        document = parsing.json_of((source.path / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"{source.text}: {CONFIG} cannot be read: {error}", hint="save the model again") from error
     if isinstance(document, dict) and "auto_map" in document:

@@ -1,6 +1,5 @@
 """xgboost: boosters that XGBoost has saved as `.json` or `.ubj`; their trees are written as ONNX one by one."""
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from packager.core import parsing
 from packager.core.errors import ModelError
 from packager.environments.framework import Framework
 from packager.importers import trees
@@ -61,7 +61,7 @@ class XGBoost:
         best = booster.attr("best_iteration")
         if best is not None:
             booster = booster[: int(best) + 1]
-        content = json.loads(bytes(booster.save_raw("json")))["learner"]
+        content = parsing.json_of(bytes(booster.save_raw("json")))["learner"]
         return XGBoostModel(booster=booster, content=content, ensemble=ensemble_of(content, booster, source.text))
 
 

@@ -1,11 +1,10 @@
 """Writes and reads the file: TOML with one line for each thing, so that a diff has a line for each change."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.characters import toml_string
 from packager.core.errors import ConfigError
 from packager.files.atomic import atomic_file
@@ -57,7 +56,7 @@ def _value(value: str | int) -> str:
 def read(path: Path) -> Lock:
     """The lock in `path`. Raises ConfigError if there is none, or one that this version cannot read."""
     try:
-        document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES))
+        document = parsing.toml_of(user_files.read_text(path, limit_bytes=MAX_BYTES))
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint=f"{RENEW}, and keep {LOCK} beside mobpack.toml") from error
     except OSError as error:

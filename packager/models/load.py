@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import user_files
 from packager.core.characters import shown
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model, data_folder
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-MANY = 100_000
+MANY = 20_000
 """Number of nodes from which loading is announced."""
+
+LONGEST_NAME = 10_000
+"""Characters: in archives and messages, names have at most 65,535 bytes, and some get a suffix."""
 
 IMPORTED = "mobpack.imported"
 """Key of a model's metadata: a sentence about its origin."""
@@ -61,8 +65,8 @@ def load(
     """
     proto = parse(skeleton.read_skeleton(path), path)
     functions.refuse_endless(proto, path)
-    if len(proto.graph.node) > MANY:
-        announce(f"{path.name} has {len(proto.graph.node):,} nodes: reading them takes a while")
+    if len(proto.graph.node) >= MANY:
+        announce(f"{path.name} has {len(proto.graph.node):,} nodes: reading and converting them takes a while")
     data_files = weights.resolve_external_data(proto, path)
     repaired = repair(proto, path)
     if with_past:
@@ -138,7 +142,7 @@ def _other(file: Path, path: Path, where: str) -> "tuple[ModelProto, tuple[Path,
     functions.refuse_endless(other, file)
     files = weights.resolve_external_data(other, file)
     repair(other, file)
-    return other, (file.resolve(), *files)
+    return other, (user_files.resolved(file), *files)
 
 
 def data_files_of(path: Path) -> tuple[Path, ...]:
@@ -187,8 +191,15 @@ def parse(content: bytes, path: Path) -> "ModelProto":
         raise ModelError(
             f"{path}: not an ONNX model (no graph in it)", hint="give an .onnx file; export it again if it is one"
         )
-    if any(isinstance(text, bytes) for text in _texts(proto)):  # how protobuf returns what it cannot decode
+    texts = set(_texts(proto))
+    if any(isinstance(text, bytes) for text in texts):  # how protobuf returns what it cannot decode
         raise ModelError(f"{path}: a name in it is not UTF-8 text", hint="the file is damaged: export it again")
+    long = max(texts, key=len, default="")
+    if len(long) > LONGEST_NAME:
+        raise ModelError(
+            f"{path}: a name in it has {len(long):,} characters: {shown(long[:40])}...",
+            hint=f"give tensors, operators and dimensions names of at most {LONGEST_NAME:,} characters",
+        )
     return proto
 
 

@@ -58,6 +58,8 @@ def _symbols(graph: "GraphProto") -> Iterator[str]:
 
 
 def _refuse_taken(proto: "ModelProto", wanted: Mapping[str, str], where: str) -> None:
+    if not wanted:
+        return
     used = {name for graph in all_graphs(proto) for name in _names(graph)} - wanted.keys()
     for name, count in Counter(wanted.values()).items():
         if name in used or count > 1:

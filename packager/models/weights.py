@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from packager.core import user_files
 from packager.core.errors import ModelError
 from packager.core.values import data_folder
 from packager.graph.weights.places import size_of
@@ -24,7 +25,7 @@ def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:
 
     Raises ModelError for a location outside the model's folder, a missing file or one that is too short.
     """
-    folder, own = data_folder(path), path.resolve()
+    folder, own = data_folder(path), user_files.resolved(path)
     files: dict[str, Path] = {}
     for tensor in external_tensors(proto):
         entries = {entry.key: entry for entry in tensor.external_data}
@@ -80,7 +81,7 @@ def _data_file(path: Path, location: str, tensor: str) -> Path:
             f"{path}: external data file not found: {file}",
             hint=f"copy {parts.name} beside the model; tensor '{tensor}' and maybe others are in it",
         )
-    real = file.resolve()
+    real = user_files.resolved(file)
     if not real.is_relative_to(data_folder(path)):
         raise ModelError(
             f"{file} is a link out of the model's folder, which ONNX Runtime refuses to follow",

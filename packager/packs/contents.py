@@ -1,12 +1,11 @@
 """The model files of a release, and which devices need them."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError
 from packager.packs.groups import Chip, DeviceGroup
 from packager.providers import CPU, provider_of
@@ -137,7 +136,7 @@ def _uses(release: Path, target: str) -> Mapping[str, set[tuple[str, tuple[str, 
     """By SHA-256 of each file: its providers, with the chips. Files with weights are needed by whoever needs the graph
     over them; golden vectors are in no plan."""
     try:
-        document = json.loads(user_files.read(release / MANIFEST, limit_bytes=MAX_LIST_BYTES))
+        document = parsing.json_of(user_files.read(release / MANIFEST, limit_bytes=MAX_LIST_BYTES))
         weights = {each["sha256"]: each.get("data-sha256", []) for each in document["compiled"]}
         found: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
         for plan in document["plans"]:

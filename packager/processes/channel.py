@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from packager.core import errors
-from packager.core.errors import MobpackError, ModelError
+from packager.core import errors, parsing
+from packager.core.errors import MobpackError, ModelError, ToolError
 from packager.processes import children
 from packager.processes.children import python
 from packager.processes.commands import crash_hint, crash_reason, last_lines
@@ -111,7 +111,14 @@ class Program:
         bugs."""
         assert self.process.stdout
         for line in self.process.stdout:
-            yield json.loads(line)
+            try:
+                answer = dict(parsing.json_of(line))
+            except parsing.DAMAGE as error:
+                raise ToolError(
+                    f"{self.name} printed something else than an answer: {line[:200].strip()!r}",
+                    hint="a library that it loads prints, or its environment is damaged: install that again",
+                ) from error
+            yield answer
         self._refuse()
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
 from packager.processes import children, copies
 from packager.processes.children import python
@@ -93,9 +94,12 @@ def run_job(
             raise damaged(owner, last_lines(done.stderr, 1)) from failure
         raise failure
     # Libraries print, too, some when the process ends: Qualcomm's does on systems without a configuration for it.
-    line = next(line for line in reversed(done.stdout.splitlines()) if line.startswith("{"))
-    answer: dict[str, Any] = json.loads(line)
-    return answer
+    line = next((line for line in reversed(done.stdout.splitlines()) if line.startswith("{")), "")
+    try:
+        return dict(parsing.json_of(line))
+    except parsing.DAMAGE as error:
+        reason = f"it printed no answer, but {last_lines(done.stdout, 1)[:200]!r}"
+        raise damaged(owner, reason) if owner else RuntimeError(f"{program[-1]} failed: {reason}") from error
 
 
 def damaged(environment: str, reason: str) -> ToolError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.errors import ToolError
 from packager.release import OF_ONE_MACHINE
 from packager.release.contents import digest_of, files_in, inside
@@ -121,7 +121,7 @@ def _only(is_here: bool) -> str:
 
 def _in_json(first: bytes, second: bytes) -> str:
     try:
-        return _first(json.loads(first), json.loads(second), ())
+        return _first(parsing.json_of(first), parsing.json_of(second), ())
     except (ValueError, RecursionError):
         return ""
 

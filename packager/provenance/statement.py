@@ -1,12 +1,11 @@
 """The statement: in-toto's Statement v1 with the predicate of SLSA's Provenance v1, without times."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packager import __version__
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.characters import to_json
 from packager.core.errors import ToolError
 from packager.files.hashes import known_sha256
@@ -79,7 +78,7 @@ def read(release: Path) -> Statement | None:
     if not path.exists():
         return None
     try:
-        document = json.loads(user_files.read(path, limit_bytes=MAX_BYTES))
+        document = parsing.json_of(user_files.read(path, limit_bytes=MAX_BYTES))
         definition = document["predicate"]["buildDefinition"]
         if definition["buildType"] != BUILD_TYPE:
             raise ValueError(f"buildType is {definition['buildType']}")

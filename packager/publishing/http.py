@@ -17,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from packager import __version__
 from packager.core.errors import ToolError
+from packager.core.parsing import whole_number
 from packager.publishing.addresses import host_of, is_safe
 from packager.publishing.credentials import Credentials
 from packager.publishing.registry import ConflictError, Session, State, TransientError
@@ -247,11 +248,11 @@ def _refuse_transient(answer: Any, address: str) -> None:
 
 def retry_after(text: str, now_s: float) -> float | None:
     """The seconds that a header `Retry-After` asks to wait: a number, or a date; None for anything else."""
-    if text.strip().isdigit():
-        return float(text)
+    if (seconds := whole_number(text.strip())) is not None:
+        return float(max(seconds, 0))
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - now_s)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -265,8 +266,8 @@ def _whole(answer: Any) -> Answer:
 
 def _refuse_cut(answer: Any, found_bytes: int) -> None:
     """http.client says nothing where a body that is read in chunks ends early."""
-    announced = answer.headers.get("Content-Length", "")
-    if announced.isdigit() and found_bytes < int(announced) and answer.status != 304:
+    announced = whole_number(answer.headers.get("Content-Length", ""))
+    if announced is not None and found_bytes < announced and answer.status != 304:
         raise ConnectionError("the answer ends early")
 
 

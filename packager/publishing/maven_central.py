@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 from urllib.parse import urlencode
 
+from packager.core import parsing
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.files.atomic import atomic_file
 from packager.files.user_cache import cache_folder
@@ -233,7 +234,7 @@ class MavenCentral:
     def _deployment(self, bundle: Path) -> str:
         """The deployment that an earlier run has made of the same files; empty if there is none."""
         try:
-            return str(json.loads(self._remembered(bundle).read_text(encoding="utf-8"))["deployment"])
+            return str(parsing.json_of(self._remembered(bundle).read_text(encoding="utf-8"))["deployment"])
         except (OSError, ValueError, KeyError, TypeError):
             return ""
 
@@ -276,7 +277,7 @@ def _folders(bundle: Path) -> set[str]:
 
 def _document(body: bytes, address: str) -> dict[str, object]:
     try:
-        found = json.loads(body)
+        found = parsing.json_of(body)
     except ValueError as error:
         raise ToolError(
             f"{host_of(address)} answers with something other than JSON", hint="check the address"
@@ -288,7 +289,7 @@ def _document(body: bytes, address: str) -> dict[str, object]:
 
 def _errors(status: Mapping[str, str]) -> str:
     """The Portal's errors: a map from component to sentences."""
-    found = json.loads(status.get("errors", "{}"))
+    found = parsing.json_of(status.get("errors", "{}"))
     if not isinstance(found, dict) or not found:
         return "it gives no reason"
     texts = (f"{name}: {', '.join(map(str, each)) if isinstance(each, list) else each}" for name, each in found.items())

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 import tarfile
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from packager.core import parsing
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.processes import children
 from packager.processes.commands import last_lines
@@ -200,7 +200,7 @@ def too_old(versions: Mapping[str, object]) -> str:
     found = []
     for name, needed in NEEDED.items():
         text = str(versions.get(name, "0"))
-        if tuple(int(part) for part in re.findall(r"\d+", text)[:3]) < needed:
+        if tuple(int(part) for part in re.findall(r"[0-9]{1,9}", text)[:3]) < needed:
             found.append(f"{name} {'.'.join(map(str, needed))} or newer (this is {text})")
     return " and ".join(found)
 
@@ -234,7 +234,7 @@ def _package_json(path: Path) -> Mapping[str, Any]:
     try:
         with tarfile.open(path, "r:gz") as archive:
             entry = archive.extractfile("package/package.json")
-            found = json.loads(entry.read()) if entry else None
+            found = parsing.json_of(entry.read()) if entry else None
         if isinstance(found, dict) and found.get("name") and found.get("version"):
             return found
     except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
@@ -255,7 +255,7 @@ def _path(request: Request) -> Path:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parsing.json_of(text)
     except ValueError:
         return None
 

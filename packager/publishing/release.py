@@ -1,12 +1,11 @@
 """Reads a release of `mobpack build`, and checks every file against its manifest."""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, GateError
 from packager.files.hashes import sha256_of
 from packager.release import MANIFEST
@@ -52,7 +51,7 @@ def read(folder: Path) -> Release:
 
 def _manifest(path: Path) -> Any:
     try:
-        return json.loads(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
+        return parsing.json_of(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
     except OSError as error:
         raise ConfigError(
             f"{path.parent} is not a release of mobpack: {path} cannot be read ({error.strerror})",

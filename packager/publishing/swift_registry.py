@@ -1,12 +1,12 @@
 """Swift package registries (SE-0292, SE-0321, SE-0391): one request for each package."""
 
-import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError, ToolError
 from packager.files.zips import DAMAGE
@@ -94,7 +94,9 @@ class SwiftRegistry:
             return State.ABSENT
         try:
             checksums = {
-                each["checksum"] for each in json.loads(answer.body)["resources"] if each["name"] == "source-archive"
+                each["checksum"]
+                for each in parsing.json_of(answer.body)["resources"]
+                if each["name"] == "source-archive"
             }
         except (ValueError, KeyError, TypeError) as error:
             raise ToolError(
@@ -131,5 +133,7 @@ def _is_ours(request: Request, http: Http) -> bool:
 def _metadata(archive: Path) -> bytes:
     """Metadata of the release (SE-0391) as JSON: what the file beside the archive says of it."""
     described = archive.with_suffix(".json")
-    found = json.loads(described.read_text(encoding="utf-8")).get("metadata", {}) if described.is_file() else {}
-    return to_json(found).encode()
+    if not described.is_file():
+        return to_json({}).encode()
+    with parsing.damage_as(lambda reason: ConfigError(f"{described}: {reason}", hint="build the packages again")):
+        return to_json(parsing.json_of(described.read_text(encoding="utf-8")).get("metadata", {})).encode()

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from packager.contract.telling import to_json
+from packager.core import parsing, user_files
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.values import Model, Range
@@ -214,7 +215,7 @@ def _evaluator(basis: Basis, metric: str, samples: Samples, folder: Path) -> Eva
 
 def _linked(model: Model, folder: Path) -> Path:
     """`folder` with the files that the graph of `model` refers to, so that new weights can lie beside them."""
-    for file in (model.path.resolve(), *model.data_files):
+    for file in (user_files.resolved(model.path), *model.data_files):
         link = folder / file.relative_to(model.data_folder)
         link.parent.mkdir(parents=True, exist_ok=True)
         link_or_copy(file, link)
@@ -319,4 +320,4 @@ def _held_out_drop(found: SearchResult) -> float:
 
 
 def _read(folder: Path) -> Score:
-    return Score(**json.loads((folder / "score.json").read_text(encoding="utf-8")))
+    return Score(**parsing.json_of((folder / "score.json").read_text(encoding="utf-8")))

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from packager import models
+from packager.core import parsing
 from packager.core.values import FloatLayer, Model, Range, ScaleChoice, Variant
 from packager.graph.weights.writing import WeightFile
 from packager.quantization.scales import NO_SCALES, Earlier, write
@@ -48,14 +49,14 @@ def quantize(
 
 def read_variant(folder: Path, model: Model, name: str, quantizer: str, earlier: Earlier = NO_SCALES) -> Variant:
     """The variant that `quantize` wrote to `folder`. Raises ConfigError for `earlier` scales of another model."""
-    choices = json.loads((folder / CHOICES).read_text(encoding="utf-8"))
+    choices = parsing.json_of((folder / CHOICES).read_text(encoding="utf-8"))
     found = models.derived(
         model,
         name=name,
         graph=(folder / GRAPH).read_bytes(),
         quantizer=quantizer,
         weights=folder / WEIGHTS,
-        left=tuple(FloatLayer(**each) for each in json.loads((folder / LEFT).read_text(encoding="utf-8"))),
+        left=tuple(FloatLayer(**each) for each in parsing.json_of((folder / LEFT).read_text(encoding="utf-8"))),
     )
     return replace(
         found,

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import parsing
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.values import Model, baseline
@@ -113,7 +114,7 @@ def refuse_meaningless(
         (folder / "verdict.json").write_text(json.dumps(asdict(found)), encoding="utf-8", newline="\n")
 
     stored = store.results(MEANING, inputs, make)
-    found = Verdict(**json.loads((stored / "verdict.json").read_text(encoding="utf-8")))
+    found = Verdict(**parsing.json_of((stored / "verdict.json").read_text(encoding="utf-8")))
     if found.fault:
         better = f"; {found.better}" if found.better else ""
         raise ConfigError(

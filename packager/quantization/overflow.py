@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import parsing
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.files.store import Step, Store, key_of
@@ -65,7 +66,7 @@ def overflows(made: BuiltVariant, given: Samples | None, store: Store, console: 
         (folder / "overflow.json").write_text(json.dumps(counts), encoding="utf-8", newline="\n")
 
     folder = store.results(OVERFLOW, [key_of(counting.hex()), model.sha256, fingerprint], make)
-    counts = json.loads((folder / "overflow.json").read_text(encoding="utf-8"))
+    counts = parsing.json_of((folder / "overflow.json").read_text(encoding="utf-8"))
     return {name: count for name, count in zip(names, counts, strict=True) if count}
 
 

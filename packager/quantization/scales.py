@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.core.names import kebab_case
 from packager.core.values import KeptScales, ScaleChoice
@@ -54,7 +55,7 @@ class Earlier:
         if before.get("quantizer") != now["quantizer"]:
             was, of = before.get("quantizer", ""), now["quantizer"]
             raise ConfigError(f"scales-from: {self.path} is of quantizer '{was}', not '{of}'", hint=FIRST)
-        old, new = (json.loads(each["settings"]) for each in (before, now))
+        old, new = (parsing.json_of(each["settings"]) for each in (before, now))
         for key in sorted({*old, *new}):
             if old.get(key) != new.get(key):
                 was, now_is = json.dumps(old.get(key)), json.dumps(new.get(key))
@@ -132,7 +133,7 @@ def read(path: Path) -> Earlier:
     """Raises ConfigError for a file that is not one of scales, or damaged."""
     try:
         about, entries = safetensors.read(path)
-        if about.get("format") != FORMAT or not isinstance(json.loads(about["settings"]), dict):
+        if about.get("format") != FORMAT or not isinstance(parsing.json_of(about["settings"]), dict):
             raise ValueError("it has another format")
         scales = dict(_scales(path, entries))
     except DAMAGED as error:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from packager import samples
+from packager.core import parsing
 from packager.core.console import Console
 from packager.core.errors import GateError
 from packager.core.sample_settings import Settings
@@ -86,7 +87,7 @@ def latency_of(made: BuiltVariant, store: Store, console: Console) -> Latency:
         (folder / "latency.json").write_text(json.dumps(asdict(found)), encoding="utf-8", newline="\n")
 
     folder = store.results(LATENCY, graphs_of(variant), make)
-    return Latency(**json.loads((folder / "latency.json").read_text(encoding="utf-8")))
+    return Latency(**parsing.json_of((folder / "latency.json").read_text(encoding="utf-8")))
 
 
 def graphs_of(variant: Variant) -> list[str]:

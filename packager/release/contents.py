@@ -1,7 +1,6 @@
 """Files of a finished release: what its manifest lists, and what lies in its packages."""
 
 import hashlib
-import json
 import os
 import shutil
 import stat
@@ -14,7 +13,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeVar
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.hashes import sha256_of
 from packager.files.zips import CHUNK_BYTES, Content, Limits, Link, is_link, opened_zip, read_entry
@@ -69,7 +68,7 @@ def manifest_of(dist: Path) -> Manifest:
     """Reads `manifest.json` of the release in `dist`. Raises ConfigError if there is no release of mobpack."""
     path = dist / MANIFEST
     try:
-        document = json.loads(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
+        document = parsing.json_of(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
         release = Release(package=str(document["package"]["name"]), version=str(document["package"]["version"]))
         scales = [{**each, "kind": "scales"} for each in document.get("scales", ())]
         files = tuple(_listed(each) for each in (*document["artifacts"], *scales))

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import json
 import tarfile
 import zipfile
 import zlib
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError, ToolError
 from packager.core.to_json import plain
@@ -94,7 +93,7 @@ def unpack(release: Path, folder: Path, *, target: str) -> tuple[Extracted, ...]
 def _archives(release: Path) -> list[Archive]:
     manifest = release / MANIFEST
     try:
-        document = json.loads(user_files.read(manifest, limit_bytes=MAX_LIST_BYTES))
+        document = parsing.json_of(user_files.read(manifest, limit_bytes=MAX_LIST_BYTES))
         package = document["package"]
         archives = [
             Archive(
@@ -188,7 +187,7 @@ def _install(content: IO[bytes], folder: Path) -> str:
 def _listed(index: Path) -> set[Extracted]:
     """The files that earlier calls extracted."""
     try:
-        document = json.loads(user_files.read(index, limit_bytes=MAX_LIST_BYTES))
+        document = parsing.json_of(user_files.read(index, limit_bytes=MAX_LIST_BYTES))
         return {
             Extracted(**{name.replace("-", "_"): value for name, value in each.items()}) for each in document["files"]
         }

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.files.atomic import atomic_file, link_or_copy
@@ -279,9 +279,10 @@ def _renew_manifest(staging: Path, manifest: Manifest) -> None:
 def _renew_subjects(staging: Path) -> None:
     """The provenance with the digests that the files of the release have now."""
     path = staging / PROVENANCE
-    document = json.loads(user_files.read(path, limit_bytes=MAX_TEXT_BYTES))
-    for subject in document["subject"]:
-        subject["digest"] = {"sha256": sha256_of(staging / subject["name"])}
+    with parsing.damage_as(lambda reason: ConfigError(f"{PROVENANCE}: {reason}", hint="build the packages again")):
+        document = parsing.json_of(user_files.read(path, limit_bytes=MAX_TEXT_BYTES))
+        for subject in document["subject"]:
+            subject["digest"] = {"sha256": sha256_of(staging / subject["name"])}
     _write(path, (to_json(document, indent=2) + "\n").encode())
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from packager.core import parsing
 from packager.core.console import Console
 from packager.files.store import Step, Store
 from packager.quantization.measurement.layers import LayerError, layer_errors
@@ -51,4 +52,4 @@ def _layers(made: BuiltVariant, store: Store, console: Console) -> tuple[LayerEr
         (folder / "layers.json").write_text(json.dumps(found), encoding="utf-8", newline="\n")
 
     folder = store.results(LAYERS, graphs_of(variant), make)
-    return tuple(LayerError(**each) for each in json.loads((folder / "layers.json").read_text(encoding="utf-8")))
+    return tuple(LayerError(**each) for each in parsing.json_of((folder / "layers.json").read_text(encoding="utf-8")))

@@ -1,12 +1,12 @@
 """Providers of ONNX Runtime for other machines: what they lack here, and sessions where they do not."""
 
 import ctypes.util
-import json
 import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from packager.core import parsing
 from packager.environments import CHILD, SIGNED
 from packager.processes import children
 from packager.processes.children import python
@@ -46,8 +46,11 @@ def _examined(interpreter: str) -> tuple[str, tuple[str, ...], str]:
     done = children.run([*([interpreter] if interpreter else python()), "-c", PROBE])
     if done.returncode:
         return "", (), (done.stderr.strip().splitlines() or ["no message"])[-1]
-    version, providers = json.loads(done.stdout.splitlines()[-1])
-    return version, tuple(providers), ""
+    try:
+        version, providers = parsing.json_of(done.stdout.splitlines()[-1])
+        return str(version), tuple(map(str, providers)), ""
+    except parsing.DAMAGE as error:
+        return "", (), f"it is no Python: {parsing.reason_of(error)}"
 
 
 def cannot_open(model: Runnable) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, ModelError
 
 MAX_BYTES = 16 << 20
@@ -199,7 +199,7 @@ def _decoded(text: str, position: int) -> tuple[Any, int]:
 
 def _type_sets(text: str) -> dict[str, set[str]]:
     """`{"inputs": {"0": ["float"]}}` -> `{"input 0": {"float"}}`; a combination counts as one type: `float/int64_t`."""
-    document = json.loads(text) if text else {}
+    document = parsing.json_of(text) if text else {}
     sets = {
         f"{key.removesuffix('s')} {index}": set(names)
         for key in ("inputs", "outputs")

@@ -1,11 +1,11 @@
 """DSSE envelopes in Sigstore bundles (v0.3), the JSON form of every signature that mobpack writes."""
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.errors import GateError
 
@@ -66,7 +66,7 @@ def written(bundle: Bundle) -> bytes:
 def parsed(content: bytes, where: str) -> Bundle:
     """The bundle in `content`; `where` names it in errors. Raises GateError if it is damaged or something else."""
     try:
-        document = json.loads(content)
+        document = parsing.json_of(content)
     except NOT_JSON as error:
         raise GateError(f"{where} is cut short, or no JSON: {error}", hint=AGAIN) from error
     if not str(_of(document, "mediaType", str, where)).startswith(MEDIA_TYPES):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.errors import GateError
 from packager.signing.envelope import AGAIN, IN_TOTO, NOT_JSON, Bundle
@@ -30,7 +31,9 @@ class Release:
         """Grows with the version, and no double rounds it: major * 2^40 + minor * 2^20 + patch. A pre-release has the
         number of its release; a part that does not fit counts as the largest that does."""
         core = self.version.partition("+")[0].partition("-")[0].split(".")
-        major, minor, patch = (int(each) if each.isdecimal() else 0 for each in (*core, "0", "0")[:3])
+        major, minor, patch = (
+            int(each.lstrip("0")[:18] or 0) if each.isdecimal() else 0 for each in (*core, "0", "0")[:3]
+        )
         return min(major, (1 << 13) - 1) << 40 | min(minor, (1 << 20) - 1) << 20 | min(patch, (1 << 20) - 1)
 
 
@@ -60,7 +63,7 @@ def statement_in(bundle: Bundle, predicate_type: str, where: str) -> dict[str, A
     if bundle.payload_type != IN_TOTO:
         raise GateError(f"{where} signs '{bundle.payload_type}', not a statement about files", hint=AGAIN)
     try:
-        document = json.loads(bundle.payload)
+        document = parsing.json_of(bundle.payload)
     except NOT_JSON as error:
         raise GateError(f"{where} signs something that is no JSON: {error}", hint=AGAIN) from error
     if not isinstance(document, dict) or document.get("_type") != STATEMENT:

@@ -4,13 +4,20 @@ Syntax: the reference of Oniguruma 6.9, RE, in its Ruby form, which Hugging Face
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
 from packager.core.errors import ConfigError
 from packager.tokenization import unicode
 
+LONGEST = 10_000
+"""Characters of an expression; those of tokenizers have at most a few hundred."""
+SHOWN = 500
+"""Characters of an expression in messages."""
+DEEPEST = 50
+"""Brackets inside each other: what reads and writes an expression calls itself for each."""
 MOST_TIMES = 64
 """of a repeat with a limit, which is written out"""
 ASCII = 0x80
@@ -134,10 +141,14 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.rest = text
+        self._depth = 0
+        if len(text) > LONGEST:
+            raise self.unsupported(f"{len(text):,} characters")
 
     def unsupported(self, words: str) -> ConfigError:
+        text = self.text if len(self.text) <= SHOWN else f"{self.text[:SHOWN]}..."
         return ConfigError(
-            f"the regular expression {self.text!r} has {words}, which is not supported",
+            f"the regular expression {text!r} has {words}, which is not supported",
             hint='tokenize in the app and pass numbers: kind = "tensor"',
         )
 
@@ -147,6 +158,14 @@ class _Reader:
         if found:
             self.rest = self.rest[found.end() :]
         return found
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self.unsupported(f"more than {DEEPEST} brackets inside each other")
+        yield
+        self._depth -= 1
 
     def choice(self, *, folds: bool) -> Pattern:
         """Alternatives, up to a closing bracket. `folds`: capitals and small letters are alike."""
@@ -166,7 +185,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Chain(tuple(parts))
 
     def _repeated(self, part: Pattern) -> Pattern:
-        found = self.takes(r"([*+?])([+?]?)") or self.takes(r"\{(\d*)(,?)(\d*)\}()")
+        found = self.takes(r"([*+?])([+?]?)") or self.takes(r"\{(\d{0,6})(,?)(\d{0,6})\}()")
         if not found:
             return part
         if len(found.groups()) == 2:
@@ -188,7 +207,8 @@ class _Reader:
 
     def _piece(self, *, folds: bool) -> Pattern:
         if found := self.takes(r"\(\?(i?):|\(\?([=!])|\((?!\?)"):
-            inside = self.choice(folds=folds or bool(found[1]))
+            with self._deeper():
+                inside = self.choice(folds=folds or bool(found[1]))
             if not self.takes(r"\)"):
                 raise self.unsupported("a bracket that is not closed")
             return Ahead(inside, found[2] == "!") if found[2] else inside
@@ -219,7 +239,8 @@ class _Reader:
                 both.append(made)
                 made = Set(frozenset())
             elif self.takes(r"\[(?!:)"):
-                made = made.union(self._set())
+                with self._deeper():
+                    made = made.union(self._set())
             else:
                 made = made.union(self._range())
         made = reduce(Set.intersection, both, made)
@@ -246,7 +267,7 @@ class _Reader:
             points = unicode.category(CLASSES[found[1].lower()])
             left_out = NUMERALS if is_inside and found[1] in "wW" else frozenset()
             return Set(points - left_out, found[1].isupper())
-        if found := self.takes(r"\\(?:x\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|x([0-7][0-9A-Fa-f]))"):
+        if found := self.takes(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-7][0-9A-Fa-f]))"):
             return Set(frozenset({int(found[1] or found[2] or found[3], 16)}))
         if found := self.takes(r"\\([tnvfrae])"):
             return Set(frozenset({BLANKS[found[1]]}))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.tuning.candidates import Candidate
 from packager.tuning.search import Round
@@ -65,7 +66,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     text = path.read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(keepends=True)):
         try:
-            found = json.loads(line)
+            found = parsing.json_of(line)
         except ValueError:
             found = None
         is_known = isinstance(found, dict) and (found.get("schema") == SCHEMA if number == 0 else "times-ns" in found)

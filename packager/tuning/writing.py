@@ -2,11 +2,11 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.core.tuned import Chips, Tuned
 
@@ -54,8 +54,8 @@ def _is_of(part: str, target: str, chips: Chips) -> bool:
     if not part.lstrip().startswith("["):
         return False
     try:
-        found: Any = tomllib.loads(part.splitlines()[0])
-    except tomllib.TOMLDecodeError:
+        found: Any = parsing.toml_of(part.splitlines()[0])
+    except ValueError:
         return False
     tuned = found.get("target", {}).get(target, {}) if isinstance(found.get("target"), dict) else {}
     named = tuned.get("tuned", {}) if isinstance(tuned, dict) else {}
@@ -92,8 +92,8 @@ def _key(text: str) -> str:
 def _without(text: str, target: str, chips: Chips) -> Any:
     """The document without the settings that are written anew; None for a text that is no TOML."""
     try:
-        document: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        document: Any = parsing.toml_of(text)
+    except ValueError:
         return None
     tuned = document.get("target", {}).get(target, {}).get("tuned", {})
     for chip in [*tuned]:

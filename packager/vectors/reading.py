@@ -1,11 +1,11 @@
 """Reads a file of golden vectors: locates its tensors, and generates inputs that it lacks."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from packager.core import parsing
 from packager.files.hashes import sha256_of
 from packager.vectors import generated, safetensors
 from packager.vectors.generated import Recipe
@@ -46,7 +46,7 @@ class GoldenFile:
 def read(path: Path) -> GoldenFile:
     """The content of a file that `write` has written."""
     about, places = safetensors.read(path)
-    documents = json.loads(about.get(GENERATED, "{}"))
+    documents = parsing.json_of(about.get(GENERATED, "{}"))
     recipes = {name: generated.from_json(document) for name, document in documents.items()}
     numbers = sorted({int(key.split(".", 1)[0]) for key in places})
     return GoldenFile(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.values import ElementType
 
@@ -73,20 +74,28 @@ def write(path: Path, tensors: Mapping[str, "numpy.ndarray"], about: Mapping[str
 
 
 def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, TensorEntry]]:
-    """`__metadata__` of a file that `write` has written, and the entries of its tensors. Raises ValueError for a header
-    that is longer than the file."""
+    """`__metadata__` of a file that `write` has written, and the entries of its tensors. Raises ValueError for another
+    file."""
     with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
+        length = int.from_bytes(file.read(8), "little")
         if length > path.stat().st_size:
             raise ValueError("its header is longer than the file")
-        header = json.loads(file.read(length))
+        header = parsing.json_of(file.read(length))
+    try:
+        return _described(header, 8 + length)
+    except parsing.DAMAGE as error:
+        raise ValueError(f"its header is damaged: {parsing.reason_of(error)}") from error
+
+
+def _described(header: Any, start: int) -> tuple[Mapping[str, str], Mapping[str, TensorEntry]]:
+    """`__metadata__` and the entries of tensors, whose values begin at byte `start`."""
     about: dict[str, str] = header.pop(METADATA)
-    texts = json.loads(about.pop(STRINGS, "{}"))
+    texts = parsing.json_of(about.pop(STRINGS, "{}"))
     return about, {
         name: TensorEntry(
             element=ElementType.STRING if name in texts else NAMES[entry["dtype"]],
             shape=tuple(texts.get(name, entry["shape"])),
-            offset=8 + length + entry["data_offsets"][0],
+            offset=start + entry["data_offsets"][0],
             size_bytes=entry["data_offsets"][1] - entry["data_offsets"][0],
         )
         for name, entry in header.items()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from packager import vectors
 from packager.config.checks import ParityTable
+from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.console import Console
 from packager.core.errors import ModelError
@@ -173,7 +174,7 @@ class Maker:
             if (folder / name).exists():
                 raise kind((folder / name).read_text(encoding="utf-8"))
         golden = vectors.read(folder / NAME)
-        allowed = json.loads((folder / ALLOWED).read_text(encoding="utf-8"))
+        allowed = parsing.json_of((folder / ALLOWED).read_text(encoding="utf-8"))
         return {
             (family.original.model.name, sha256): Vectors(
                 golden=golden, allowed={name: Allowed(**each) for name, each in outputs.items()}

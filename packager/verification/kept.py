@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from packager import __version__
+from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.files.replaced_folder import Kind, refuse_foreign, replaced
 
@@ -26,7 +27,7 @@ def kept(folder: Path) -> Iterator[Path]:
 
 def refuse_nested(folder: Path, out: Path) -> None:
     """Raises ConfigError if evidence would lie in a release, or a release in it: each is replaced as a whole."""
-    first, second = folder.resolve(), out.resolve()
+    first, second = user_files.resolved(folder), user_files.resolved(out)
     if out != Path() and (first == second or first in second.parents or second in first.parents):
         raise ConfigError(
             f"--evidence {folder} and --out {out}: one is inside the other", hint="use two separate folders"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import parsing
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.values import Model, baseline
@@ -61,7 +62,7 @@ def _borne_out(model: Model, store: Store, console: Console) -> Model:
         folder = store.results(OBSERVED, [key_of(model.graph.hex()), model.sha256], make)
     except ModelError:
         return model  # it runs on no random input: there is nothing to compare with
-    observed = {name: tuple(shape) for name, shape in json.loads((folder / "shapes.json").read_text()).items()}
+    observed = {name: tuple(shape) for name, shape in parsing.json_of((folder / "shapes.json").read_text()).items()}
     if not _refuted(proto, observed):
         return model
     for sentence in _correct(proto, observed):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.config import Config
+from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.core.values import Plan, baseline
@@ -164,7 +165,7 @@ def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Co
 
 def _side(chosen: Choice, subject: Subject, folder: Path) -> Side:
     if chosen.path:
-        runnable = Runnable(path=chosen.path.resolve(), data_folder=chosen.path.resolve().parent)
+        runnable = Runnable(path=user_files.resolved(chosen.path), data_folder=user_files.resolved(chosen.path).parent)
         return side(chosen.text, runnable, chosen.runner)
     own = folder / chosen.text.replace(":", "-")
     own.mkdir(exist_ok=True)

@@ -32,8 +32,8 @@ def refuse_outside(config: Config, project: Path, *, is_outside_allowed: bool = 
                 ) from error
             if key == "license":
                 _refuse_unseen(f"model.{name}.license", path)
-            folders = [folder.resolve() for folder in (project, table.path.parent, data_folder(table.path))]
-            if not is_outside_allowed and not any(_is_below(path.resolve(), folder) for folder in folders):
+            folders = [user_files.resolved(folder) for folder in (project, table.path.parent, data_folder(table.path))]
+            if not is_outside_allowed and not any(_is_below(user_files.resolved(path), folder) for folder in folders):
                 raise ConfigError(
                     f"model.{name}.{key}: {path} is hidden or outside the project and the model's folder",
                     hint="copy it beside mobpack.toml, or pass --allow-outside to ship it",

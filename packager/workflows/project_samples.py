@@ -6,6 +6,7 @@ from pathlib import Path
 from packager import config
 from packager.config import Config, ModelTable
 from packager.contract.preparation import preparation, prepared_names
+from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model, baseline
@@ -42,12 +43,12 @@ def project_of(model: Path) -> Project | None:
 
 
 def _named(project: Config, path: Path, model: Path) -> Project | None:
-    own = model.resolve()
+    own = user_files.resolved(model)
     return next(
         (
             Project(path=path, name=name, table=table)
             for name, table in project.model.items()
-            if table.inputs and table.path.resolve() == own
+            if table.inputs and user_files.resolved(table.path) == own
         ),
         None,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager import models
+from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.values import Model, Variant
@@ -148,7 +149,7 @@ def refuse_output(request: Request) -> None:
         )
     if output.suffix != ".onnx":
         raise ConfigError(f"{output}: the output must be an .onnx file", hint=f"name it {output.stem}.onnx")
-    if output.resolve() in (model.path.resolve(), *model.data_files):
+    if user_files.resolved(output) in (user_files.resolved(model.path), *model.data_files):
         raise ConfigError(f"{output} is the input model", hint="choose another --output")
     if request.max_drop is not None and not request.wants_report:
         raise ConfigError("--max-drop needs the measurement", hint="omit --no-report")

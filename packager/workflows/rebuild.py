@@ -1,6 +1,5 @@
 """Builds a release again, from its project, and compares every file: the same input gives the same bytes."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from typing import Any
 
 from packager import __version__, provenance
 from packager.config import Config
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
 from packager.encryption import ModelKey
@@ -132,7 +131,7 @@ def rebuild(
 def _original(release: Path) -> Original:
     path = release / MANIFEST
     try:
-        manifest = json.loads(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
+        manifest = parsing.json_of(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
         original = Original(folder=release, manifest=manifest, statement=provenance.read(release))
         if not original.parameters.targets:
             raise ValueError("it lists no artifact")

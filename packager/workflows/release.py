@@ -142,7 +142,7 @@ def _finished(
 
 def _refuse_impossible(order: Order, config: Config) -> None:
     """Raises ConfigError for what would fail only after a long build."""
-    if order.previous and order.previous.resolve() == order.out.resolve():
+    if order.previous and user_files.resolved(order.previous) == user_files.resolved(order.out):
         raise ConfigError(
             f"--previous and --out are both {order.out}: the build would replace what it is compared with",
             hint="unpack the release before into another folder, and name that one",
@@ -184,7 +184,7 @@ def _place(order: Order) -> Iterator[Path]:
 @contextmanager
 def _alone(order: Order) -> Iterator[None]:
     """Raises ToolError if another release of the same project is being made: each would replace what the other has."""
-    name = hashlib.sha256(str(order.project.resolve()).encode()).hexdigest()[:16]
+    name = hashlib.sha256(str(user_files.resolved(order.project)).encode()).hexdigest()[:16]
     folder = cache_folder() / "releases"
     folder.mkdir(exist_ok=True)
     with (folder / f"{name}.lock").open("ab") as file:
@@ -294,7 +294,7 @@ def _listed_again(order: Order, config: Config, project: Project) -> Lock | None
 
 def _replace(path: Path, text: str) -> None:
     """Writes a text file of the user, whose permissions stay; a link to it stays a link."""
-    place = path.resolve()
+    place = user_files.resolved(path)
     with atomic_file(place) as file:
         file.write(text.encode())
         if place.exists():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from packager import release
 from packager.config import Config
+from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.files.hashes import sha256_of
 from packager.quantization.scales import FOLDER, file_name
@@ -17,7 +18,7 @@ def refuse_replaced(config: Config, request: Request) -> None:
     """Raises ConfigError for earlier scales in the folder that the build replaces: the next one would find others."""
     for name, recipe in config.variant.items():
         source: Path | None = getattr(recipe, "scales_from", None)
-        if source and source.resolve().is_relative_to(request.out.resolve()):
+        if source and user_files.resolved(source).is_relative_to(user_files.resolved(request.out)):
             raise ConfigError(
                 f"variant.{name}.scales-from: {source} is in {request.out}, which this build replaces",
                 hint=f"copy the release before, or its folder {FOLDER}, to another place, such as released/1.0.0",

@@ -6,14 +6,13 @@ import os
 import platform
 import sys
 import time
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.core.console import Console, size
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError, UnprovenError
 from packager.files import host
@@ -107,7 +106,7 @@ def doubting(store: Store) -> Iterator[None]:
 def encrypts_here() -> bool:
     """Whether the project in the current folder encrypts its models."""
     try:
-        document = tomllib.loads(user_files.read_text(Path("mobpack.toml"), limit_bytes=MAX_PROJECT_BYTES))
+        document = parsing.toml_of(user_files.read_text(Path("mobpack.toml"), limit_bytes=MAX_PROJECT_BYTES))
         return bool(document["package"].get("encryption"))
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return False  # no project, or one that its own commands refuse
@@ -212,7 +211,7 @@ def all_totals() -> Mapping[str, Counts]:
     found = {}
     for path in sorted((cache_folder() / "remotes").glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError):
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = parsing.json_of(path.read_text(encoding="utf-8"))
             name = str(document.pop("cache"))
             found[name] = Counts(**document)
     return found
@@ -231,7 +230,7 @@ def answers(cache: "CacheTable") -> str:
 def totals(name: str) -> Counts:
     """Counts of all commands on this machine with the remote store `name`."""
     try:
-        document = json.loads(_place(name).read_text(encoding="utf-8"))
+        document = parsing.json_of(_place(name).read_text(encoding="utf-8"))
         return Counts(**{key: value for key, value in document.items() if key != "cache"})
     except (OSError, ValueError, TypeError, AttributeError):  # none so far, or those of another version
         return Counts()

@@ -79,7 +79,7 @@ def sign(place: Path, signer: Signer) -> tuple[str, ...]:
     _refuse_without_manifest(place)
     signature = place / FOLDER_NAME
     found = folder_digests(place, (FOLDER_NAME,))
-    payload = statement(found, name=place.resolve().name, ignored=(*IGNORED, FOLDER_NAME))
+    payload = statement(found, name=user_files.resolved(place).name, ignored=(*IGNORED, FOLDER_NAME))
     with atomic_file(signature) as file:
         file.write(written(signer.sign(IN_TOTO, payload)))
     return (FOLDER_NAME,)
@@ -116,15 +116,15 @@ def _verify_folder(folder: Path, path: Path, trust: Trust) -> Verified:
     who = trust(bundle, str(path))
     listed = signed_files(bundle, str(path))
     ignored = list(listed.ignored)
-    if path.resolve().is_relative_to(folder.resolve()):
-        ignored.append(path.resolve().relative_to(folder.resolve()).as_posix())
+    if user_files.resolved(path).is_relative_to(user_files.resolved(folder)):
+        ignored.append(user_files.resolved(path).relative_to(user_files.resolved(folder)).as_posix())
     try:
         found = folder_digests(folder, ignored)
     except ConfigError as error:
         raise GateError(error.message, hint=AGAIN) from error
     refuse_differences(listed.digests, found, str(path))
     return Verified(
-        package=str(listed.release.get("mobpack.package", folder.resolve().name)),
+        package=str(listed.release.get("mobpack.package", user_files.resolved(folder).name)),
         version=str(listed.release.get("mobpack.version", "")),
         files=len(listed.digests),
         unlisted=(),

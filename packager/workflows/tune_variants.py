@@ -1,12 +1,11 @@
 """The variants in the packages of a search that settings in mobpack.toml can name."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packager.config import SOURCE
-from packager.core import toml, user_files
+from packager.core import parsing, toml, user_files
 from packager.core.errors import MobpackError
 from packager.release.contents import MAX_MANIFEST_BYTES
 from packager.release.publish import MANIFEST
@@ -52,7 +51,7 @@ def shipped_variant(package: Path, sha256: str, target: str) -> str:
     none."""
     for folder in package.absolute().parents[:FOLDERS_UP]:
         try:
-            manifest = json.loads(user_files.read(folder / MANIFEST, limit_bytes=MAX_MANIFEST_BYTES))
+            manifest = parsing.json_of(user_files.read(folder / MANIFEST, limit_bytes=MAX_MANIFEST_BYTES))
             if any(each["sha256"] == sha256 for each in manifest["artifacts"]):
                 return str(manifest["options"]["target"][target]["variant"])
         except (MobpackError, OSError, ValueError, KeyError, TypeError, AttributeError):

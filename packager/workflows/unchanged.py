@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.core import parsing
 from packager.core.console import size
 from packager.core.errors import ToolError
 from packager.files.atomic import atomic_file
@@ -142,7 +143,7 @@ def known_result(begun: Start, out: Path, evidence: Path, now: str = "") -> Summ
     """
     place = _place(begun.command)
     try:
-        record = _from_json(json.loads(place.read_text(encoding="utf-8")))
+        record = _from_json(parsing.json_of(place.read_text(encoding="utf-8")))
         if evidence.exists() or record.machine != (now or machine(begun)) or not _holds(record, out):
             return None
         again = _stamped_again(record, out)

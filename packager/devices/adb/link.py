@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from packager.core.errors import ToolError
+from packager.core.parsing import whole_number
 from packager.devices.adb import dexing
 from packager.devices.adb.program import adb
 from packager.devices.link import READY, Device, Finished, GoneError, Listed, Start
@@ -44,6 +45,8 @@ ANSWER_S = 30.0
 COPY_S = 600.0
 MARK = "mobpack-exit-code:"
 NOT_FOUND = 127
+SAID = 500
+"""Characters of a device's own words in messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +88,7 @@ class Adb:
             maker=values.get("ro.product.manufacturer", ""),
             model=values.get("ro.product.model", ""),
             soc=_soc(values),
-            api=int(api) if api.isdigit() else 0,
+            api=max(whole_number(api) or 0, 0),
             release=values.get("ro.build.version.release", ""),
             abis=tuple(filter(None, abis.split(","))),
             fingerprint=values.get("ro.build.fingerprint", ""),
@@ -95,10 +98,11 @@ class Adb:
         # The exit code in the output shows that the script came to its end: adb ends with 1 for a lost device, too.
         whole = f"({script}\n) </dev/null; c=$?; echo; echo {MARK}$c"
         done = self._run(["-s", serial, "shell", "-T", whole], timeout_s)
-        output, mark, code = done.output.rpartition(f"\n{MARK}")
-        if not mark:
+        output, _, said = done.output.rpartition(f"\n{MARK}")
+        code = whole_number(said.strip())
+        if code is None:
             raise self._failure(serial, done, "running a command")
-        return Finished(code=int(code), output=output, complaints=done.complaints)
+        return Finished(code=code, output=output, complaints=done.complaints)
 
     def archives(self, classes: Sequence[Path], beside: Sequence[Path], store: Store) -> tuple[Path, ...]:
         """Two: what all packages use with the same ONNX Runtime, and the package with the driver."""
@@ -145,7 +149,7 @@ class Adb:
             self._run(["connect", serial], ANSWER_S)
 
     def _failure(self, serial: str, done: Finished, what: str) -> ToolError:
-        said = last_lines(f"{done.output}\n{done.complaints}", 3)
+        said = last_lines(f"{done.output}\n{done.complaints}", 3)[-SAID:]
         if FULL in said:
             return ToolError(
                 f"the disk of {serial} is full, while {what}",

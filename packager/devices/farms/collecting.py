@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ToolError
 from packager.devices.farms.carrier import LARGEST, MARK, documents_in
 from packager.files.zips import DAMAGE, RUNTIME, opened_zip
@@ -110,7 +111,7 @@ def _documents(place: str, file: Path, collected: Collected) -> list[Mapping[str
 
 def _parsed(place: str, content: bytes, collected: Collected) -> Mapping[str, Any] | None:
     try:
-        document = json.loads(content)
+        document = parsing.json_of(content)
     except (ValueError, RecursionError) as error:
         collected.problems.append(f"{place} is no JSON: {error}")
         return None

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing, user_files
 from packager.files import host
 from packager.files.hashes import known_sha256
 
 FILES = "files"
 """Folder of an entry with the result."""
+MAX_INDEX_BYTES = 64 << 20
 INDEX = "index.json"
 """File of an entry, beside that folder."""
 
@@ -39,7 +41,7 @@ def damage_of(entry: Path) -> str:
     Files are read once per process, unless they look different later.
     """
     try:
-        index = json.loads((entry / INDEX).read_text(encoding="utf-8"))
+        index = parsing.json_of(user_files.read(entry / INDEX, limit_bytes=MAX_INDEX_BYTES))
         known = {**index["files"], **index["links"]}
         found = {Path(child.path).relative_to(entry / FILES).as_posix(): child for child in _below(entry / FILES)}
         for name, child in found.items():
@@ -50,7 +52,7 @@ def damage_of(entry: Path) -> str:
         return f"{Path(error.filename).name} is missing"
     except OSError as error:
         return f"{Path(error.filename or entry).name} cannot be read: {error.strerror}"
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except parsing.DAMAGE:
         return f"{INDEX} is not what was written"
 
 

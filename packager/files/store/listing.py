@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from packager.core import user_files
+from packager.core import parsing, user_files
 from packager.files.hashes import known_sha256
 
 FORMAT = "mobpack-cache-1"
@@ -139,7 +139,7 @@ def written(listing: Listing) -> bytes:
 def parsed(content: bytes, step: str, key: str) -> Listing:
     """The list in `content`, which must be of the result `key` of `step`. Raises UnusableError for anything else."""
     try:
-        document = json.loads(content)
+        document = parsing.json_of(content)
         if document["format"] != FORMAT:
             raise UnusableError(f"it has the format {str(document['format'])[:40]!r}, not {FORMAT}")
         if (document["step"], document["key"]) != (step, key):

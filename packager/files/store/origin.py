@@ -4,8 +4,10 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from packager.core import parsing, user_files
 from packager.files import host
 
+MAX_ORIGIN_BYTES = 1 << 20
 ORIGIN = "origin.json"
 """File of an entry, beside its index; results that were made on this machine have none."""
 
@@ -30,9 +32,9 @@ def write_origin(entry: Path, origin: Origin) -> None:
 def origin_of(entry: Path) -> Origin | None:
     """The origin of an entry; None for one that was made on this machine."""
     try:
-        document = json.loads((entry / ORIGIN).read_text(encoding="utf-8"))
+        document = parsing.json_of(user_files.read(entry / ORIGIN, limit_bytes=MAX_ORIGIN_BYTES))
         return Origin(cache=str(document["cache"]), signer=str(document["signer"]))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *parsing.DAMAGE):
         return Origin(cache="an unknown cache", signer="")

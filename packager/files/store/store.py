@@ -182,8 +182,7 @@ class Store:
         with self._locked(USES, is_shared=True):
             if not entry.exists():
                 return False
-            # damaged; a store that belongs to another user
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            with contextlib.suppress(OSError):  # damaged; a store that belongs to another user
                 os.utime(entry / INDEX)
         if not damage_of(entry):
             return self._is_accepted(entry)

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.core.values import Range
 from packager.files.leftovers import remove_old
@@ -167,5 +168,5 @@ def _inputs(request: CalibrationRequest) -> list[object]:
 
 
 def _read(folder: Path, tensors: Iterable[str]) -> dict[str, Range]:
-    found = json.loads((folder / "ranges.json").read_text(encoding="utf-8"))
+    found = parsing.json_of((folder / "ranges.json").read_text(encoding="utf-8"))
     return {name: Range(**found[name]) for name in tensors if name in found}

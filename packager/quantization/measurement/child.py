@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.contract.telling import from_json
+from packager.core import parsing
 from packager.core.errors import ConfigError, MobpackError, ModelError
 from packager.core.user_functions import found
 from packager.graph.weights.streaming import in_order
@@ -106,7 +107,7 @@ def _original(job: ScoringJob, users: Callable[[Predict], Any]) -> float:
     """The float model's score by a user's metric; an earlier process may have stored it."""
     kept = Path(job.folder) / "original.json"
     if kept.is_file():
-        return float(json.loads(kept.read_text(encoding="utf-8")))
+        return float(parsing.json_of(kept.read_text(encoding="utf-8")))
     predict = _predict(job, Path(job.original).read_bytes(), job.data_folder)
     value = function.measured(users, job.metric, predict, Path(job.code_folder))
     if abs(value) == float("inf"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.core import parsing
 from packager.core.errors import MobpackError, ModelError
 from packager.quantization.measurement.metrics import Outputs
 from packager.quantization.measurement.running import opened, read, run
@@ -48,7 +49,7 @@ def reference(
     Raises ModelError if the float model cannot run a sample, ConfigError if samples cannot be read.
     """
     if (folder / WHOLE).is_file():
-        known = json.loads((folder / WHOLE).read_text(encoding="utf-8"))
+        known = parsing.json_of((folder / WHOLE).read_text(encoding="utf-8"))
         return RecordedReference(folder, tuple(known["inputs"]), tuple(known["outputs"]), known["count"])
     session = opened(graph.read_bytes(), data_folder)
     inputs = tuple(value.name for value in session.get_inputs())

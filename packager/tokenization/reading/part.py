@@ -1,10 +1,10 @@
 """JSON objects with their places in a file, which errors name."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from packager.core import parsing
 from packager.core.errors import ConfigError
 
 UNSUPPORTED = 'use another tokenizer, or tokenize in the app and pass numbers: kind = "tensor"'
@@ -21,7 +21,7 @@ class Part:
     @classmethod
     def whole(cls, path: Path, content: str) -> "Part":
         try:
-            value = json.loads(content)
+            value = parsing.json_of(content)
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"{path}: not JSON: {error}", hint="download or save the file again") from error
         if not isinstance(value, dict) or not isinstance(value.get("model"), dict):
@@ -35,7 +35,7 @@ class Part:
     def having(cls, path: Path, content: str, key: str) -> "Part | None":
         """The object of a file without a model that has `key`; None for another file."""
         try:
-            value = json.loads(content)
+            value = parsing.json_of(content)
         except (ValueError, RecursionError):
             return None
         return cls(str(path), value) if isinstance(value, dict) and key in value and "model" not in value else None

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from packager.core.errors import ToolError
 from packager.core.to_json import plain
 from packager.devices import READY, Device
-from packager.devices.choosing import choose, describe_all
+from packager.devices.choosing import Absent, choose, describe_all
 from packager.devices.iphones import has_apples_tools, iphones
 from packager.devices.storage import Storage
-from packager.workflows.device.preparing import link
+from packager.workflows.device.preparing import link, on_each
 
 COLUMNS = ("serial", "state", "device", "chip", "Android", "API", "processors")
 
@@ -26,20 +26,26 @@ class ListedDevice:
 def listing() -> tuple[ListedDevice, ...]:
     """All devices, iPhones after the others where Xcode's tools are. Raises ToolError if there is no adb and no
     iPhone."""
-    apple = iphones() if has_apples_tools() else []
-    try:
-        joined = link()
-        described = [*describe_all(joined, joined.listed()), *apple]
-    except ToolError:
-        if not apple:
-            raise
-        described = apple
+    described: list[Device | Absent] = []
+    problems: list[ToolError] = []
+    for found in (_androids, iphones) if has_apples_tools() else (_androids,):
+        try:
+            described += found()
+        except ToolError as error:
+            problems.append(error)
+    if problems and not described:
+        raise problems[0]
     return tuple(
         ListedDevice(serial=each.serial, state=READY, advice="", device=each)
         if isinstance(each, Device)
         else ListedDevice(serial=each.serial, state=each.state, advice=each.advice, device=None)
         for each in described
     )
+
+
+def _androids() -> list[Device | Absent]:
+    joined = link()
+    return describe_all(joined, joined.listed())
 
 
 def cells(each: ListedDevice) -> list[str]:
@@ -65,7 +71,14 @@ def document(each: ListedDevice) -> dict[str, object]:
 
 
 def clean(patterns: Sequence[str]) -> list[tuple[str, int]]:
-    """Name of each device -> bytes that were removed."""
+    """Name of each device -> bytes that were removed. Raises ToolError for a device that fails, once the others are
+    done."""
     joined = link()
-    devices = choose(joined, patterns).devices
-    return [(each.name, Storage(link=joined, device=each).clean()) for each in devices]
+    done, failures = on_each(
+        choose(joined, patterns).devices, lambda device: Storage(link=joined, device=device).clean(), joined.halt
+    )
+    if failures:
+        device, error = failures[0]
+        cleaned = f"; {', '.join(each.name for each, _ in done)}: removed" if done else ""
+        raise ToolError(f"{device.name}: {error.message}{cleaned}", hint=error.hint) from error
+    return [(device.name, removed) for device, removed in done]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.files.atomic import atomic_file
 from packager.render import render
@@ -97,4 +98,4 @@ def in_xcode(path: Path, source_root: Path) -> str:
 
 def relative(path: Path, folder: Path) -> str:
     """Relative path from `folder` to `path`, links resolved."""
-    return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+    return Path(os.path.relpath(user_files.resolved(path), user_files.resolved(folder))).as_posix()

@@ -1,10 +1,10 @@
 """The Swift package of an earlier build, as Xcode uses it."""
 
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError
 
 MANIFEST = "manifest.json"
@@ -39,7 +39,7 @@ class SwiftPackage:
     @property
     def runtime_folder(self) -> Path | None:
         """The folder of that package; None for one at an address or in a registry."""
-        return (self.folder / self.runtime.place).resolve() if self.runtime.kind == "path" else None
+        return user_files.resolved(self.folder / self.runtime.place) if self.runtime.kind == "path" else None
 
 
 def find_package(dist: Path, name: str, config: Path) -> SwiftPackage:
@@ -62,7 +62,7 @@ def find_package(dist: Path, name: str, config: Path) -> SwiftPackage:
 def refuse_other_targets(dist: Path) -> None:
     """Raises ConfigError for a release with packages of other targets, which an iOS-only build would remove."""
     try:
-        manifest = json.loads((dist / MANIFEST).read_text(encoding="utf-8"))
+        manifest = parsing.json_of((dist / MANIFEST).read_text(encoding="utf-8"))
         others = sorted({each["target"] for each in manifest["artifacts"]} - {"ios"})
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{dist / MANIFEST} cannot be read: {error}", hint="run mobpack build again") from error
