@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from packager.core import parsing
 from packager.core.console import size
 from packager.core.findings import Parity
 from packager.core.values import LeftOut, Plan
@@ -100,7 +101,7 @@ def fetched(build: SharedBuild, store: Store) -> Summary | None:
 
 def _summary(path: Path) -> Summary:
     """Raises ValueError, KeyError or TypeError for what is none."""
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = parsing.json_of(path.read_text(encoding="utf-8"))
     rows = tuple(tuple(map(str, row)) for row in document["rows"])
     if {len(row) for row in rows} - {COLUMNS}:
         raise ValueError("rows")
@@ -111,7 +112,7 @@ def _summary(path: Path) -> Summary:
 def _refuse_other(dist: Path) -> None:
     """Raises ValueError, KeyError, TypeError or OSError unless `dist` is a release: one whose manifest lists artifacts
     that are there."""
-    manifest = json.loads((dist / MANIFEST).read_text(encoding="utf-8"))
+    manifest = parsing.json_of((dist / MANIFEST).read_text(encoding="utf-8"))
     artifacts = {str(each["path"]): each["sha256"] for each in manifest["artifacts"]}
     if "mobpack" not in manifest or not artifacts:
         raise ValueError("manifest")
