@@ -10,7 +10,9 @@ from packager.samples.source import Source
 
 NORMALIZED = ImageSettings(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
 """mean and spread of ImageNet's pictures, with which most classifiers were trained"""
-OTHER_IMAGES = (NORMALIZED, ImageSettings(mean=(0.5,), std=(0.5,)), ImageSettings(scale=1.0))
+SHIFTED = ImageSettings(mean=(0.5,))
+"""the numbers that are assumed, around 0"""
+OTHER_IMAGES = (NORMALIZED, ImageSettings(mean=(0.5,), std=(0.5,)), SHIFTED, ImageSettings(scale=1.0))
 OTHER_SOUNDS = (AudioSettings(scale=32768.0),)
 
 
@@ -29,6 +31,8 @@ class Assumption:
     """setting that states this very conversion"""
     others: tuple[Source, ...]
     """the same samples in other usual conversions"""
+    shifted: Source | None = None
+    """that of the others whose numbers have the same spread, around 0"""
 
     @property
     def sentence(self) -> str:
@@ -59,15 +63,21 @@ def _of_images(source: Source) -> Assumption | None:
     size = f", {picture.size[0]} x {picture.size[1]}" if picture.size else ""
     shown = colour if colour == "grey" else colour.upper()
     fitting = [each for each in OTHER_IMAGES if each.mean is None or len(each.mean) in (1, picture.channels)]
-    others = [replace(settings, mean=each.mean, std=each.std, scale=each.scale) for each in fitting]
+    others = {each: _with(source, _converted(source.settings, each)) for each in fitting}
     return Assumption(
         source=source,
         what="pictures",
         words=f"scaled by 1/255, {shown}{size}",
         keys="calibration.image.mean, .std and .scale",
         statement="calibration.image.mean=[0.0]",
-        others=tuple(_with(source, replace(source.settings, image=each)) for each in others),
+        others=tuple(others.values()),
+        shifted=others[SHIFTED],
     )
+
+
+def _converted(settings: Settings, other: ImageSettings) -> Settings:
+    """`settings` with the numbers of `other`."""
+    return replace(settings, image=replace(settings.image, mean=other.mean, std=other.std, scale=other.scale))
 
 
 def _of_sounds(source: Source, files: folder.Files) -> Assumption:
