@@ -61,6 +61,7 @@ def test_a_classifier_stays_right_if_its_pictures_are_normalized_as_it_wants(
     answer = mobpack("quantize", "classifier.onnx", "-q", "static-qdq", *OPTIONS, *options)
     assert answer.code == 0, answer.err
     assert ("converted by [model.classifier.inputs] of" in answer.err) is bool(contract)
+    assert "not verified" not in answer.err
     assert accuracy(project / "classifier.onnx") == 1.0
     assert accuracy(project / "made.onnx") >= 0.99
 
@@ -78,6 +79,17 @@ def test_an_assumed_conversion_that_the_answers_contradict_is_refused_and_a_stat
     answer = mobpack("quantize", "classifier.onnx", "-q", "static-qdq", *OPTIONS, *STATED_AS_IT_IS_ASSUMED)
     assert answer.code == 0, answer.err
     assert accuracy(project / "made.onnx") < 0.6  # what the refusal prevents
+
+
+def test_a_conversion_that_is_assumed_and_that_nothing_contradicts_is_not_verified(
+    mobpack: Mobpack, tmp_path: Path
+) -> None:
+    saved(tmp_path / "classifier.onnx", classifier(scaled))
+    folder_of(tmp_path / "calib")
+    answer = mobpack("quantize", "classifier.onnx", "-q", "static-qdq", "--metric", "top1", *OPTIONS[:3])
+    assert answer.code == 0, answer.err
+    said = " ".join(answer.err.split())
+    assert "not verified: top1 compares the model with itself: pictures were taken to be scaled by 1/255, RGB" in said
 
 
 def test_a_build_refuses_the_same_pictures(mobpack: Mobpack, project: Path) -> None:
@@ -155,15 +167,39 @@ def test_answers_that_say_much_less_than_in_another_usual_conversion_are_refused
     centred = classifier(from_minus_1_to_1)
     assert accuracy(centred, 100, 9, from_minus_1_to_1) > 0.95
     assert accuracy(centred, 100, 9, scaled) < 0.2
-    with pytest.raises(ConfigError, match="answers on them say little") as caught:
+    with pytest.raises(ConfigError, match="answers say more if the same numbers lie around 0") as caught:
         read(centred, source)
-    assert "'calibration.image.mean=[0.5]' --set 'calibration.image.std=[0.5]' the answers on the" in str(caught.value)
+    assert "as with --set 'calibration.image.mean=[0.5]' --set 'calibration.image.std=[0.5]'" in str(caught.value)
     with pytest.raises(ConfigError, match="answers on them say little"):
         read(centred, folder_of(tmp_path / "few", count=6))
 
 
 def from_minus_1_to_1(pixels: Pixels) -> Floats:
     return scaled(pixels, 2 / 255, -1.0)
+
+
+def around_0(pixels: Pixels) -> Floats:
+    return scaled(pixels, 1 / 255, -0.5)
+
+
+def test_a_net_that_wants_the_same_numbers_around_0_is_known_by_its_certainty(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "calib")
+    found = classifier(around_0)
+    assert accuracy(found, 100, 9, around_0) > 0.95
+    assert accuracy(found, 100, 9, scaled) < 0.9
+    with pytest.raises(ConfigError, match="answers say more if the same numbers lie around 0"):
+        read(found, source)
+    read(found, source, Calibration(samples=str(source), image=ImageSettings(mean=(0.5,))))
+
+
+def test_a_net_that_is_right_and_not_certain_is_taken(tmp_path: Path) -> None:
+    """Larger numbers make its answers certain, and leave them what they are."""
+    unsure = onnx.ModelProto.FromString(classifier(scaled).SerializeToString())
+    for tensor in unsure.graph.initializer:
+        if tensor.name in ("head", "bias"):
+            tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor) / 6, tensor.name))
+    assert accuracy(unsure, 100, 9, scaled) > 0.95
+    assert len(read(unsure, folder_of(tmp_path / "calib"))) == 1
 
 
 def test_few_pictures_of_one_class_are_no_reason_to_refuse(tmp_path: Path) -> None:

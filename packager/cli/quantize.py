@@ -159,6 +159,9 @@ def _show(result: "Result", console: "Console") -> None:
         console.table("kept in float", ["layer", "reason"], list(_kept_in_float(report)))
     if report.search:
         console.say(f"  {report.search.count} evaluations of at most {report.search.bound}")
+    if report.unverified:
+        measured = f"{report.score.metric} compares the model with itself: " if report.score else ""
+        console.say(f"  not verified: {measured}{report.unverified}")
     for file in (*result.files, *([result.page] if result.page else [])):
         console.result(str(file))
 
@@ -171,7 +174,8 @@ def _rows(report: "QuantizationReport") -> "Iterator[list[str]]":
     if report.score:
         held_out = report.search.held_out if report.search else None
         searched = f", {report.score.samples} samples searched" if held_out and held_out.count else ""
-        yield [f"{report.score.metric}{searched}", *_score(report.score)]
+        unverified = ", conversion assumed" if report.unverified else ""
+        yield [f"{report.score.metric}{searched}{unverified}", *_score(report.score)]
         if held_out and held_out.count:
             others = _score(replace(report.score, value=held_out.value))
             yield [f"{report.score.metric}, {held_out.count} samples held out", *others]

@@ -35,6 +35,10 @@ class Assumption:
     """that of the others whose numbers have the same spread, around 0"""
 
     @property
+    def unverified(self) -> str:
+        return f"{self.what} were taken to be {self.words}; if that is wrong, set {self.keys}"
+
+    @property
     def sentence(self) -> str:
         return f"{self.what} are {self.words}: set {self.keys} to what the model wants"
 

@@ -19,7 +19,7 @@ from packager.quantization.measurement.gate import Sizes, gate
 from packager.quantization.measurement.latency import Latency, latency
 from packager.quantization.measurement.layers import LayerError, layer_errors
 from packager.quantization.measurement.loss import doubt, refuse_over_budget
-from packager.quantization.measurement.metrics import Score
+from packager.quantization.measurement.metrics import Score, has_own_data
 from packager.quantization.measurement.page import write_report
 from packager.quantization.measurement.report import (
     Evaluation,
@@ -40,7 +40,8 @@ from packager.quantizers import Auto, Calibration, Recipe, StaticQdq
 from packager.rewriting.draft import draft_of
 from packager.rewriting.ports import make_integer
 from packager.runners import RUNNERS, Runnable
-from packager.samples import Samples
+from packager.samples import Samples, Settings, source_of
+from packager.samples.assumed import assumed
 from packager.verification.observed import with_observed_shapes
 from packager.workflows.gates import Rules, refuse_warnings
 from packager.workflows.project_samples import by_contract
@@ -84,7 +85,9 @@ def run(request: Request, store: Store, console: Console) -> Result:
     refuse_output(request)
     request = replace(request, model=with_observed_shapes(request.model, store, console))
     with store.scratch() as scratch:
-        made, measured = made_and_measured(_by_contract(request, scratch, store, console), store, console)
+        converted = _by_contract(request, scratch, store, console)
+        made, measured = made_and_measured(converted, store, console)
+        unverified = _unverified(converted)
     shipped = _with_integers(made.variant, console) if request.wants_integers else made.variant
     sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=_written_bytes(shipped))
     for warning in gate(sizes, measured.latency, is_forced=request.is_forced):
@@ -94,7 +97,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
     with console.step(f"write {request.output.name}"):
         files = write(shipped, request.output, store)
         scales = [_scales_written(made.variant, request.scales)] if request.scales else []
-    report = describe(request, made, measured, files, console)
+    report = replace(describe(request, made, measured, files, console), unverified=unverified)
     page = request.output.with_suffix(".html") if request.wants_report else None
     if page:
         write_report(page, report)
@@ -300,6 +303,16 @@ def describe(
         search=_search(made.found) if made.found else None,
         warnings=tuple(console.warnings),
     )
+
+
+def _unverified(request: Request) -> str:
+    """How samples were converted, if nothing states it and the metric compares the model with itself."""
+    given: Calibration | None = getattr(request.recipe, "calibration", None) or request.samples
+    if given is None or has_own_data(request.metric):
+        return ""
+    how = Settings(image=given.image, audio=given.audio)
+    assumption = assumed(source_of(given.samples, request.model, how))
+    return assumption.unverified if assumption else ""
 
 
 def _used(calibration: Calibration, made: BuiltVariant) -> SamplesUsed:

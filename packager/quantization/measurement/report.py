@@ -93,6 +93,8 @@ class QuantizationReport:
     """scales that are those of the version before; null if none were to be kept"""
     search: Search | None = None
     warnings: tuple[str, ...] = ()
+    unverified: str = ""
+    """how the samples were converted, if nothing states it: the metric cannot tell whether the model wants it so"""
 
     @property
     def size_ratio(self) -> float:
