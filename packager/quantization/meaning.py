@@ -51,8 +51,8 @@ LEAST_OTHER = 0.25
 right, and not certain, say up to 4.7 times more, and leave at least 0.88 of its best classes."""
 LEAST_INFORMATION = math.log(2) / 2
 MORE_AROUND_0 = 1.02
-"""How much more the answers must say about the same numbers around 0, and be more certain. None of 74 small nets that want
-pixels / 255 does, on pictures of its task and on others; 64 of them were trained for one to four epochs only."""
+"""How much more the answers must say about the same numbers around 0, and be more certain. None of 74 small nets that
+want pixels / 255 does, on pictures of its task and on others; 64 of them were trained for one to four epochs only."""
 TIMES_MORE_AROUND_0 = 1.5
 """The same where they are not more certain."""
 STANDARD_ERRORS = 3.0
