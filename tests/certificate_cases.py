@@ -147,6 +147,8 @@ RIGHT = {
     "several purposes": Chain(leaf=replace(LEAF, purposes=(SERVER, CODE))),
     "an issuer for code signing": Chain(issuer=replace(ISSUER, purposes=(CODE,))),
     "a path as long as is allowed": Chain(root=replace(ISSUER, path_length=1), issuer=replace(ISSUER, path_length=0)),
+    "no path below the root": Chain(root=replace(ISSUER, path_length=0), issuers=0),
+    "a critical purpose": Chain(leaf=replace(LEAF, purposes=(), more=((x509.ExtendedKeyUsage([CODE]), True),))),
     "a permitted organization": Chain(issuer=limited(of_organization(ORGANIZATION))),
     "a permitted address": Chain(
         issuer=limited(x509.RFC822Name("good.example")), leaf=also_named(x509.RFC822Name("me@good.example"))

@@ -109,6 +109,19 @@ def test_without_its_package_an_authority_vouches_for_nobody(tmp_path: Path, mon
     assert verify(bundle_of(files), trusted([files.chain]), "bundle").path == files.chain
 
 
+def test_neither_order_nor_more_certificates_matter_and_an_authority_below_the_root_may_be_trusted(
+    tmp_path: Path,
+) -> None:
+    files = certificate_cases.written(tmp_path, Chain(issuers=2))
+    leaf, first, second = x509.load_pem_x509_certificates(files.chain.read_bytes())
+    (root,) = x509.load_pem_x509_certificates(files.root.read_bytes())
+    for others in ([second, first], [first, second, root], [root, first, second, second]):
+        certificate_cases.save(files.chain, [leaf, *others])
+        for each in (root, second, first):
+            authority = certificate_cases.save(tmp_path / "authority.pem", [each])
+            assert verify(bundle_of(files), trusted([authority]), "bundle").path == authority
+
+
 def test_one_of_several_authorities_is_enough(tmp_path: Path) -> None:
     files, other = (certificate_cases.written(tmp_path / name, Chain()) for name in ("a", "b"))
     found = verify(bundle_of(files), trusted([other.root, files.root]), "bundle")

@@ -443,6 +443,7 @@ def test_a_signature_of_models_where_there_are_none_is_an_addition(tmp_path: Pat
             "models.sig is a folder with the name of a file",
         ),
         (lambda dist: (dist / "manifest.json.sig").mkdir(), "manifest.json.sig is a folder with"),
+        (lambda dist: (dist / "report.html").chmod(0o4644), "report.html is to be run as its owner (mode 4644)"),
     ],
 )
 def test_what_no_signature_can_vouch_for_is_refused(

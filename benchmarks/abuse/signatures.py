@@ -97,6 +97,8 @@ ADDITIONS: dict[str, Callable[[Path], None]] = {
         f"{name} that can be executed": _written(name, mode)
         for name, mode in (
             ("report.html", 0o755),
+            ("swift/vision-1.2.3.json", 0o2755),
+            ("android/vision-1.2.3.aar", 0o4644),
             ("manifest.json", 0o744),
             (TEXT, 0o645),
             ("manifest.json.sig", 0o755),

@@ -36,6 +36,7 @@ DAMAGED = (
 )
 AGAIN = "get the release again from where it was published, or build it again"
 TARBALL = ".tgz"
+AS_OWNER = stat.S_ISUID | stat.S_ISGID
 ANYBODY = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 T = TypeVar("T")
 
@@ -198,6 +199,11 @@ def refuse_special(folder: Path) -> None:
             raise GateError(
                 f"{path} is {'a folder with the name of a file' if path.is_dir() else 'neither a file nor a folder'}",
                 hint="remove it, or get the release again from where it was published",
+            )
+        if path.is_file() and not path.is_symlink() and path.stat().st_mode & AS_OWNER:
+            raise GateError(
+                f"{path} is to be run as its owner (mode {stat.S_IMODE(path.stat().st_mode):04o})",
+                hint=f"run: chmod ug-s {path}; or get the release again from where it was published",
             )
 
 
