@@ -1,6 +1,7 @@
 """Tells tales to the program of a language, on a new device each."""
 
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -15,8 +16,12 @@ from tests.delivery_server import Channel, channel
 from tests.delivery_tales import TALES, Device, Running, Tale, tell
 from tests.disks import tiny_disk
 from tests.toolchain.react_native.download.running import certificate
-from tests.toolchain.react_native.download.server import Certificate
+from tests.toolchain.react_native.download.server import Certificate, Fault, trickle, trickled_headers
 
+PATIENCE_MS = 2500
+"""for a document, and for a file"""
+ENDED_S = 40.0
+"""an update of a trickle has ended, on a busy machine, too; the whole of it takes minutes"""
 Start = Callable[[Path], AbstractContextManager[Running]]
 """starts the program on the device whose storage is a folder"""
 
@@ -102,6 +107,34 @@ def fills_up(language: Language, folder: Path) -> None:
             found = app.ask("update force")["states"][MODEL]
             assert (found["phase"], found["version"]) == ("ready", SECOND), found
             _is(app, "load", SECOND)
+
+
+def trickles(language: Language, folder: Path, fault: Fault, *, is_document: bool) -> None:
+    """A server sends a byte now and then, which none of the timeouts of connections ends: the update does so itself."""
+    channel = language.channel
+    channel.reset()
+    with language.start(folder) as app:
+        assert app.ask("update force")["states"][MODEL]["version"] == FIRST
+        app.ask(f"patience {PATIENCE_MS} {PATIENCE_MS}")
+        channel.show(3)
+        channel.on_every_document(fault) if is_document else channel.on_blobs(fault)
+        began = time.monotonic()
+        found = app.ask("update force")["states"][MODEL]
+        assert (found["phase"], found["version"]) == ("failed", FIRST), found
+        assert "takes too long" in found["reason"], found
+        assert PATIENCE_MS / 1000 <= time.monotonic() - began < ENDED_S
+        _is(app, "load", FIRST)
+        channel.address.files.faults_by_path.clear()
+        found = app.ask("update force")["states"][MODEL]
+        assert (found["phase"], found["version"]) == ("ready", SECOND), found
+        _is(app, "load", SECOND)
+
+
+TRICKLES = pytest.mark.parametrize(
+    ("fault", "is_document"),
+    [(trickle, True), (trickled_headers, True), (trickle, False), (trickled_headers, False)],
+    ids=["a document", "headers of a document", "a file", "headers of a file"],
+)
 
 
 def _is(app: Running, line: str, *versions: str) -> None:

@@ -10,8 +10,9 @@ from tests.delivery_drivers.swift import driver, kept, program
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
-from tests.delivery_telling import Language, fills_up, serving, told
+from tests.delivery_telling import TRICKLES, Language, fills_up, serving, told, trickles
 from tests.toolchain.delivery_packages import RELEASES
+from tests.toolchain.react_native.download.server import Fault
 from tests.toolchain.swift import swift
 
 pytestmark = [pytest.mark.by_content(of=[RELEASES["ios"]]), pytest.mark.swift]
@@ -49,3 +50,10 @@ def test_a_verified_model_is_opened_after_a_kill(language: Language, version: st
 
 def test_a_full_disk_is_named_and_the_update_goes_on_when_there_is_room(language: Language, tmp_path: Path) -> None:
     fills_up(language, tmp_path)
+
+
+@TRICKLES
+def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
+    language: Language, fault: Fault, is_document: bool, tmp_path: Path
+) -> None:
+    trickles(language, tmp_path, fault, is_document=is_document)

@@ -11,7 +11,9 @@ import 'package:models/src/runtime/updating/document.dart';
 import 'package:models/src/runtime/updating/updater.dart';
 import 'package:models/src/updates.dart';
 
-const Pace pace = Pace(attempts: 2, firstPause: Duration(milliseconds: 10), stall: Duration(seconds: 60));
+const Duration pause = Duration(milliseconds: 10);
+const Duration stall = Duration(seconds: 60);
+Pace pace = const Pace(attempts: 2, firstPause: pause, stall: stall);
 
 /// The updater with less patience.
 final class Quick extends Updater {
@@ -164,6 +166,10 @@ Future<void> answer(List<String> words) async {
       isCharging = const {'yes': true, 'no': false}[words[1]];
     case 'limit':
       limit = int.parse(words[1]);
+      current = updater();
+    case 'patience':
+      final [document, file] = [for (final word in words.skip(1)) Duration(milliseconds: int.parse(word))];
+      pace = Pace(attempts: 2, firstPause: pause, stall: stall, document: document, file: file);
       current = updater();
     case 'vectors':
       return applyVectors(words[1]);

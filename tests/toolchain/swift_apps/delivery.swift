@@ -22,6 +22,7 @@ func tell(_ error: any Error) {
 struct Setting: Sendable {
     var conditions = DeviceConditions()
     var limit: Int?
+    var pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 60)
     var source = SourceKind.bundled
     var failures: [String] = []
 }
@@ -34,12 +35,11 @@ struct Watcher: ModelObserver {
 }
 
 let address = CommandLine.arguments[1]
-let pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 60)
 
 func updater(_ folder: String) throws -> ModelUpdater {
     let options = UpdateOptions(storageLimit: setting.inTurn { $0.limit }) { setting.inTurn { $0.conditions } }
     let place = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("channel", isDirectory: true)
-    return try ModelUpdater(address: URL(string: address)!, options: options, folder: place, pace: pace)
+    return try ModelUpdater(address: URL(string: address)!, options: options, folder: place, pace: setting.inTurn { $0.pace })
 }
 
 func states(_ updater: ModelUpdater) -> [String: Any] {
@@ -153,6 +153,9 @@ func answer(_ words: [String]) async throws {
     case "limit":
         setting.change { $0.limit = Int(words[1]) }
         current = try updater(folder)
+    case "patience":
+        setting.change { ($0.pace.document, $0.pace.file) = (Double(words[1])! / 1000, Double(words[2])! / 1000) }
+        current = try updater(folder)
     case "device":
         (folder, opened) = (words[1], nil)
         setting.change { $0 = Setting() }
@@ -165,7 +168,9 @@ func answer(_ words: [String]) async throws {
         show(["number": document.number, "expired": document.isExpired()])
     default: show(["error": "unknown", "message": words[0]])
     }
-    let silent = ["freeze", "unfreeze", "pin", "unpin", "remove", "metered", "charging", "limit", "device", "die"]
+    let silent = [
+        "freeze", "unfreeze", "pin", "unpin", "remove", "metered", "charging", "limit", "patience", "device", "die"
+    ]
     if silent.contains(words[0]) { show(["states": states(current)]) }
 }
 

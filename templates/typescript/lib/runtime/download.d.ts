@@ -23,6 +23,8 @@ export interface Pace {
     readonly smallestPieceBytes: number;
     /** An answer that brings nothing for so long is given up. */
     readonly stallMs: number;
+    /** For a file with all its pieces and attempts; bytes that come earn more. */
+    readonly fileMs: number;
     /** Before the second request for a piece; twice as long before each further one. */
     readonly firstPauseMs: number;
     /** Requests for the same piece. */

@@ -1,11 +1,12 @@
 // Downloads files: in pieces, so that what is there is not fetched again, and each file once, however many wait for it.
-import { FileChanged, Interruption, requestPiece } from './downloadRequest.js';
+import { Deadline, FILE_MS, FileChanged, Interruption, requestPiece } from './downloadRequest.js';
 import { ModelError, toModelError } from './errors.js';
 const PACE = {
     // React Native has Base64 read by JavaScript, a piece at once: four times as much would keep apps from drawing.
     largestPieceBytes: 1 << 20,
     smallestPieceBytes: 128 << 10,
     stallMs: 30_000,
+    fileMs: FILE_MS,
     firstPauseMs: 500,
     attempts: 6,
 };
@@ -99,6 +100,7 @@ class PartialFile {
     offset = 0;
     pieceBytes;
     failures = 0;
+    deadline;
     /** ETag of what has come since the download was started; what came earlier has none. */
     tag = '';
     /** Whether all that is there is of one file, as far as anybody knows. */
@@ -112,6 +114,7 @@ class PartialFile {
         this.signal = signal;
         this.onBytes = onBytes;
         this.pieceBytes = pace.largestPieceBytes;
+        this.deadline = new Deadline(pace.fileMs, 0);
     }
     async complete() {
         const { sizeBytes, path, sha256 } = this.wanted;
@@ -136,6 +139,7 @@ class PartialFile {
         const found = this.store.fileSize(this.part);
         this.offset = found > 0 && found <= this.wanted.sizeBytes ? found : 0;
         this.isOfOne = this.offset === 0;
+        this.deadline = new Deadline(this.pace.fileMs, this.offset);
         this.onBytes(this.offset);
     }
     async fetchNext() {
@@ -154,13 +158,13 @@ class PartialFile {
         }
     }
     request() {
-        const { offset, tag, signal, pace } = this;
+        const { offset, tag, signal, pace, deadline } = this;
         const { url, sizeBytes } = this.wanted;
         const length = Math.min(this.pieceBytes, sizeBytes - offset);
         const onBytes = (received) => {
             this.onBytes(offset + Math.min(received, length));
         };
-        return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: pace.stallMs, onBytes });
+        return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: pace.stallMs, deadline, onBytes });
     }
     async append(piece) {
         if (piece.offset === 0)
@@ -178,10 +182,12 @@ class PartialFile {
         this.isOfOne = true;
         this.offset = 0;
         this.tag = '';
+        this.deadline = new Deadline(this.pace.fileMs, 0);
         this.onBytes(0);
     }
     /** Longer each time, with smaller pieces after it: of a piece that is cut off nothing is kept. */
     async pause(reason) {
+        this.deadline.check(this.wanted.url);
         this.failures += 1;
         if (this.failures >= this.pace.attempts)
             throw new ModelError('network', reason.message, { cause: reason });

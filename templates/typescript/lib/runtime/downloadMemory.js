@@ -1,5 +1,5 @@
 // Files in memory, for browsers: there is no folder that they could be kept in.
-import { Interruption } from './downloadRequest.js';
+import { Deadline, FILE_MS, Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 import { MemoryFile } from './memoryFile.js';
 import { requestBytes } from './memoryRequest.js';
@@ -48,12 +48,17 @@ export function fetchToMemory(wanted, watcher) {
 }
 async function fetchUnsized(wanted, { signal }) {
     const chunks = [];
+    const deadline = new Deadline(FILE_MS, 0);
+    let size = 0;
     const taker = {
         signal,
         stallMs: STALL_MS,
+        deadline,
         begin: () => undefined,
         take: (bytes) => {
             chunks.push(Uint8Array.from(bytes));
+            size += bytes.length;
+            deadline.reached(size);
         },
     };
     try {

@@ -8,11 +8,29 @@ export interface WantedPiece {
     /** ETag of the pieces that are there already; empty when there is none. */
     readonly tag: string;
 }
+/** For a file, before bytes earn more. */
+export declare const FILE_MS = 120000;
+/** The end of a download: a server that sends a byte now and then must not hold it for hours. */
+export declare class Deadline {
+    private readonly began;
+    private readonly ms;
+    private readonly from;
+    private most;
+    /** @param from - bytes that are there already: those beyond them earn more than the `ms` */
+    constructor(ms: number, from: number);
+    /** The file has come up to byte `size`: what comes twice earns nothing. */
+    reached(size: number): void;
+    /** Until the end, its further attempts included; 0 after it. */
+    leftMs(): number;
+    /** @throws ModelError `network` after the end */
+    check(url: string): void;
+}
 /** How an answer is waited for. */
 export interface Waiting {
     readonly signal: AbortSignal;
     /** An answer that brings nothing for so long is given up, in milliseconds. */
     readonly stallMs: number;
+    readonly deadline: Deadline;
     /** Called with the number of bytes that have come. */
     readonly onBytes: (received: number) => void;
 }

@@ -1,5 +1,35 @@
 // One request for a piece of a file, by XMLHttpRequest: React Native's fetch has no bytes before all of a body is there.
 import { ModelError } from './errors.js';
+const LEAST_BYTES_PER_MS = 16;
+/** For a file, before bytes earn more. */
+export const FILE_MS = 120_000;
+/** The end of a download: a server that sends a byte now and then must not hold it for hours. */
+export class Deadline {
+    began = Date.now();
+    ms;
+    from;
+    most;
+    /** @param from - bytes that are there already: those beyond them earn more than the `ms` */
+    constructor(ms, from) {
+        this.ms = ms;
+        this.from = from;
+        this.most = from;
+    }
+    /** The file has come up to byte `size`: what comes twice earns nothing. */
+    reached(size) {
+        this.most = Math.max(this.most, size);
+    }
+    /** Until the end, its further attempts included; 0 after it. */
+    leftMs() {
+        const earned = (this.most - this.from) / LEAST_BYTES_PER_MS;
+        return Math.max(0, Math.ceil(this.began + this.ms + earned - Date.now()));
+    }
+    /** @throws ModelError `network` after the end */
+    check(url) {
+        if (this.leftMs() === 0)
+            throw new ModelError('network', `${url} takes too long`);
+    }
+}
 /** No answer, or none that can be used: the same request may succeed later. */
 export class Interruption extends Error {
 }
@@ -45,7 +75,7 @@ function isStrong(tag) {
 }
 /** Sends the request; ends when all of the answer is there. */
 function answer(request, wanted, waiting) {
-    const { signal, stallMs } = waiting;
+    const { signal, stallMs, deadline } = waiting;
     let stall;
     let cancel = () => undefined;
     const ended = new Promise((resolve, reject) => {
@@ -53,7 +83,7 @@ function answer(request, wanted, waiting) {
             clearTimeout(stall);
             stall = setTimeout(() => {
                 reject(new Interruption(`${wanted.url} sent nothing for ${String(stallMs)} ms`));
-            }, stallMs);
+            }, Math.min(stallMs, deadline.leftMs()));
         };
         const interrupt = () => {
             reject(new Interruption(`${wanted.url} cannot be reached`));
@@ -76,12 +106,13 @@ function answer(request, wanted, waiting) {
                 reject(found);
         };
         request.onprogress = (event) => {
-            watch();
             // Where an answer has no length, only its bytes tell that it is of another file.
             if (event.loaded > wanted.sizeBytes)
                 reject(longer(wanted));
             else
                 waiting.onBytes(event.loaded);
+            deadline.reached(wanted.offset + event.loaded);
+            watch();
         };
         watch();
         request.send();

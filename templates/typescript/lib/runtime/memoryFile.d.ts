@@ -12,6 +12,8 @@ export interface MemoryPace {
     readonly pieceBytes: number;
     /** An answer that brings nothing for so long is given up. */
     readonly stallMs: number;
+    /** For all of it, with all attempts; bytes that come earn more. */
+    readonly fileMs: number;
     /** Before the second request; twice as long before each further one that brings nothing. */
     readonly firstPauseMs: number;
     /** Requests, one after the other, that bring nothing. */
@@ -37,6 +39,7 @@ export declare class MemoryFile {
     private hasRestarted;
     private isMended;
     private failures;
+    private deadline;
     constructor(wanted: MemoryDownload, watcher: MemoryWatcher, kept: KeptFiles | null, pace?: MemoryPace);
     /**
      * Gets all that is missing.

@@ -1,8 +1,8 @@
 // A file that comes to memory: what the browser has kept of it is read, and the rest is asked for, from where it was cut off.
-import { FileChanged, Interruption } from './downloadRequest.js';
+import { Deadline, FILE_MS, FileChanged, Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 import { requestBytes } from './memoryRequest.js';
-const PACE = { pieceBytes: 2 << 20, stallMs: 30_000, firstPauseMs: 500, attempts: 6 };
+const PACE = { pieceBytes: 2 << 20, stallMs: 30_000, fileMs: FILE_MS, firstPauseMs: 500, attempts: 6 };
 /** A file of a known size, in one buffer. */
 export class MemoryFile {
     bytes;
@@ -23,12 +23,14 @@ export class MemoryFile {
     hasRestarted = false;
     isMended = false;
     failures = 0;
+    deadline;
     constructor(wanted, watcher, kept, pace = PACE) {
         this.bytes = new Uint8Array(wanted.sizeBytes);
         this.wanted = wanted;
         this.watcher = watcher;
         this.kept = kept;
         this.pace = pace;
+        this.deadline = new Deadline(pace.fileMs, 0);
         this.counts = new Array(Math.ceil(wanted.sizeBytes / pace.pieceBytes)).fill(0);
     }
     /**
@@ -78,6 +80,7 @@ export class MemoryFile {
         }
     }
     async fetchMissing() {
+        this.deadline = new Deadline(this.pace.fileMs, this.loadedBytes());
         try {
             for (let gap = this.gap(); gap !== null; gap = this.gap())
                 await this.fetch(gap);
@@ -99,6 +102,7 @@ export class MemoryFile {
     }
     async fetch(gap) {
         const { signal } = this.watcher;
+        const { deadline } = this;
         const before = this.loadedBytes();
         let limit = gap.end;
         const begin = (isWhole, tag) => {
@@ -115,7 +119,7 @@ export class MemoryFile {
             this.take(bytes, limit);
         };
         try {
-            await requestBytes(this.wanted, gap, { signal, stallMs: this.pace.stallMs, begin, take });
+            await requestBytes(this.wanted, gap, { signal, stallMs: this.pace.stallMs, deadline, begin, take });
             if (this.position < limit)
                 this.refuseEnd(gap);
             this.failures = 0;
@@ -143,6 +147,7 @@ export class MemoryFile {
             if (this.position === pieceEnd)
                 this.keep(start, pieceEnd);
         }
+        this.deadline.reached(this.loadedBytes());
         this.tell();
     }
     keep(start, end) {
@@ -165,6 +170,7 @@ export class MemoryFile {
         this.hasRestarted = true;
         this.tag = '';
         this.forget();
+        this.deadline = new Deadline(this.pace.fileMs, 0);
     }
     forget() {
         this.isOfOne = true;
@@ -173,6 +179,7 @@ export class MemoryFile {
     }
     /** Where nothing has come at all, asking again is no use: the page is offline, or may not ask. */
     async pause(reason, hasGrown) {
+        this.deadline.check(this.wanted.url);
         this.failures = hasGrown ? 1 : this.failures + 1;
         if (!this.hasReceived || this.failures >= this.pace.attempts) {
             throw new ModelError('network', reason.message, { cause: reason });

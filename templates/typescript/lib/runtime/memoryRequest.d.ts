@@ -1,3 +1,4 @@
+import { type Deadline } from './downloadRequest.js';
 /** A file on a server. */
 export interface MemoryDownload {
     readonly url: string;
@@ -25,6 +26,7 @@ export interface Taker {
     readonly signal: AbortSignal | undefined;
     /** An answer that brings nothing for so long is given up, in milliseconds. */
     readonly stallMs: number;
+    readonly deadline: Deadline;
     /** Called before the first bytes: whether they are those of the whole file, and their ETag, empty when there is none. */
     begin(isWhole: boolean, tag: string): void;
     take(bytes: Uint8Array): void;

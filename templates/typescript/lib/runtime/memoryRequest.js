@@ -7,7 +7,7 @@ import { ModelError } from './errors.js';
  * @throws Interruption and FileChanged; ModelError `cancelled`, `missing` or `network` where asking again is no use
  */
 export async function requestBytes(wanted, gap, taker) {
-    const { signal, stallMs } = taker;
+    const { signal, stallMs, deadline } = taker;
     const stop = new AbortController();
     const cancel = () => {
         stop.abort();
@@ -15,7 +15,7 @@ export async function requestBytes(wanted, gap, taker) {
     let stall;
     const watch = () => {
         clearTimeout(stall);
-        stall = setTimeout(cancel, stallMs);
+        stall = setTimeout(cancel, Math.min(stallMs, deadline.leftMs()));
     };
     signal?.addEventListener('abort', cancel);
     if (signal?.aborted === true)
@@ -26,8 +26,8 @@ export async function requestBytes(wanted, gap, taker) {
         refuse(response, wanted, gap);
         taker.begin(response.status !== 206, response.headers.get('ETag') ?? '');
         await read(response, (bytes) => {
-            watch();
             taker.take(bytes);
+            watch();
         });
     }
     catch (reason) {

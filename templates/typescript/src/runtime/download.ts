@@ -1,7 +1,7 @@
 // Downloads files: in pieces, so that what is there is not fetched again, and each file once, however many wait for it.
 
 import type { Engine } from './backend.js';
-import { FileChanged, Interruption, type Piece, requestPiece } from './downloadRequest.js';
+import { Deadline, FILE_MS, FileChanged, Interruption, type Piece, requestPiece } from './downloadRequest.js';
 import { ModelError, toModelError } from './errors.js';
 
 /** A file to download, and where it is to be. */
@@ -31,6 +31,8 @@ export interface Pace {
   readonly smallestPieceBytes: number;
   /** An answer that brings nothing for so long is given up. */
   readonly stallMs: number;
+  /** For a file with all its pieces and attempts; bytes that come earn more. */
+  readonly fileMs: number;
   /** Before the second request for a piece; twice as long before each further one. */
   readonly firstPauseMs: number;
   /** Requests for the same piece. */
@@ -42,6 +44,7 @@ const PACE: Pace = {
   largestPieceBytes: 1 << 20,
   smallestPieceBytes: 128 << 10,
   stallMs: 30_000,
+  fileMs: FILE_MS,
   firstPauseMs: 500,
   attempts: 6,
 };
@@ -139,6 +142,7 @@ class PartialFile {
   private offset = 0;
   private pieceBytes: number;
   private failures = 0;
+  private deadline: Deadline;
   /** ETag of what has come since the download was started; what came earlier has none. */
   private tag = '';
   /** Whether all that is there is of one file, as far as anybody knows. */
@@ -159,6 +163,7 @@ class PartialFile {
     this.signal = signal;
     this.onBytes = onBytes;
     this.pieceBytes = pace.largestPieceBytes;
+    this.deadline = new Deadline(pace.fileMs, 0);
   }
 
   async complete(): Promise<void> {
@@ -182,6 +187,7 @@ class PartialFile {
     const found = this.store.fileSize(this.part);
     this.offset = found > 0 && found <= this.wanted.sizeBytes ? found : 0;
     this.isOfOne = this.offset === 0;
+    this.deadline = new Deadline(this.pace.fileMs, this.offset);
     this.onBytes(this.offset);
   }
 
@@ -198,13 +204,13 @@ class PartialFile {
   }
 
   private request(): Promise<Piece> {
-    const { offset, tag, signal, pace } = this;
+    const { offset, tag, signal, pace, deadline } = this;
     const { url, sizeBytes } = this.wanted;
     const length = Math.min(this.pieceBytes, sizeBytes - offset);
     const onBytes = (received: number): void => {
       this.onBytes(offset + Math.min(received, length));
     };
-    return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: pace.stallMs, onBytes });
+    return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: pace.stallMs, deadline, onBytes });
   }
 
   private async append(piece: Piece): Promise<void> {
@@ -222,11 +228,13 @@ class PartialFile {
     this.isOfOne = true;
     this.offset = 0;
     this.tag = '';
+    this.deadline = new Deadline(this.pace.fileMs, 0);
     this.onBytes(0);
   }
 
   /** Longer each time, with smaller pieces after it: of a piece that is cut off nothing is kept. */
   private async pause(reason: Interruption): Promise<void> {
+    this.deadline.check(this.wanted.url);
     this.failures += 1;
     if (this.failures >= this.pace.attempts) throw new ModelError('network', reason.message, { cause: reason });
     this.pieceBytes = Math.max(Math.floor(this.pieceBytes / 2), this.pace.smallestPieceBytes);

@@ -1,7 +1,7 @@
 // Files in memory, for browsers: there is no folder that they could be kept in.
 
 import type { Checked, Checksum, KeptFiles, Part } from './backend.js';
-import { Interruption } from './downloadRequest.js';
+import { Deadline, FILE_MS, Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 import { MemoryFile, type MemoryWatcher } from './memoryFile.js';
 import { requestBytes, type MemoryDownload } from './memoryRequest.js';
@@ -59,12 +59,17 @@ export function fetchToMemory(wanted: MemoryDownload, watcher: MemoryWatcher): P
 
 async function fetchUnsized(wanted: MemoryDownload, { signal }: MemoryWatcher): Promise<ArrayBuffer> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const deadline = new Deadline(FILE_MS, 0);
+  let size = 0;
   const taker = {
     signal,
     stallMs: STALL_MS,
+    deadline,
     begin: (): void => undefined,
     take: (bytes: Uint8Array): void => {
       chunks.push(Uint8Array.from(bytes));
+      size += bytes.length;
+      deadline.reached(size);
     },
   };
   try {

@@ -13,11 +13,47 @@ export interface WantedPiece {
   readonly tag: string;
 }
 
+const LEAST_BYTES_PER_MS = 16;
+/** For a file, before bytes earn more. */
+export const FILE_MS = 120_000;
+
+/** The end of a download: a server that sends a byte now and then must not hold it for hours. */
+export class Deadline {
+  private readonly began = Date.now();
+  private readonly ms: number;
+  private readonly from: number;
+  private most: number;
+
+  /** @param from - bytes that are there already: those beyond them earn more than the `ms` */
+  constructor(ms: number, from: number) {
+    this.ms = ms;
+    this.from = from;
+    this.most = from;
+  }
+
+  /** The file has come up to byte `size`: what comes twice earns nothing. */
+  reached(size: number): void {
+    this.most = Math.max(this.most, size);
+  }
+
+  /** Until the end, its further attempts included; 0 after it. */
+  leftMs(): number {
+    const earned = (this.most - this.from) / LEAST_BYTES_PER_MS;
+    return Math.max(0, Math.ceil(this.began + this.ms + earned - Date.now()));
+  }
+
+  /** @throws ModelError `network` after the end */
+  check(url: string): void {
+    if (this.leftMs() === 0) throw new ModelError('network', `${url} takes too long`);
+  }
+}
+
 /** How an answer is waited for. */
 export interface Waiting {
   readonly signal: AbortSignal;
   /** An answer that brings nothing for so long is given up, in milliseconds. */
   readonly stallMs: number;
+  readonly deadline: Deadline;
   /** Called with the number of bytes that have come. */
   readonly onBytes: (received: number) => void;
 }
@@ -77,7 +113,7 @@ function isStrong(tag: string): boolean {
 
 /** Sends the request; ends when all of the answer is there. */
 function answer(request: XMLHttpRequest, wanted: WantedPiece, waiting: Waiting): Promise<void> {
-  const { signal, stallMs } = waiting;
+  const { signal, stallMs, deadline } = waiting;
   let stall: ReturnType<typeof setTimeout> | undefined;
   let cancel = (): void => undefined;
   const ended = new Promise<void>((resolve, reject) => {
@@ -85,7 +121,7 @@ function answer(request: XMLHttpRequest, wanted: WantedPiece, waiting: Waiting):
       clearTimeout(stall);
       stall = setTimeout(() => {
         reject(new Interruption(`${wanted.url} sent nothing for ${String(stallMs)} ms`));
-      }, stallMs);
+      }, Math.min(stallMs, deadline.leftMs()));
     };
     const interrupt = (): void => {
       reject(new Interruption(`${wanted.url} cannot be reached`));
@@ -106,10 +142,11 @@ function answer(request: XMLHttpRequest, wanted: WantedPiece, waiting: Waiting):
       if (found !== null) reject(found);
     };
     request.onprogress = (event) => {
-      watch();
       // Where an answer has no length, only its bytes tell that it is of another file.
       if (event.loaded > wanted.sizeBytes) reject(longer(wanted));
       else waiting.onBytes(event.loaded);
+      deadline.reached(wanted.offset + event.loaded);
+      watch();
     };
     watch();
     request.send();

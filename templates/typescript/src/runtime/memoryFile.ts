@@ -1,7 +1,7 @@
 // A file that comes to memory: what the browser has kept of it is read, and the rest is asked for, from where it was cut off.
 
 import type { KeptFiles } from './backend.js';
-import { FileChanged, Interruption } from './downloadRequest.js';
+import { Deadline, FILE_MS, FileChanged, Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 import { requestBytes, type Gap, type MemoryDownload } from './memoryRequest.js';
 
@@ -17,13 +17,15 @@ export interface MemoryPace {
   readonly pieceBytes: number;
   /** An answer that brings nothing for so long is given up. */
   readonly stallMs: number;
+  /** For all of it, with all attempts; bytes that come earn more. */
+  readonly fileMs: number;
   /** Before the second request; twice as long before each further one that brings nothing. */
   readonly firstPauseMs: number;
   /** Requests, one after the other, that bring nothing. */
   readonly attempts: number;
 }
 
-const PACE: MemoryPace = { pieceBytes: 2 << 20, stallMs: 30_000, firstPauseMs: 500, attempts: 6 };
+const PACE: MemoryPace = { pieceBytes: 2 << 20, stallMs: 30_000, fileMs: FILE_MS, firstPauseMs: 500, attempts: 6 };
 
 /** A file of a known size, in one buffer. */
 export class MemoryFile {
@@ -45,6 +47,7 @@ export class MemoryFile {
   private hasRestarted = false;
   private isMended = false;
   private failures = 0;
+  private deadline: Deadline;
 
   constructor(wanted: MemoryDownload, watcher: MemoryWatcher, kept: KeptFiles | null, pace: MemoryPace = PACE) {
     this.bytes = new Uint8Array(wanted.sizeBytes);
@@ -52,6 +55,7 @@ export class MemoryFile {
     this.watcher = watcher;
     this.kept = kept;
     this.pace = pace;
+    this.deadline = new Deadline(pace.fileMs, 0);
     this.counts = new Array<number>(Math.ceil(wanted.sizeBytes / pace.pieceBytes)).fill(0);
   }
 
@@ -101,6 +105,7 @@ export class MemoryFile {
   }
 
   private async fetchMissing(): Promise<void> {
+    this.deadline = new Deadline(this.pace.fileMs, this.loadedBytes());
     try {
       for (let gap = this.gap(); gap !== null; gap = this.gap()) await this.fetch(gap);
     } finally {
@@ -121,6 +126,7 @@ export class MemoryFile {
 
   private async fetch(gap: Gap): Promise<void> {
     const { signal } = this.watcher;
+    const { deadline } = this;
     const before = this.loadedBytes();
     let limit = gap.end;
     const begin = (isWhole: boolean, tag: string): void => {
@@ -135,7 +141,7 @@ export class MemoryFile {
       this.take(bytes, limit);
     };
     try {
-      await requestBytes(this.wanted, gap, { signal, stallMs: this.pace.stallMs, begin, take });
+      await requestBytes(this.wanted, gap, { signal, stallMs: this.pace.stallMs, deadline, begin, take });
       if (this.position < limit) this.refuseEnd(gap);
       this.failures = 0;
     } catch (reason) {
@@ -157,6 +163,7 @@ export class MemoryFile {
       this.counts[index] = this.position - start;
       if (this.position === pieceEnd) this.keep(start, pieceEnd);
     }
+    this.deadline.reached(this.loadedBytes());
     this.tell();
   }
 
@@ -179,6 +186,7 @@ export class MemoryFile {
     this.hasRestarted = true;
     this.tag = '';
     this.forget();
+    this.deadline = new Deadline(this.pace.fileMs, 0);
   }
 
   private forget(): void {
@@ -189,6 +197,7 @@ export class MemoryFile {
 
   /** Where nothing has come at all, asking again is no use: the page is offline, or may not ask. */
   private async pause(reason: Interruption, hasGrown: boolean): Promise<void> {
+    this.deadline.check(this.wanted.url);
     this.failures = hasGrown ? 1 : this.failures + 1;
     if (!this.hasReceived || this.failures >= this.pace.attempts) {
       throw new ModelError('network', reason.message, { cause: reason });

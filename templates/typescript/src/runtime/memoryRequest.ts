@@ -1,6 +1,6 @@
 // One request for bytes of a file by fetch, which gives them as they come.
 
-import { FileChanged, Interruption, isSecure, PASSING } from './downloadRequest.js';
+import { type Deadline, FileChanged, Interruption, isSecure, PASSING } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 
 /** A file on a server. */
@@ -32,6 +32,7 @@ export interface Taker {
   readonly signal: AbortSignal | undefined;
   /** An answer that brings nothing for so long is given up, in milliseconds. */
   readonly stallMs: number;
+  readonly deadline: Deadline;
   /** Called before the first bytes: whether they are those of the whole file, and their ETag, empty when there is none. */
   begin(isWhole: boolean, tag: string): void;
   take(bytes: Uint8Array): void;
@@ -43,7 +44,7 @@ export interface Taker {
  * @throws Interruption and FileChanged; ModelError `cancelled`, `missing` or `network` where asking again is no use
  */
 export async function requestBytes(wanted: MemoryDownload, gap: Gap, taker: Taker): Promise<void> {
-  const { signal, stallMs } = taker;
+  const { signal, stallMs, deadline } = taker;
   const stop = new AbortController();
   const cancel = (): void => {
     stop.abort();
@@ -51,7 +52,7 @@ export async function requestBytes(wanted: MemoryDownload, gap: Gap, taker: Take
   let stall: ReturnType<typeof setTimeout> | undefined;
   const watch = (): void => {
     clearTimeout(stall);
-    stall = setTimeout(cancel, stallMs);
+    stall = setTimeout(cancel, Math.min(stallMs, deadline.leftMs()));
   };
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted === true) cancel();
@@ -61,8 +62,8 @@ export async function requestBytes(wanted: MemoryDownload, gap: Gap, taker: Take
     refuse(response, wanted, gap);
     taker.begin(response.status !== 206, response.headers.get('ETag') ?? '');
     await read(response, (bytes) => {
-      watch();
       taker.take(bytes);
+      watch();
     });
   } catch (reason) {
     stop.abort();

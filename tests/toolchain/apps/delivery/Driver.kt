@@ -66,6 +66,7 @@ private class Driver(val address: String, folder: File, apk: File) {
             "unpin" -> runBlocking { updater.unpin(words[0]) }
             "remove" -> runBlocking { updater.remove() }
             "limit" -> updater = ModelUpdater(app, address, UpdateOptions(storageLimitBytes = words[0].toLong()))
+            "patience" -> bePatient(words[0].toLong(), words[1].toLong())
             "metered" -> ConnectivityManager.isMetered = mapOf("yes" to true, "no" to false)[words[0]]
             "charging" -> BatteryManager.isOnPower = words[0] == "yes"
             "die" -> dieAt(words[0].toInt())
@@ -75,6 +76,14 @@ private class Driver(val address: String, folder: File, apk: File) {
             else -> throw IllegalArgumentException("no command $command")
         }
         return emptyMap()
+    }
+
+    /** Changes how long downloads may take, which apps cannot. */
+    private fun bePatient(documentMs: Long, fileMs: Long) {
+        val number = Long::class.java
+        val patience = Class.forName("com.example.models.Patience").getConstructor(number, number)
+        val field = ModelUpdater::class.java.getDeclaredField("patience").apply { isAccessible = true }
+        field.set(updater, patience.newInstance(documentMs, fileMs))
     }
 
     private fun load(): Map<String, Any?> {

@@ -16,6 +16,8 @@ from pathlib import Path
 
 LONG_S = 60
 """longer than anything here takes on a busy machine"""
+TRICKLE_S = 0.05
+"""between two bytes"""
 STALLED_BYTES = 4001
 """what `stall` sends: no multiple of the pieces in which answers come"""
 
@@ -157,6 +159,27 @@ def endless(handler: Handler) -> None:
     handler.close_connection = True
     while not handler.files.ended.is_set():
         handler.wfile.write(bytes(1 << 16))
+
+
+def trickle(handler: Handler) -> None:
+    """What was asked for, in hours: a byte now and then."""
+    content = handler.files.by_path[handler.path]
+    handler.send_response(HTTPStatus.OK)
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    for byte in content:
+        handler.wfile.write(bytes([byte]))
+        if handler.files.ended.wait(TRICKLE_S):
+            return
+
+
+def trickled_headers(handler: Handler) -> None:
+    """Headers without end, a byte now and then."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+    while not handler.files.ended.is_set():
+        for byte in b"X-Header: x\r\n":
+            handler.wfile.write(bytes([byte]))
+            handler.files.ended.wait(TRICKLE_S)
 
 
 def slow(pause_s: float) -> Fault:

@@ -46,6 +46,8 @@ final class Download {
   /// ETag of what has come since this download began.
   String? _tag;
 
+  late Deadline _deadline;
+
   /// Others who want the file meanwhile wait for this download. Does nothing where the file is.
   ///
   /// Throws ModelException `network`, `corrupted`, `noSpace`, `unreadable` or `cancelled`.
@@ -90,6 +92,7 @@ final class Download {
   /// Asks until all of the file is there, or some requests in a row have brought nothing.
   Future<void> _fetch() async {
     var failures = 0;
+    _deadline = Deadline(requests.pace.file, from: await sizeOf(_part));
     while (true) {
       final before = await sizeOf(_part);
       if (before == sizeBytes) {
@@ -106,6 +109,7 @@ final class Download {
       } on ModelException {
         rethrow;
       } on Exception catch (failure) {
+        if (_deadline.isOver) throw _refused('takes too long');
         failures = await sizeOf(_part) > before ? 1 : failures + 1;
         if (failures >= requests.pace.attempts) {
           throw ModelException(ModelErrorCode.network, 'cannot download $address: ${wordsOf(failure)}');
@@ -120,7 +124,7 @@ final class Download {
     return requests.ask(address, {
       HttpHeaders.rangeHeader: 'bytes=$offset-${sizeBytes - 1}',
       if (tag != null) HttpHeaders.ifRangeHeader: tag,
-    }, (answer) => _take(answer, offset));
+    }, _deadline, (answer) => _take(answer, offset));
   }
 
   Future<void> _take(HttpClientResponse answer, int offset) async {
@@ -159,6 +163,8 @@ final class Download {
         if (size > sizeBytes) throw await _corrupted();
         await file.writeFrom(piece);
         onBytes(size);
+        _deadline.reached(size);
+        if (_deadline.isOver) throw _refused('takes too long');
       }
       await file.flush();
     } finally {

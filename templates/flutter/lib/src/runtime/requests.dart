@@ -16,6 +16,8 @@ final class Pace {
     this.attempts = 5,
     this.firstPause = const Duration(milliseconds: 500),
     this.stall = const Duration(seconds: 30),
+    this.document = const Duration(seconds: 30),
+    this.file = const Duration(minutes: 2),
   });
 
   /// Requests in a row that may bring nothing.
@@ -26,6 +28,40 @@ final class Pace {
 
   /// A connection that brings nothing for so long is given up.
   final Duration stall;
+
+  /// For all of a channel's document, its redirections included.
+  final Duration document;
+
+  /// For a file, its redirections and further attempts included; bytes that come earn more.
+  final Duration file;
+}
+
+const int _leastBytesPerSecond = 16 * 1024;
+
+/// The end of a download: a server that sends a byte now and then must not hold it for hours.
+final class Deadline {
+  /// After some time, and more for each byte that has come beyond the first ones.
+  Deadline(this._time, {int from = 0}) : _from = from, _most = from;
+
+  final Duration _time;
+  final int _from;
+  int _most;
+  final Stopwatch _clock = Stopwatch()..start();
+
+  /// Until the end; zero after it.
+  Duration get left {
+    final earned = Duration(milliseconds: (_most - _from) * 1000 ~/ _leastBytesPerSecond);
+    final left = _time + earned - _clock.elapsed;
+    return left.isNegative ? Duration.zero : left;
+  }
+
+  /// Whether it has come.
+  bool get isOver => left == Duration.zero;
+
+  /// The file has come up to byte `size`: what comes twice earns nothing.
+  void reached(int size) {
+    if (size > _most) _most = size;
+  }
 }
 
 /// The folder at an address, below which files are asked for.
@@ -63,16 +99,22 @@ final class Requests {
     }
   }
 
-  /// Asks for `address`, follows redirects to https, and gives the answer to `take`.
+  /// Asks for `address`, follows redirects to https, and gives the answer to `take`; all before the `deadline`, but for what
+  /// `take` does.
   ///
   /// Throws ModelException `cancelled` and `network`, the latter for an answer that leads elsewhere; [IOException] or
   /// [TimeoutException] for a connection that fails.
-  Future<T> ask<T>(Uri address, Map<String, String> headers, Future<T> Function(HttpClientResponse answer) take) async {
+  Future<T> ask<T>(
+    Uri address,
+    Map<String, String> headers,
+    Deadline deadline,
+    Future<T> Function(HttpClientResponse answer) take,
+  ) async {
     var next = address;
     try {
       for (var left = _redirects; ; left--) {
         check();
-        final answer = await _send(next, headers);
+        final answer = await _send(next, headers, deadline);
         try {
           final location = answer.headers.value(HttpHeaders.locationHeader);
           if (!_redirection.contains(answer.statusCode) || location == null) return await take(answer);
@@ -87,14 +129,15 @@ final class Requests {
     }
   }
 
-  Future<HttpClientResponse> _send(Uri address, Map<String, String> headers) async {
-    final request = await _client.getUrl(address).timeout(pace.stall);
+  Future<HttpClientResponse> _send(Uri address, Map<String, String> headers, Deadline deadline) async {
+    Duration patience() => deadline.left < pace.stall ? deadline.left : pace.stall;
+    final request = await _client.getUrl(address).timeout(patience());
     request.followRedirects = false;
     // Compressed on its way, a part would be one of the compressed file.
     request.headers.set(HttpHeaders.acceptEncodingHeader, 'identity');
     headers.forEach(request.headers.set);
     try {
-      return await request.close().timeout(pace.stall);
+      return await request.close().timeout(patience());
     } on TimeoutException {
       request.abort();
       rethrow;

@@ -1,5 +1,5 @@
 // Downloads a file of a channel: in pieces, so that what is there is not fetched again, and never more than was signed.
-import { FileChanged, Interruption, requestPiece } from '../downloadRequest.js';
+import { Deadline, FILE_MS, FileChanged, Interruption, requestPiece } from '../downloadRequest.js';
 import { ModelError, toModelError } from '../errors.js';
 // React Native has Base64 read by JavaScript, a piece at once: larger ones would keep apps from drawing.
 const LARGEST_PIECE_BYTES = 1 << 20;
@@ -7,14 +7,17 @@ const SMALLEST_PIECE_BYTES = 128 << 10;
 const STALL_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const MOST_ATTEMPTS = 4;
-/** @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled` */
-export async function fetchFile(wanted, store, watcher) {
+/**
+ * @param fileMs - for all of it, with all attempts; bytes that come earn more
+ * @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled`
+ */
+export async function fetchFile(wanted, store, watcher, fileMs = FILE_MS) {
     const { path, sizeBytes, sha256 } = wanted;
     const part = `${path}.part`;
     const found = store.fileSize(part);
     const start = found > 0 && found <= sizeBytes ? found : 0;
     try {
-        await fetchFrom(start, wanted, store, watcher);
+        await fetchFrom(start, wanted, store, watcher, fileMs);
         await store.finishPart(part, path, sizeBytes, sha256);
     }
     catch (reason) {
@@ -23,19 +26,21 @@ export async function fetchFile(wanted, store, watcher) {
         // The first bytes may be of an older file on the server, or the device lost some: once more, from the start.
         if (error.code !== 'corrupted' || isOfOne)
             throw error;
-        await fetchFrom(0, wanted, store, watcher);
+        await fetchFrom(0, wanted, store, watcher, fileMs);
         await store.finishPart(part, path, sizeBytes, sha256);
     }
 }
-async function fetchFrom(start, wanted, store, watcher) {
+async function fetchFrom(start, wanted, store, watcher, fileMs) {
     let offset = start;
     let tag = '';
     let pieceBytes = LARGEST_PIECE_BYTES;
     let failures = 0;
+    const deadline = new Deadline(fileMs, start);
     watcher.onBytes(offset);
     while (offset < wanted.sizeBytes) {
         try {
-            const piece = await fetchPiece({ offset, tag, length: Math.min(pieceBytes, wanted.sizeBytes - offset) }, wanted, watcher);
+            const length = Math.min(pieceBytes, wanted.sizeBytes - offset);
+            const piece = await fetchPiece({ offset, tag, length, deadline }, wanted, watcher);
             await store.writePart(`${wanted.path}.part`, piece.offset, piece.bytes);
             offset = piece.offset + piece.bytes.byteLength;
             tag = piece.tag;
@@ -44,6 +49,7 @@ async function fetchFrom(start, wanted, store, watcher) {
         catch (reason) {
             if (!(reason instanceof Interruption))
                 throw reason;
+            deadline.check(wanted.url);
             failures += 1;
             if (failures >= MOST_ATTEMPTS)
                 throw new ModelError('network', reason.message, { cause: reason });
@@ -53,11 +59,11 @@ async function fetchFrom(start, wanted, store, watcher) {
         watcher.onBytes(offset);
     }
 }
-function fetchPiece({ offset, tag, length }, { url, sizeBytes }, { signal = new AbortController().signal, onBytes }) {
+function fetchPiece({ offset, tag, length, deadline }, { url, sizeBytes }, { signal = new AbortController().signal, onBytes }) {
     const told = (received) => {
         onBytes(offset + Math.min(received, length));
     };
-    return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: STALL_MS, onBytes: told });
+    return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: STALL_MS, deadline, onBytes: told });
 }
 function pause(ms, { url }, signal) {
     return new Promise((resolve, reject) => {

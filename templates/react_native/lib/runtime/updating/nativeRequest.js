@@ -1,10 +1,11 @@
 // Asks for the document of a channel, by XMLHttpRequest: React Native's fetch does not say how much has come.
 import { isSecure } from '../downloadRequest.js';
 import { ModelError } from '../errors.js';
-const STALL_MS = 30_000;
+/** For all of it: a server that sends a byte now and then must not hold an update for hours. */
+const DOCUMENT_MS = 30_000;
 const OK = 200;
 /** `UpdatePlatform.ask`. The system follows redirects; their last address must be an `https:` one, too. */
-export async function ask(url, etag, limitBytes, signal) {
+export async function ask(url, etag, limitBytes, signal, documentMs = DOCUMENT_MS) {
     const request = new XMLHttpRequest();
     request.open('GET', url);
     request.responseType = 'arraybuffer';
@@ -13,7 +14,7 @@ export async function ask(url, etag, limitBytes, signal) {
     if (etag !== '')
         request.setRequestHeader('If-None-Match', etag);
     try {
-        await answer(request, url, limitBytes, signal);
+        await answer(request, url, limitBytes, signal, documentMs);
     }
     catch (reason) {
         request.abort();
@@ -27,16 +28,12 @@ export async function ask(url, etag, limitBytes, signal) {
         throw tooLong(url, limitBytes);
     return { status, etag: request.getResponseHeader('ETag') ?? '', bytes };
 }
-function answer(request, url, limitBytes, signal) {
-    let stall;
+function answer(request, url, limitBytes, signal, documentMs) {
+    let end;
     let cancel = () => undefined;
     const ended = new Promise((resolve, reject) => {
         const fail = (words) => () => {
             reject(new ModelError('network', `${url} ${words}`));
-        };
-        const watch = () => {
-            clearTimeout(stall);
-            stall = setTimeout(fail(`sent nothing for ${String(STALL_MS)} ms`), STALL_MS);
         };
         cancel = () => {
             reject(new ModelError('cancelled', 'the update was cancelled'));
@@ -51,16 +48,15 @@ function answer(request, url, limitBytes, signal) {
         request.ontimeout = request.onerror;
         request.onabort = request.onerror;
         request.onprogress = (event) => {
-            watch();
             if (event.loaded > limitBytes)
                 reject(tooLong(url, limitBytes));
         };
-        watch();
+        end = setTimeout(fail('takes too long'), documentMs);
         if (signal?.aborted !== true)
             request.send();
     });
     return ended.finally(() => {
-        clearTimeout(stall);
+        clearTimeout(end);
         signal?.removeEventListener('abort', cancel);
     });
 }

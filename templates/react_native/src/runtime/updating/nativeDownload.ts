@@ -1,7 +1,7 @@
 // Downloads a file of a channel: in pieces, so that what is there is not fetched again, and never more than was signed.
 
 import type { Store } from '../download.js';
-import { FileChanged, Interruption, type Piece, requestPiece } from '../downloadRequest.js';
+import { Deadline, FILE_MS, FileChanged, Interruption, type Piece, requestPiece } from '../downloadRequest.js';
 import { ModelError, toModelError } from '../errors.js';
 import type { BlobDownload, BlobWatcher } from './platform.js';
 
@@ -17,40 +17,57 @@ const STALL_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const MOST_ATTEMPTS = 4;
 
-/** @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled` */
-export async function fetchFile(wanted: PlacedDownload, store: Store, watcher: BlobWatcher): Promise<void> {
+/**
+ * @param fileMs - for all of it, with all attempts; bytes that come earn more
+ * @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled`
+ */
+export async function fetchFile(
+  wanted: PlacedDownload,
+  store: Store,
+  watcher: BlobWatcher,
+  fileMs: number = FILE_MS,
+): Promise<void> {
   const { path, sizeBytes, sha256 } = wanted;
   const part = `${path}.part`;
   const found = store.fileSize(part);
   const start = found > 0 && found <= sizeBytes ? found : 0;
   try {
-    await fetchFrom(start, wanted, store, watcher);
+    await fetchFrom(start, wanted, store, watcher, fileMs);
     await store.finishPart(part, path, sizeBytes, sha256);
   } catch (reason) {
     const isOfOne = start === 0 && !(reason instanceof FileChanged);
     const error = reason instanceof FileChanged ? new ModelError('corrupted', reason.message) : toModelError(reason);
     // The first bytes may be of an older file on the server, or the device lost some: once more, from the start.
     if (error.code !== 'corrupted' || isOfOne) throw error;
-    await fetchFrom(0, wanted, store, watcher);
+    await fetchFrom(0, wanted, store, watcher, fileMs);
     await store.finishPart(part, path, sizeBytes, sha256);
   }
 }
 
-async function fetchFrom(start: number, wanted: PlacedDownload, store: Store, watcher: BlobWatcher): Promise<void> {
+async function fetchFrom(
+  start: number,
+  wanted: PlacedDownload,
+  store: Store,
+  watcher: BlobWatcher,
+  fileMs: number,
+): Promise<void> {
   let offset = start;
   let tag = '';
   let pieceBytes = LARGEST_PIECE_BYTES;
   let failures = 0;
+  const deadline = new Deadline(fileMs, start);
   watcher.onBytes(offset);
   while (offset < wanted.sizeBytes) {
     try {
-      const piece = await fetchPiece({ offset, tag, length: Math.min(pieceBytes, wanted.sizeBytes - offset) }, wanted, watcher);
+      const length = Math.min(pieceBytes, wanted.sizeBytes - offset);
+      const piece = await fetchPiece({ offset, tag, length, deadline }, wanted, watcher);
       await store.writePart(`${wanted.path}.part`, piece.offset, piece.bytes);
       offset = piece.offset + piece.bytes.byteLength;
       tag = piece.tag;
       failures = 0;
     } catch (reason) {
       if (!(reason instanceof Interruption)) throw reason;
+      deadline.check(wanted.url);
       failures += 1;
       if (failures >= MOST_ATTEMPTS) throw new ModelError('network', reason.message, { cause: reason });
       pieceBytes = Math.max(Math.floor(pieceBytes / 2), SMALLEST_PIECE_BYTES);
@@ -60,15 +77,22 @@ async function fetchFrom(start: number, wanted: PlacedDownload, store: Store, wa
   }
 }
 
+interface WantedBytes {
+  readonly offset: number;
+  readonly tag: string;
+  readonly length: number;
+  readonly deadline: Deadline;
+}
+
 function fetchPiece(
-  { offset, tag, length }: { readonly offset: number; readonly tag: string; readonly length: number },
+  { offset, tag, length, deadline }: WantedBytes,
   { url, sizeBytes }: PlacedDownload,
   { signal = new AbortController().signal, onBytes }: BlobWatcher,
 ): Promise<Piece> {
   const told = (received: number): void => {
     onBytes(offset + Math.min(received, length));
   };
-  return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: STALL_MS, onBytes: told });
+  return requestPiece({ url, offset, length, sizeBytes, tag }, { signal, stallMs: STALL_MS, deadline, onBytes: told });
 }
 
 function pause(ms: number, { url }: PlacedDownload, signal: AbortSignal | undefined): Promise<void> {

@@ -4,7 +4,8 @@ import { isSecure } from '../downloadRequest.js';
 import { ModelError } from '../errors.js';
 import type { Answer } from './platform.js';
 
-const STALL_MS = 30_000;
+/** For all of it: a server that sends a byte now and then must not hold an update for hours. */
+const DOCUMENT_MS = 30_000;
 const OK = 200;
 
 /** `UpdatePlatform.ask`. The system follows redirects; their last address must be an `https:` one, too. */
@@ -13,6 +14,7 @@ export async function ask(
   etag: string,
   limitBytes: number,
   signal: AbortSignal | undefined,
+  documentMs: number = DOCUMENT_MS,
 ): Promise<Answer> {
   const request = new XMLHttpRequest();
   request.open('GET', url);
@@ -21,7 +23,7 @@ export async function ask(
   request.setRequestHeader('Cache-Control', 'no-cache');
   if (etag !== '') request.setRequestHeader('If-None-Match', etag);
   try {
-    await answer(request, url, limitBytes, signal);
+    await answer(request, url, limitBytes, signal, documentMs);
   } catch (reason) {
     request.abort();
     throw reason;
@@ -33,16 +35,18 @@ export async function ask(
   return { status, etag: request.getResponseHeader('ETag') ?? '', bytes };
 }
 
-function answer(request: XMLHttpRequest, url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<void> {
-  let stall: ReturnType<typeof setTimeout> | undefined;
+function answer(
+  request: XMLHttpRequest,
+  url: string,
+  limitBytes: number,
+  signal: AbortSignal | undefined,
+  documentMs: number,
+): Promise<void> {
+  let end: ReturnType<typeof setTimeout> | undefined;
   let cancel = (): void => undefined;
   const ended = new Promise<void>((resolve, reject) => {
     const fail = (words: string) => (): void => {
       reject(new ModelError('network', `${url} ${words}`));
-    };
-    const watch = (): void => {
-      clearTimeout(stall);
-      stall = setTimeout(fail(`sent nothing for ${String(STALL_MS)} ms`), STALL_MS);
     };
     cancel = () => {
       reject(new ModelError('cancelled', 'the update was cancelled'));
@@ -56,14 +60,13 @@ function answer(request: XMLHttpRequest, url: string, limitBytes: number, signal
     request.ontimeout = request.onerror;
     request.onabort = request.onerror;
     request.onprogress = (event) => {
-      watch();
       if (event.loaded > limitBytes) reject(tooLong(url, limitBytes));
     };
-    watch();
+    end = setTimeout(fail('takes too long'), documentMs);
     if (signal?.aborted !== true) request.send();
   });
   return ended.finally(() => {
-    clearTimeout(stall);
+    clearTimeout(end);
     signal?.removeEventListener('abort', cancel);
   });
 }

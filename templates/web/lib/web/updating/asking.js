@@ -2,8 +2,8 @@
 import { ModelError } from '../../runtime/errors.js';
 import { isSafe } from '../../runtime/updating/delivery.js';
 const OK = 200;
-/** Of a request that brings nothing. */
-const STALL_MS = 30_000;
+/** For all of it: a server that sends a byte now and then must not hold an update for hours. */
+const DOCUMENT_MS = 30_000;
 /**
  * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
  * header of the page's own, servers of other origins would have to allow that.
@@ -15,7 +15,7 @@ export async function ask(url, limitBytes, signal) {
     const cancel = () => {
         stop.abort();
     };
-    const stall = setTimeout(cancel, STALL_MS);
+    const end = setTimeout(cancel, DOCUMENT_MS);
     signal?.addEventListener('abort', cancel);
     if (signal?.aborted === true)
         cancel();
@@ -36,7 +36,7 @@ export async function ask(url, limitBytes, signal) {
         throw new ModelError('network', `${url} cannot be fetched: ${String(reason)}`, { cause: reason });
     }
     finally {
-        clearTimeout(stall);
+        clearTimeout(end);
         signal?.removeEventListener('abort', cancel);
         stop.abort();
     }

@@ -5,8 +5,8 @@ import { isSafe } from '../../runtime/updating/delivery.js';
 import type { Answer } from '../../runtime/updating/platform.js';
 
 const OK = 200;
-/** Of a request that brings nothing. */
-const STALL_MS = 30_000;
+/** For all of it: a server that sends a byte now and then must not hold an update for hours. */
+const DOCUMENT_MS = 30_000;
 
 /**
  * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
@@ -19,7 +19,7 @@ export async function ask(url: string, limitBytes: number, signal: AbortSignal |
   const cancel = (): void => {
     stop.abort();
   };
-  const stall = setTimeout(cancel, STALL_MS);
+  const end = setTimeout(cancel, DOCUMENT_MS);
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted === true) cancel();
   try {
@@ -35,7 +35,7 @@ export async function ask(url: string, limitBytes: number, signal: AbortSignal |
     if (reason instanceof ModelError) throw reason;
     throw new ModelError('network', `${url} cannot be fetched: ${String(reason)}`, { cause: reason });
   } finally {
-    clearTimeout(stall);
+    clearTimeout(end);
     signal?.removeEventListener('abort', cancel);
     stop.abort();
   }

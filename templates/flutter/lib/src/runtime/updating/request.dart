@@ -27,10 +27,12 @@ final class ChannelAnswer {
 ///
 /// Throws ModelException `network` when the server does not give it, and `cancelled`.
 Future<ChannelAnswer> askForDocument(Uri address, String etag, Requests requests) async {
+  final deadline = Deadline(requests.pace.document);
   Never refuse(String answer) =>
       throw ModelException(ModelErrorCode.network, 'cannot download $address: the server $answer');
   try {
-    return await requests.ask(address, {if (etag.isNotEmpty) HttpHeaders.ifNoneMatchHeader: etag}, (answer) async {
+    final headers = {if (etag.isNotEmpty) HttpHeaders.ifNoneMatchHeader: etag};
+    return await requests.ask(address, headers, deadline, (answer) async {
       switch (answer.statusCode) {
         case HttpStatus.notModified:
           return ChannelAnswer(null, etag);
@@ -39,6 +41,7 @@ Future<ChannelAnswer> askForDocument(Uri address, String etag, Requests requests
           await for (final piece in answer.timeout(requests.pace.stall)) {
             found.add(piece);
             if (found.length > _mostBytes) refuse('sends more than $_mostBytes bytes');
+            if (deadline.isOver) refuse('takes too long');
           }
           return ChannelAnswer(found.takeBytes(), answer.headers.value(HttpHeaders.etagHeader) ?? '');
         default:
@@ -48,6 +51,7 @@ Future<ChannelAnswer> askForDocument(Uri address, String etag, Requests requests
   } on ModelException {
     rethrow;
   } on Exception catch (failure) {
+    if (deadline.isOver) refuse('takes too long');
     throw ModelException(ModelErrorCode.network, 'cannot download $address: ${wordsOf(failure)}');
   }
 }

@@ -59,6 +59,46 @@ struct Pace: Sendable {
     var firstPause = 0.5
     /// An answer that brings nothing for so many seconds is given up.
     var stall = 30.0
+    /// For all of a channel's document, its redirections included, in seconds.
+    var document = 30.0
+    /// For a file, its redirections and further attempts included, in seconds; bytes that come earn more.
+    var file = 120.0
+}
+
+/// The end of a download: a server that sends a byte now and then must not hold it for hours.
+final class Deadline: Sendable {
+    private static let leastBytesPerSecond = 16384.0
+
+    private let began = DispatchTime.now()
+    private let seconds: Double
+    private let from: Int
+    private let most: Shared<Int>
+
+    /// It has `seconds`, and more for each byte that has come beyond the first ones.
+    init(seconds: Double, from: Int = 0) {
+        self.seconds = seconds
+        self.from = from
+        most = Shared(from)
+    }
+
+    /// The file has come up to byte `size`: what comes twice earns nothing.
+    func reached(_ size: Int) {
+        most.change { $0 = max($0, size) }
+    }
+
+    private var end: DispatchTime {
+        began + seconds + Double(most.inTurn { $0 } - from) / Deadline.leastBytesPerSecond
+    }
+
+    /// Waits for the end of a request, which `stop` ends when the time is over.
+    func wait(for ended: DispatchSemaphore, orElse stop: () -> Void) {
+        while ended.wait(timeout: end) == .timedOut {
+            guard end <= .now() else { continue }
+            stop()
+            ended.wait()
+            return
+        }
+    }
 }
 
 extension Loading {
@@ -85,6 +125,7 @@ private struct Download {
     private var hasRestarted = false
     /// Whether all that is there is of one file, as far as anybody knows.
     private var isOfOne = true
+    private var deadline: Deadline
 
     init(url: URL, resource: Resource, part: Part, pace: Pace, tell: @escaping @Sendable (Int) -> Void) {
         self.url = url
@@ -92,11 +133,13 @@ private struct Download {
         self.part = part
         self.pace = pace
         self.tell = tell
+        deadline = Deadline(seconds: pace.file)
     }
 
     mutating func complete(_ loading: Loading) throws {
         if try part.size() > resource.sizeBytes { try part.cut() }
         isOfOne = try part.size() == 0
+        deadline = Deadline(seconds: pace.file, from: try part.size())
         while true {
             while try part.size() < resource.sizeBytes { try request(loading) }
             let found = try part.sha256()
@@ -113,10 +156,13 @@ private struct Download {
         let offset = try part.size()
         tell(offset)
         if offset > 0 && tag == nil { isOfOne = false }
-        let transfer = Transfer(url, from: offset, tag, of: resource.sizeBytes, to: part, tell)
+        let transfer = Transfer(url, from: offset, tag, of: resource.sizeBytes, to: part) { [tell, deadline] size in
+            deadline.reached(size)
+            tell(size)
+        }
         do {
             defer { note(transfer.answer.inTurn { $0 }) }
-            try transfer.run(stall: pace.stall, loading.cancellation)
+            try transfer.run(stall: pace.stall, deadline, loading.cancellation)
         } catch let error as Interruption {
             try pause(error, loading, hasProgress: try part.size() >= offset + pace.leastBytes)
         } catch let error as FileChanged {
@@ -137,6 +183,7 @@ private struct Download {
         hasRestarted = true
         tag = nil
         isOfOne = true
+        deadline = Deadline(seconds: pace.file)
         try part.cut()
     }
 

@@ -38,13 +38,16 @@ final class ChannelRequest: Receiver {
     }
 
     /// Throws ``ModelError/network(url:reason:)``, and CancellationError.
-    func send(_ loading: Loading, stall: Double) throws -> ChannelAnswer {
+    func send(_ loading: Loading, _ pace: Pace) throws -> ChannelAnswer {
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
-        request.timeoutInterval = stall
+        request.timeoutInterval = pace.stall
         if !etag.isEmpty { request.setValue(etag, forHTTPHeaderField: "If-None-Match") }
         let task = Connection.start(request, for: self)
         loading.cancellation?.wait { task.cancel() }
-        ended.wait()
+        Deadline(seconds: pace.document).wait(for: ended) {
+            fail("takes too long")
+            task.cancel()
+        }
         _ = loading.cancellation?.begin()
         try loading.cancellation?.check()
         let found = state.inTurn { $0 }

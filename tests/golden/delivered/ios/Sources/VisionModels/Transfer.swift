@@ -47,13 +47,16 @@ final class Transfer: Receiver {
         self.tell = tell
     }
 
-    /// Waits for the end of the answer.
-    func run(stall: Double, _ cancellation: Cancellation?) throws {
+    /// Waits for the end of the answer, until a deadline.
+    func run(stall: Double, _ deadline: Deadline, _ cancellation: Cancellation?) throws {
         var request = request
         request.timeoutInterval = stall
         let task = Connection.start(request, for: self)
         cancellation?.wait { task.cancel() }
-        ended.wait()
+        deadline.wait(for: ended) {
+            fail(refused("takes too long"))
+            task.cancel()
+        }
         _ = cancellation?.begin()
         try cancellation?.check()
         if let failure = answer.inTurn({ $0.failure }) { throw failure }

@@ -73,7 +73,7 @@ final class Update {
         let record = try store.record()
         let known = store.document(record.seen.sha256)
         let request = ChannelRequest(address, etag: known == nil ? "" : record.etag)
-        let answer = try request.send(loading, stall: pace.stall)
+        let answer = try request.send(loading, pace)
         guard let bundle = answer.bundle else {
             guard let known else { throw DocumentRefused(reason: "the server says that the device has a document") }
             return known

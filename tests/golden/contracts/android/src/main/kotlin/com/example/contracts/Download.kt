@@ -32,6 +32,8 @@ internal class Download(
     /** ETag of what has come since this download began. */
     private var tag: String? = null
 
+    private var deadline = Deadline(0)
+
     /** Whether there was anything to do. Others who want the file meanwhile wait for this download. */
     fun run(): Boolean {
         target.parentFile.mkdirs()
@@ -66,6 +68,7 @@ internal class Download(
     /** Asks until all of the file is there, or [ATTEMPTS] requests have brought nothing. */
     private fun fetch() {
         var failures = 0
+        deadline = Deadline(loading.patience.fileMs, part.length())
         while (part.length() < asset.sizeBytes) {
             val before = part.length()
             onBytes(before)
@@ -73,6 +76,7 @@ internal class Download(
                 request(before)
             } catch (failure: IOException) {
                 loading.check()
+                if (deadline.isOver) throw refused("takes too long")
                 failures = if (part.length() > before) 1 else failures + 1
                 if (failures == ATTEMPTS) throw ModelDownloadException("cannot download $address: $failure", failure)
                 pause(FIRST_PAUSE_MS shl failures)
@@ -86,14 +90,15 @@ internal class Download(
     }
 
     /** Follows at most [redirects]. */
-    private fun ask(url: URL, offset: Long, redirects: Int): Unit = loading.use(connectionTo(url, offset)) { answer ->
-        val location = answer.getHeaderField("Location")
-        if (answer.responseCode in REDIRECTION && location != null) {
-            ask(nextAfter(url, location, redirects), offset, redirects - 1)
-        } else {
-            take(answer, offset)
+    private fun ask(url: URL, offset: Long, redirects: Int): Unit =
+        loading.use(connectionTo(url, offset), deadline) { answer ->
+            val location = answer.getHeaderField("Location")
+            if (answer.responseCode in REDIRECTION && location != null) {
+                ask(nextAfter(url, location, redirects), offset, redirects - 1)
+            } else {
+                take(answer, offset)
+            }
         }
-    }
 
     private fun connectionTo(url: URL, offset: Long) = (url.openConnection() as HttpURLConnection).apply {
         instanceFollowRedirects = false
@@ -146,6 +151,8 @@ internal class Download(
                     keeping(target) { file.write(piece, 0, count) }
                     onBytes(size)
                     loading.check()
+                    deadline.reached(size)
+                    if (deadline.isOver) throw refused("takes too long")
                 }
                 keeping(target) { file.fd.sync() }
             }

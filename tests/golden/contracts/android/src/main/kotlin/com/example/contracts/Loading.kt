@@ -3,6 +3,8 @@
 package com.example.contracts
 
 import java.net.HttpURLConnection
+import java.util.concurrent.TimeUnit
+import kotlin.concurrent.timer
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
@@ -10,8 +12,39 @@ import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 
+/** How long downloads may take, in milliseconds: a server that sends a byte now and then must not hold them for hours. */
+internal class Patience(
+    /** All of a channel's document, its redirections included. */
+    val documentMs: Long = 30_000,
+    /** A file, its redirections and further attempts included; bytes that come earn more. */
+    val fileMs: Long = 120_000,
+)
+
+/** The end of a download that has [firstMs], and more for each byte that has come beyond the first [from]. */
+internal class Deadline(private val firstMs: Long, private val from: Long = 0) {
+    private val began = System.nanoTime()
+
+    @Volatile
+    private var most = from
+
+    val isOver: Boolean
+        get() {
+            val earned = (most - from) * TimeUnit.SECONDS.toMillis(1) / LEAST_BYTES_PER_SECOND
+            return System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(firstMs + earned)
+        }
+
+    /** The file has come up to byte [size]: what comes twice earns nothing. */
+    fun reached(size: Long) {
+        most = maxOf(most, size)
+    }
+
+    private companion object {
+        const val LEAST_BYTES_PER_SECOND = 16 * 1024
+    }
+}
+
 /** A load that is under way: tells its progress, and ends early when it is cancelled. */
-internal class Loading(private val onProgress: (Progress) -> Unit = {}) {
+internal class Loading(val patience: Patience = Patience(), private val onProgress: (Progress) -> Unit = {}) {
     private var isOver = false
     private var isCancelled = false
     private var connection: HttpURLConnection? = null
@@ -32,13 +65,16 @@ internal class Loading(private val onProgress: (Progress) -> Unit = {}) {
         if (isCancelled) throw CancellationException("the load was cancelled")
     }
 
-    /** Does [work] with a connection that ends when the load is cancelled. */
-    fun <T> use(connection: HttpURLConnection, work: (HttpURLConnection) -> T): T {
+    /** Does [work] with a connection that ends when the load is cancelled, and at the [deadline]. */
+    fun <T> use(connection: HttpURLConnection, deadline: Deadline, work: (HttpURLConnection) -> T): T {
         check()
         synchronized(this) { this.connection = connection }
+        // Timeouts of connections begin anew with every byte.
+        val watch = timer(daemon = true, period = WATCH_MS) { if (deadline.isOver) connection.disconnect() }
         try {
             return work(connection)
         } finally {
+            watch.cancel()
             synchronized(this) { this.connection = null }
             connection.disconnect()
         }
@@ -52,11 +88,15 @@ internal class Loading(private val onProgress: (Progress) -> Unit = {}) {
         }
         open?.disconnect()
     }
+
+    private companion object {
+        const val WATCH_MS = 1000L
+    }
 }
 
 /** Does [open] away from the main thread; a model that nobody waits for any more is closed. */
 internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress) -> Unit, open: (Loading) -> T): T {
-    val loading = Loading(onProgress)
+    val loading = Loading(onProgress = onProgress)
     var opened: T? = null
     try {
         return coroutineScope {

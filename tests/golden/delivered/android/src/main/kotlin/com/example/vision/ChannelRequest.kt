@@ -20,6 +20,7 @@ internal class ChannelAnswer(
 /** Asks a server for the newest document of the channel. */
 internal class ChannelRequest(folder: URI, private val loading: Loading) {
     private val address = folder.resolve("${ChannelDocument.CHANNEL}/channel.json").toURL()
+    private val deadline = Deadline(loading.patience.documentMs)
 
     /**
      * The document, unless its ETag is still [etag].
@@ -30,22 +31,24 @@ internal class ChannelRequest(folder: URI, private val loading: Loading) {
         ask(address, etag, REDIRECTS)
     } catch (failure: IOException) {
         loading.check()
+        if (deadline.isOver) throw refused("takes too long")
         throw ModelDownloadException("cannot download $address: $failure", failure)
     }
 
     /** Follows at most [redirects]. */
-    private fun ask(url: URL, etag: String, redirects: Int): ChannelAnswer = loading.use(connectionTo(url, etag)) { answer ->
-        when (val status = answer.responseCode) {
-            HttpURLConnection.HTTP_OK ->
-                ChannelAnswer(answer.inputStream.use(::bounded), answer.getHeaderField("ETag").orEmpty())
-            HttpURLConnection.HTTP_NOT_MODIFIED -> ChannelAnswer(null, etag)
-            in REDIRECTION -> {
-                val next = nextAfter(url, answer.getHeaderField("Location").orEmpty(), redirects)
-                ask(next, etag, redirects - 1)
+    private fun ask(url: URL, etag: String, redirects: Int): ChannelAnswer =
+        loading.use(connectionTo(url, etag), deadline) { answer ->
+            when (val status = answer.responseCode) {
+                HttpURLConnection.HTTP_OK ->
+                    ChannelAnswer(answer.inputStream.use(::bounded), answer.getHeaderField("ETag").orEmpty())
+                HttpURLConnection.HTTP_NOT_MODIFIED -> ChannelAnswer(null, etag)
+                in REDIRECTION -> {
+                    val next = nextAfter(url, answer.getHeaderField("Location").orEmpty(), redirects)
+                    ask(next, etag, redirects - 1)
+                }
+                else -> throw refused("answers with status $status")
             }
-            else -> throw refused("answers with status $status")
         }
-    }
 
     private fun connectionTo(url: URL, etag: String) = (url.openConnection() as HttpURLConnection).apply {
         instanceFollowRedirects = false
@@ -75,6 +78,7 @@ internal class ChannelRequest(folder: URI, private val loading: Loading) {
             if (count < 0) return found.toByteArray()
             found.write(piece, 0, count)
             if (found.size() > MOST_BYTES) throw refused("sends more than $MOST_BYTES bytes")
+            if (deadline.isOver) throw refused("takes too long")
             loading.check()
         }
     }

@@ -39,6 +39,7 @@ public class ModelUpdater @JvmOverloads constructor(
     private val app = context.applicationContext ?: context
     private val folder = URI(address)
     private val store by lazy { UpdateStore(app) }
+    private val patience = Patience()
     private val told by lazy { MutableStateFlow(PackagedModels.all.associate { it.files.name to unchecked(it.files) }) }
 
     init {
@@ -64,7 +65,7 @@ public class ModelUpdater @JvmOverloads constructor(
      */
     @JvmOverloads
     public suspend fun update(force: Boolean = false): Map<String, UpdateState> = updating.withLock {
-        inBackground { loading ->
+        inBackground(patience) { loading ->
             val update = Update(folder, app, options, source, store, loading) { model, state -> tell(model) { state } }
             store.whileUpdating { update.run(force) } ?: PackagedModels.all.forEach { each ->
                 tell(each.files.name) { it.copy(phase = UpdatePhase.WAITING, reason = "another process updates") }
@@ -117,8 +118,8 @@ public class ModelUpdater @JvmOverloads constructor(
         val updating = Mutex()
 
         /** Does [work] away from the main thread, with a connection that ends when the coroutine is cancelled. */
-        suspend fun inBackground(work: (Loading) -> Unit): Unit = coroutineScope {
-            val loading = Loading()
+        suspend fun inBackground(patience: Patience, work: (Loading) -> Unit): Unit = coroutineScope {
+            val loading = Loading(patience)
             val watcher = launch(Dispatchers.IO) {
                 try {
                     awaitCancellation()
