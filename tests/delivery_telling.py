@@ -1,5 +1,6 @@
 """Tells tales to the program of a language, on a new device each."""
 
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -41,6 +42,8 @@ class Language:
 
     dying: Dying | None = None
     """starts the program with variables that end it; None where it has none"""
+    impatient: Start | None = None
+    """the same as `start` with downloads that may take PATIENCE_MS; None where the program has a command for that"""
     follows: bool = False
     """whether the platform follows redirects on its own"""
 
@@ -111,30 +114,46 @@ def fills_up(language: Language, folder: Path) -> None:
 
 def trickles(language: Language, folder: Path, fault: Fault, *, is_document: bool) -> None:
     """A server sends a byte now and then, which none of the timeouts of connections ends: the update does so itself."""
-    channel = language.channel
+    channel, place = language.channel, folder / "device"
     channel.reset()
-    with language.start(folder) as app:
+    with language.start(place) as app:
         assert app.ask("update force")["states"][MODEL]["version"] == FIRST
-        app.ask(f"patience {PATIENCE_MS} {PATIENCE_MS}")
-        channel.show(3)
-        channel.on_every_document(fault) if is_document else channel.on_blobs(fault)
+    channel.show(3)
+    channel.on_every_document(fault) if is_document else channel.on_blobs(fault)
+    with (language.impatient or partial(_impatient, language))(place) as app:
         began = time.monotonic()
         found = app.ask("update force")["states"][MODEL]
         assert (found["phase"], found["version"]) == ("failed", FIRST), found
         assert "takes too long" in found["reason"], found
         assert PATIENCE_MS / 1000 <= time.monotonic() - began < ENDED_S
         _is(app, "load", FIRST)
-        channel.address.files.faults_by_path.clear()
+    channel.address.files.faults_by_path.clear()
+    with language.start(place) as app:
         found = app.ask("update force")["states"][MODEL]
         assert (found["phase"], found["version"]) == ("ready", SECOND), found
         _is(app, "load", SECOND)
 
 
-TRICKLES = pytest.mark.parametrize(
-    ("fault", "is_document"),
-    [(trickle, True), (trickled_headers, True), (trickle, False), (trickled_headers, False)],
-    ids=["a document", "headers of a document", "a file", "headers of a file"],
-)
+@contextmanager
+def _impatient(language: Language, folder: Path) -> Iterator[Running]:
+    with language.start(folder) as app:
+        app.ask(f"patience {PATIENCE_MS} {PATIENCE_MS}")
+        yield app
+
+
+def impatient(script: str) -> tuple[str, int]:
+    """The JavaScript of a package with less patience, and how many of its numbers were changed."""
+    return re.subn(r"\b(DOCUMENT_MS\d*|FILE_MS\d*) = [\d_e]+", rf"\1 = {PATIENCE_MS}", script)
+
+
+TRICKLED: Mapping[str, tuple[Fault, bool]] = {
+    "a document": (trickle, True),
+    "headers of a document": (trickled_headers, True),
+    "a file": (trickle, False),
+    "headers of a file": (trickled_headers, False),
+}
+TRICKLES = pytest.mark.parametrize(("fault", "is_document"), TRICKLED.values(), ids=TRICKLED)
+"""has a test run for each answer that trickles"""
 
 
 def _is(app: Running, line: str, *versions: str) -> None:

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from packager import deltas
-from tests import delivery_releases
-from tests.delivery_drivers.dart import driver, kept, program
+from tests.delivery_drivers.dart import kept, of_releases
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND
 from tests.delivery_server import without_deltas
 from tests.delivery_tales import Tale
-from tests.delivery_telling import TRICKLES, Language, fills_up, serving, told, trickles
+from tests.delivery_telling import TRICKLES, Language, fills_up, told, trickles
 from tests.toolchain.dart import dart
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.react_native.download.server import Fault, gated, held, wait_until
@@ -29,16 +28,8 @@ VECTORS = Path(__file__).parent / "data" / "deltas" / "vectors.json"
 @pytest.fixture(scope="module")
 def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
     dart()
-    folder = tmp_path_factory.mktemp("flutter")
-    archive = delivery_releases.releases("flutter")[BUNDLED] / "flutter" / f"models-{BUNDLED}.zip"
-    app = program(archive, folder / "program")
-    with serving("flutter", folder) as (channel, pair):
-        yield Language(
-            channel=channel,
-            start=lambda place: driver(app, channel.url, place, pair.certificate),
-            kept=kept,
-            dying=lambda place, variables: driver(app, channel.url, place, pair.certificate, variables),
-        )
+    with of_releases(tmp_path_factory.mktemp("flutter")) as found:
+        yield found
 
 
 @told()

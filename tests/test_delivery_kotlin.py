@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from packager.processes import commands
-from packager.targets.android import kotlin
-from tests import delivery_releases
-from tests.delivery_drivers.kotlin import PASSWORD, driver, kept, program
+from tests.delivery_drivers.kotlin import of_releases
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
-from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
-from tests.delivery_telling import TRICKLES, Language, fills_up, goes_on, serving, told, trickles
+from tests.delivery_telling import TRICKLES, Language, fills_up, told, trickles
 from tests.toolchain import jvm
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.react_native.download.server import Fault
@@ -24,21 +20,8 @@ pytestmark = [pytest.mark.by_content(of=[RELEASES["android"]]), pytest.mark.kotl
 def language(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Language]:
-    folder = tmp_path_factory.mktemp("kotlin")
-    aar = delivery_releases.releases("android")[BUNDLED] / "android" / f"models-{BUNDLED}.aar"
-    made = program(aar, folder / "program")
-    with serving("android", folder) as (channel, pair):
-        trusted = folder / "trusted.p12"
-        keytool = kotlin.find_compiler().java_home / "bin" / "keytool"
-        command: list[str | Path] = [keytool, "-importcert", "-noprompt", "-alias", "server", "-file", pair.certificate]
-        commands.run([*command, "-keystore", trusted, "-storepass", PASSWORD], what="keytool")
-        with driver(aar, channel.url, folder / "device", trusted, made=made) as running:
-            yield Language(
-                channel=channel,
-                start=lambda place: goes_on(running, place),
-                kept=kept,
-                dying=lambda place, variables: driver(aar, channel.url, place, trusted, variables, made=made),
-            )
+    with of_releases(tmp_path_factory.mktemp("kotlin")) as found:
+        yield found
 
 
 @told()

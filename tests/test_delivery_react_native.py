@@ -13,11 +13,11 @@ from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED
 from tests.delivery_server import Channel
 from tests.delivery_tales import TALES, Tale
-from tests.delivery_telling import Language, fills_up, serving, told
+from tests.delivery_telling import TRICKLES, Language, fills_up, impatient, serving, told, trickles
 from tests.toolchain import jsc
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.react_native import codegen, native
-from tests.toolchain.react_native.download.server import Certificate
+from tests.toolchain.react_native.download.server import Certificate, Fault
 from tests.toolchain.react_native.packages import Built, unpack
 from tests.toolchain.react_native.verifier import add_verifier
 
@@ -67,6 +67,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Channel, 
         yield found
 
 
+@pytest.fixture(scope="module")
+def hasty(made: react_native.Made, tmp_path_factory: pytest.TempPathFactory) -> react_native.Made:
+    """The program with less patience."""
+    script = tmp_path_factory.mktemp("hasty") / "script.js"
+    text, count = impatient(made.code.script.read_text(encoding="utf-8"))
+    assert count == 2
+    script.write_text(text, encoding="utf-8", newline="\n")
+    return replace(made, code=replace(made.code, script=script))
+
+
 def language_of(made: react_native.Made, channel: Channel, pair: Certificate) -> Language:
     return Language(
         channel=channel,
@@ -85,6 +95,19 @@ def language(made: react_native.Made, served: tuple[Channel, Certificate]) -> La
 @told()
 def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
     language.tell(tale, tmp_path)
+
+
+@TRICKLES
+def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
+    made: react_native.Made,
+    hasty: react_native.Made,
+    served: tuple[Channel, Certificate],
+    fault: Fault,
+    is_document: bool,
+    tmp_path: Path,
+) -> None:
+    told = replace(language_of(made, *served), impatient=language_of(hasty, *served).start)
+    trickles(told, tmp_path, fault, is_document=is_document)
 
 
 @pytest.mark.parametrize("name", WEAKER)

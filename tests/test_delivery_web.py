@@ -1,5 +1,6 @@
 """The web: whatever servers and publishers do, and whenever the browser ends, the page opens a verified model."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -12,10 +13,11 @@ from tests import delivery_releases
 from tests.delivery_drivers.web import ANY_SITE, Driver, driver
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_tales import TALES, Tale
-from tests.delivery_telling import Language, serving_pages
+from tests.delivery_telling import TRICKLES, Language, impatient, serving_pages, trickles
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.forks import forked
+from tests.toolchain.react_native.download.server import Fault
 from tests.toolchain.react_native.packages import unpack
 from tests.toolchain.web.bundled import ENTRIES, bundled
 
@@ -53,16 +55,44 @@ def language(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(scope="module")
-def one_browser(language: Language, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
+def hasty(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package with less patience."""
+    folder, changed = tmp_path_factory.mktemp("hasty") / "package", 0
+    shutil.copytree(package, folder)
+    for path in (folder / "lib").rglob("*.js"):
+        text, count = impatient(path.read_text(encoding="utf-8"))
+        changed += count
+        if count:
+            path.unlink()
+            path.write_text(text, encoding="utf-8", newline="\n")
+    assert changed >= 2
+    return folder
+
+
+@pytest.fixture(scope="module")
+def one_browser(
+    language: Language, package: Path, hasty: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Language]:
     """The same in one browser, with a site for each device: starting a browser takes longer than most tales."""
     url = language.channel.url
     with browser(tmp_path_factory.mktemp("browser"), more=ANY_SITE, seconds=MOST_S) as opened:
-        yield replace(language, start=lambda place: driver(package, url, place, shared=opened))
+
+        def start(place: Path, made: Path = package) -> AbstractContextManager[Driver]:
+            return driver(made, url, place, shared=opened)
+
+        yield replace(language, start=start, impatient=partial(start, made=hasty))
 
 
 @pytest.mark.parametrize("tale", TOLD, ids=lambda each: each.name)
 def test_a_verified_model_is_opened_after(one_browser: Language, tale: Tale, tmp_path: Path) -> None:
     one_browser.tell(tale, tmp_path)
+
+
+@TRICKLES
+def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
+    one_browser: Language, fault: Fault, is_document: bool, tmp_path: Path
+) -> None:
+    trickles(one_browser, tmp_path, fault, is_document=is_document)
 
 
 AT_NIGHT = pytest.mark.nightly("the browser ended after each write: the same is on the disk before the next one")

@@ -1,5 +1,6 @@
 """Downloads of npm packages, by their own code under Node, from a real server that simulates network faults."""
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -226,6 +227,21 @@ def test_slow_is_not_stalled(setting: Setting) -> None:
 
     assert setting.run(code).value == {"value": None}
     assert setting.server.files.ranges == ALL
+
+
+@pytest.mark.parametrize("fault", [servers.trickle, servers.trickled_headers])
+def test_a_byte_now_and_then_does_not_hold_a_download(setting: Setting, fault: servers.Fault) -> None:
+    """Each byte ends a silence: the file as a whole has an end. What has come of it is kept, and earns no more time."""
+    setting.server.files.faults.extend([None, fault])
+    began = time.monotonic()
+    seen = setting.run("return outcome(download(wanted, files, watcher, { ...PACE, stallMs: 60001, fileMs: 500 }));")
+    assert time.monotonic() - began < 30
+    assert seen.value["code"] == "network", seen
+    assert seen.value["message"].endswith("takes too long"), seen
+    assert setting.part.read_bytes() == CONTENT[:32_768]
+
+    assert setting.run().value == {"value": None}
+    setting.assert_is_there()
 
 
 def test_a_file_with_another_checksum_is_refused_and_removed(setting: Setting) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.abuse import builds, caches, children, hostile, mirrors, sealed, signatures, texts
+from benchmarks.abuse import builds, caches, children, hostile, mirrors, sealed, signatures, texts, trickles
 from benchmarks.abuse.command import Place, load_modules, new_cache
 from benchmarks.abuse.fuzzing import fuzz
 from benchmarks.abuse.result import Result, table
@@ -56,6 +56,7 @@ def attack(plan: Plan, seed: int, folder: Path, kept: Path) -> Iterator[Result]:
             yield from builds.full_disks(built, plan.disks, seed)
             yield from builds.read_only(built)
         yield builds.killed(built, plan.kills, seed)
+        yield from trickles.attack(folder / "trickles")
 
 
 def write(results: list[Result], seed: int, page: Path) -> None:

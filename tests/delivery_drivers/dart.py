@@ -14,7 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from packager.release.layouts import unpack
+from tests import delivery_releases
 from tests.delivery_drivers.swift import Driver
+from tests.delivery_releases import BUNDLED
+from tests.delivery_telling import Language, serving
 from tests.toolchain.dart import compile_program, configured_package, dart
 
 PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"
@@ -90,3 +93,17 @@ def driver(
             yield running
         finally:
             started.kill()
+
+
+@contextmanager
+def of_releases(folder: Path) -> Iterator[Language]:
+    """A channel with the releases, and the program that updates from it."""
+    archive = delivery_releases.releases("flutter")[BUNDLED] / "flutter" / f"models-{BUNDLED}.zip"
+    app = program(archive, folder / "program")
+    with serving("flutter", folder) as (channel, pair):
+        yield Language(
+            channel=channel,
+            start=lambda place: driver(app, channel.url, place, pair.certificate),
+            kept=kept,
+            dying=lambda place, variables: driver(app, channel.url, place, pair.certificate, variables),
+        )

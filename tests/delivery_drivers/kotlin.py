@@ -19,6 +19,11 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from packager.processes import commands
+from packager.targets.android import kotlin
+from tests import delivery_releases
+from tests.delivery_releases import BUNDLED
+from tests.delivery_telling import Language, goes_on, serving
 from tests.toolchain import jvm
 from tests.toolchain.device import Library, library, write_apk
 
@@ -110,3 +115,22 @@ def driver(
             yield Driver(process=started)
         finally:
             started.kill()
+
+
+@contextmanager
+def of_releases(folder: Path) -> Iterator[Language]:
+    """A channel with the releases, and the program that updates from it."""
+    aar = delivery_releases.releases("android")[BUNDLED] / "android" / f"models-{BUNDLED}.aar"
+    made = program(aar, folder / "program")
+    with serving("android", folder) as (channel, pair):
+        trusted = folder / "trusted.p12"
+        keytool = kotlin.find_compiler().java_home / "bin" / "keytool"
+        command: list[str | Path] = [keytool, "-importcert", "-noprompt", "-alias", "server", "-file", pair.certificate]
+        commands.run([*command, "-keystore", trusted, "-storepass", PASSWORD], what="keytool")
+        with driver(aar, channel.url, folder / "device", trusted, made=made) as running:
+            yield Language(
+                channel=channel,
+                start=lambda place: goes_on(running, place),
+                kept=kept,
+                dying=lambda place, variables: driver(aar, channel.url, place, trusted, variables, made=made),
+            )

@@ -192,6 +192,7 @@ def driver(
         if not known:
             opened.call("Network.clearBrowserCache")
         port.write_text(server.url.rpartition(":")[2].strip("/"), encoding="utf-8", newline="\n")
+        server.files.headers["Connection"] = "close"  # else it would go on with these files after this visit
         server.files.by_path.update({"/page.html": PAGE, **files_of(unpacked, "/vision/")})
 
         def visit() -> None:

@@ -33,7 +33,8 @@ class Network:
             self._exchange(number, request)
         except (OSError, http.client.HTTPException) as failure:
             error = str(failure) or type(failure).__name__
-        self.write(f"{number}.end", error)
+        if self.folder.is_dir():  # else the program has ended, and its device is gone
+            self.write(f"{number}.end", error)
 
     def _exchange(self, number: int, request: dict[str, Any]) -> None:
         context = ssl.create_default_context(cafile=self.trusted)

@@ -20,10 +20,11 @@ export declare class Deadline {
     constructor(ms: number, from: number);
     /** The file has come up to byte `size`: what comes twice earns nothing. */
     reached(size: number): void;
-    /** Until the end, its further attempts included; 0 after it. */
-    leftMs(): number;
+    /** How long to wait for the next bytes: `stallMs`, or a little beyond the end, because timers may be early. */
+    waitMs(stallMs: number): number;
     /** @throws ModelError `network` after the end */
     check(url: string): void;
+    private leftMs;
 }
 /** How an answer is waited for. */
 export interface Waiting {

@@ -1,6 +1,7 @@
 // One request for a piece of a file, by XMLHttpRequest: React Native's fetch has no bytes before all of a body is there.
 import { ModelError } from './errors.js';
 const LEAST_BYTES_PER_MS = 16;
+const EARLY_MS = 20;
 /** For a file, before bytes earn more. */
 export const FILE_MS = 120_000;
 /** The end of a download: a server that sends a byte now and then must not hold it for hours. */
@@ -19,15 +20,17 @@ export class Deadline {
     reached(size) {
         this.most = Math.max(this.most, size);
     }
-    /** Until the end, its further attempts included; 0 after it. */
-    leftMs() {
-        const earned = (this.most - this.from) / LEAST_BYTES_PER_MS;
-        return Math.max(0, Math.ceil(this.began + this.ms + earned - Date.now()));
+    /** How long to wait for the next bytes: `stallMs`, or a little beyond the end, because timers may be early. */
+    waitMs(stallMs) {
+        return Math.min(stallMs, Math.max(0, this.leftMs()) + EARLY_MS);
     }
     /** @throws ModelError `network` after the end */
     check(url) {
-        if (this.leftMs() === 0)
+        if (this.leftMs() <= 0)
             throw new ModelError('network', `${url} takes too long`);
+    }
+    leftMs() {
+        return this.began + this.ms + (this.most - this.from) / LEAST_BYTES_PER_MS - Date.now();
     }
 }
 /** No answer, or none that can be used: the same request may succeed later. */
@@ -83,7 +86,7 @@ function answer(request, wanted, waiting) {
             clearTimeout(stall);
             stall = setTimeout(() => {
                 reject(new Interruption(`${wanted.url} sent nothing for ${String(stallMs)} ms`));
-            }, Math.min(stallMs, deadline.leftMs()));
+            }, deadline.waitMs(stallMs));
         };
         const interrupt = () => {
             reject(new Interruption(`${wanted.url} cannot be reached`));
@@ -106,13 +109,13 @@ function answer(request, wanted, waiting) {
                 reject(found);
         };
         request.onprogress = (event) => {
+            deadline.reached(wanted.offset + event.loaded);
+            watch();
             // Where an answer has no length, only its bytes tell that it is of another file.
             if (event.loaded > wanted.sizeBytes)
                 reject(longer(wanted));
             else
                 waiting.onBytes(event.loaded);
-            deadline.reached(wanted.offset + event.loaded);
-            watch();
         };
         watch();
         request.send();

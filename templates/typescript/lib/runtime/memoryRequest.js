@@ -15,7 +15,7 @@ export async function requestBytes(wanted, gap, taker) {
     let stall;
     const watch = () => {
         clearTimeout(stall);
-        stall = setTimeout(cancel, Math.min(stallMs, deadline.leftMs()));
+        stall = setTimeout(cancel, deadline.waitMs(stallMs));
     };
     signal?.addEventListener('abort', cancel);
     if (signal?.aborted === true)

@@ -14,6 +14,7 @@ export interface WantedPiece {
 }
 
 const LEAST_BYTES_PER_MS = 16;
+const EARLY_MS = 20;
 /** For a file, before bytes earn more. */
 export const FILE_MS = 120_000;
 
@@ -36,15 +37,18 @@ export class Deadline {
     this.most = Math.max(this.most, size);
   }
 
-  /** Until the end, its further attempts included; 0 after it. */
-  leftMs(): number {
-    const earned = (this.most - this.from) / LEAST_BYTES_PER_MS;
-    return Math.max(0, Math.ceil(this.began + this.ms + earned - Date.now()));
+  /** How long to wait for the next bytes: `stallMs`, or a little beyond the end, because timers may be early. */
+  waitMs(stallMs: number): number {
+    return Math.min(stallMs, Math.max(0, this.leftMs()) + EARLY_MS);
   }
 
   /** @throws ModelError `network` after the end */
   check(url: string): void {
-    if (this.leftMs() === 0) throw new ModelError('network', `${url} takes too long`);
+    if (this.leftMs() <= 0) throw new ModelError('network', `${url} takes too long`);
+  }
+
+  private leftMs(): number {
+    return this.began + this.ms + (this.most - this.from) / LEAST_BYTES_PER_MS - Date.now();
   }
 }
 
@@ -121,7 +125,7 @@ function answer(request: XMLHttpRequest, wanted: WantedPiece, waiting: Waiting):
       clearTimeout(stall);
       stall = setTimeout(() => {
         reject(new Interruption(`${wanted.url} sent nothing for ${String(stallMs)} ms`));
-      }, Math.min(stallMs, deadline.leftMs()));
+      }, deadline.waitMs(stallMs));
     };
     const interrupt = (): void => {
       reject(new Interruption(`${wanted.url} cannot be reached`));
@@ -142,11 +146,11 @@ function answer(request: XMLHttpRequest, wanted: WantedPiece, waiting: Waiting):
       if (found !== null) reject(found);
     };
     request.onprogress = (event) => {
+      deadline.reached(wanted.offset + event.loaded);
+      watch();
       // Where an answer has no length, only its bytes tell that it is of another file.
       if (event.loaded > wanted.sizeBytes) reject(longer(wanted));
       else waiting.onBytes(event.loaded);
-      deadline.reached(wanted.offset + event.loaded);
-      watch();
     };
     watch();
     request.send();

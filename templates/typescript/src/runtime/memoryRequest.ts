@@ -52,7 +52,7 @@ export async function requestBytes(wanted: MemoryDownload, gap: Gap, taker: Take
   let stall: ReturnType<typeof setTimeout> | undefined;
   const watch = (): void => {
     clearTimeout(stall);
-    stall = setTimeout(cancel, Math.min(stallMs, deadline.leftMs()));
+    stall = setTimeout(cancel, deadline.waitMs(stallMs));
   };
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted === true) cancel();

@@ -16,7 +16,7 @@ const { openModel } = await load('opening');
 const { bytesInMemory } = await load('downloadMemory');
 
 /** Small and fast, for tests. */
-const PACE = { largestPieceBytes: 32768, smallestPieceBytes: 4096, stallMs: 400, firstPauseMs: 10, attempts: 4 };
+const PACE = { largestPieceBytes: 32768, smallestPieceBytes: 4096, stallMs: 400, fileMs: 60000, firstPauseMs: 10, attempts: 4 };
 
 /**
  * Timers for stalled answers. They have a clock of their own, which goes on when a test says so: on a busy machine, what

@@ -157,14 +157,13 @@ final class Download {
     final file = await _part.open(mode: start == 0 ? FileMode.write : FileMode.append);
     var size = start;
     try {
-      await for (final piece in answer.timeout(requests.pace.stall)) {
+      await for (final piece in requests.pieces(answer, _deadline)) {
         requests.check();
         size += piece.length;
         if (size > sizeBytes) throw await _corrupted();
         await file.writeFrom(piece);
         onBytes(size);
         _deadline.reached(size);
-        if (_deadline.isOver) throw _refused('takes too long');
       }
       await file.flush();
     } finally {

@@ -99,8 +99,7 @@ final class Requests {
     }
   }
 
-  /// Asks for `address`, follows redirects to https, and gives the answer to `take`; all before the `deadline`, but for what
-  /// `take` does.
+  /// Asks for `address`, follows redirects to https, and gives the answer to `take`, before the `deadline`.
   ///
   /// Throws ModelException `cancelled` and `network`, the latter for an answer that leads elsewhere; [IOException] or
   /// [TimeoutException] for a connection that fails.
@@ -130,17 +129,32 @@ final class Requests {
   }
 
   Future<HttpClientResponse> _send(Uri address, Map<String, String> headers, Deadline deadline) async {
-    Duration patience() => deadline.left < pace.stall ? deadline.left : pace.stall;
-    final request = await _client.getUrl(address).timeout(patience());
+    final request = await _client.getUrl(address).timeout(_patience(deadline));
     request.followRedirects = false;
     // Compressed on its way, a part would be one of the compressed file.
     request.headers.set(HttpHeaders.acceptEncodingHeader, 'identity');
     headers.forEach(request.headers.set);
     try {
-      return await request.close().timeout(patience());
+      return await request.close().timeout(_patience(deadline));
     } on TimeoutException {
       request.abort();
       rethrow;
+    }
+  }
+
+  Duration _patience(Deadline deadline) => deadline.left < pace.stall ? deadline.left : pace.stall;
+
+  /// What comes of an answer before the `deadline`.
+  ///
+  /// Throws [TimeoutException] after it, and when nothing comes.
+  Stream<List<int>> pieces(HttpClientResponse answer, Deadline deadline) async* {
+    final pieces = StreamIterator(answer);
+    try {
+      while (await pieces.moveNext().timeout(_patience(deadline))) {
+        yield pieces.current;
+      }
+    } finally {
+      await pieces.cancel();
     }
   }
 

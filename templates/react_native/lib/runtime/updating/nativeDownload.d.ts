@@ -4,8 +4,5 @@ import type { BlobDownload, BlobWatcher } from './platform.js';
 export interface PlacedDownload extends BlobDownload {
     readonly path: string;
 }
-/**
- * @param fileMs - for all of it, with all attempts; bytes that come earn more
- * @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled`
- */
-export declare function fetchFile(wanted: PlacedDownload, store: Store, watcher: BlobWatcher, fileMs?: number): Promise<void>;
+/** @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled` */
+export declare function fetchFile(wanted: PlacedDownload, store: Store, watcher: BlobWatcher): Promise<void>;

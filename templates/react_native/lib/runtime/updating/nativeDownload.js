@@ -7,17 +7,14 @@ const SMALLEST_PIECE_BYTES = 128 << 10;
 const STALL_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const MOST_ATTEMPTS = 4;
-/**
- * @param fileMs - for all of it, with all attempts; bytes that come earn more
- * @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled`
- */
-export async function fetchFile(wanted, store, watcher, fileMs = FILE_MS) {
+/** @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled` */
+export async function fetchFile(wanted, store, watcher) {
     const { path, sizeBytes, sha256 } = wanted;
     const part = `${path}.part`;
     const found = store.fileSize(part);
     const start = found > 0 && found <= sizeBytes ? found : 0;
     try {
-        await fetchFrom(start, wanted, store, watcher, fileMs);
+        await fetchFrom(start, wanted, store, watcher);
         await store.finishPart(part, path, sizeBytes, sha256);
     }
     catch (reason) {
@@ -26,16 +23,16 @@ export async function fetchFile(wanted, store, watcher, fileMs = FILE_MS) {
         // The first bytes may be of an older file on the server, or the device lost some: once more, from the start.
         if (error.code !== 'corrupted' || isOfOne)
             throw error;
-        await fetchFrom(0, wanted, store, watcher, fileMs);
+        await fetchFrom(0, wanted, store, watcher);
         await store.finishPart(part, path, sizeBytes, sha256);
     }
 }
-async function fetchFrom(start, wanted, store, watcher, fileMs) {
+async function fetchFrom(start, wanted, store, watcher) {
     let offset = start;
     let tag = '';
     let pieceBytes = LARGEST_PIECE_BYTES;
     let failures = 0;
-    const deadline = new Deadline(fileMs, start);
+    const deadline = new Deadline(FILE_MS, start);
     watcher.onBytes(offset);
     while (offset < wanted.sizeBytes) {
         try {

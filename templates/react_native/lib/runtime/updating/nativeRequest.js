@@ -5,7 +5,7 @@ import { ModelError } from '../errors.js';
 const DOCUMENT_MS = 30_000;
 const OK = 200;
 /** `UpdatePlatform.ask`. The system follows redirects; their last address must be an `https:` one, too. */
-export async function ask(url, etag, limitBytes, signal, documentMs = DOCUMENT_MS) {
+export async function ask(url, etag, limitBytes, signal) {
     const request = new XMLHttpRequest();
     request.open('GET', url);
     request.responseType = 'arraybuffer';
@@ -14,7 +14,7 @@ export async function ask(url, etag, limitBytes, signal, documentMs = DOCUMENT_M
     if (etag !== '')
         request.setRequestHeader('If-None-Match', etag);
     try {
-        await answer(request, url, limitBytes, signal, documentMs);
+        await answer(request, url, limitBytes, signal);
     }
     catch (reason) {
         request.abort();
@@ -28,7 +28,7 @@ export async function ask(url, etag, limitBytes, signal, documentMs = DOCUMENT_M
         throw tooLong(url, limitBytes);
     return { status, etag: request.getResponseHeader('ETag') ?? '', bytes };
 }
-function answer(request, url, limitBytes, signal, documentMs) {
+function answer(request, url, limitBytes, signal) {
     let end;
     let cancel = () => undefined;
     const ended = new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ function answer(request, url, limitBytes, signal, documentMs) {
             if (event.loaded > limitBytes)
                 reject(tooLong(url, limitBytes));
         };
-        end = setTimeout(fail('takes too long'), documentMs);
+        end = setTimeout(fail('takes too long'), DOCUMENT_MS);
         if (signal?.aborted !== true)
             request.send();
     });

@@ -17,45 +17,31 @@ const STALL_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const MOST_ATTEMPTS = 4;
 
-/**
- * @param fileMs - for all of it, with all attempts; bytes that come earn more
- * @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled`
- */
-export async function fetchFile(
-  wanted: PlacedDownload,
-  store: Store,
-  watcher: BlobWatcher,
-  fileMs: number = FILE_MS,
-): Promise<void> {
+/** @throws ModelError `network`, `corrupted`, `no-space`, `unreadable` or `cancelled` */
+export async function fetchFile(wanted: PlacedDownload, store: Store, watcher: BlobWatcher): Promise<void> {
   const { path, sizeBytes, sha256 } = wanted;
   const part = `${path}.part`;
   const found = store.fileSize(part);
   const start = found > 0 && found <= sizeBytes ? found : 0;
   try {
-    await fetchFrom(start, wanted, store, watcher, fileMs);
+    await fetchFrom(start, wanted, store, watcher);
     await store.finishPart(part, path, sizeBytes, sha256);
   } catch (reason) {
     const isOfOne = start === 0 && !(reason instanceof FileChanged);
     const error = reason instanceof FileChanged ? new ModelError('corrupted', reason.message) : toModelError(reason);
     // The first bytes may be of an older file on the server, or the device lost some: once more, from the start.
     if (error.code !== 'corrupted' || isOfOne) throw error;
-    await fetchFrom(0, wanted, store, watcher, fileMs);
+    await fetchFrom(0, wanted, store, watcher);
     await store.finishPart(part, path, sizeBytes, sha256);
   }
 }
 
-async function fetchFrom(
-  start: number,
-  wanted: PlacedDownload,
-  store: Store,
-  watcher: BlobWatcher,
-  fileMs: number,
-): Promise<void> {
+async function fetchFrom(start: number, wanted: PlacedDownload, store: Store, watcher: BlobWatcher): Promise<void> {
   let offset = start;
   let tag = '';
   let pieceBytes = LARGEST_PIECE_BYTES;
   let failures = 0;
-  const deadline = new Deadline(fileMs, start);
+  const deadline = new Deadline(FILE_MS, start);
   watcher.onBytes(offset);
   while (offset < wanted.sizeBytes) {
     try {

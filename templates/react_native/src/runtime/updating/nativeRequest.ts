@@ -14,7 +14,6 @@ export async function ask(
   etag: string,
   limitBytes: number,
   signal: AbortSignal | undefined,
-  documentMs: number = DOCUMENT_MS,
 ): Promise<Answer> {
   const request = new XMLHttpRequest();
   request.open('GET', url);
@@ -23,7 +22,7 @@ export async function ask(
   request.setRequestHeader('Cache-Control', 'no-cache');
   if (etag !== '') request.setRequestHeader('If-None-Match', etag);
   try {
-    await answer(request, url, limitBytes, signal, documentMs);
+    await answer(request, url, limitBytes, signal);
   } catch (reason) {
     request.abort();
     throw reason;
@@ -35,13 +34,7 @@ export async function ask(
   return { status, etag: request.getResponseHeader('ETag') ?? '', bytes };
 }
 
-function answer(
-  request: XMLHttpRequest,
-  url: string,
-  limitBytes: number,
-  signal: AbortSignal | undefined,
-  documentMs: number,
-): Promise<void> {
+function answer(request: XMLHttpRequest, url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<void> {
   let end: ReturnType<typeof setTimeout> | undefined;
   let cancel = (): void => undefined;
   const ended = new Promise<void>((resolve, reject) => {
@@ -62,7 +55,7 @@ function answer(
     request.onprogress = (event) => {
       if (event.loaded > limitBytes) reject(tooLong(url, limitBytes));
     };
-    end = setTimeout(fail('takes too long'), documentMs);
+    end = setTimeout(fail('takes too long'), DOCUMENT_MS);
     if (signal?.aborted !== true) request.send();
   });
   return ended.finally(() => {

@@ -15,7 +15,11 @@ export async function ask(url, limitBytes, signal) {
     const cancel = () => {
         stop.abort();
     };
-    const end = setTimeout(cancel, DOCUMENT_MS);
+    let isLate = false;
+    const end = setTimeout(() => {
+        isLate = true;
+        cancel();
+    }, DOCUMENT_MS);
     signal?.addEventListener('abort', cancel);
     if (signal?.aborted === true)
         cancel();
@@ -31,6 +35,8 @@ export async function ask(url, limitBytes, signal) {
     catch (reason) {
         if (signal?.aborted === true)
             throw new ModelError('cancelled', 'the update was cancelled');
+        if (isLate)
+            throw new ModelError('network', `${url} takes too long`);
         if (reason instanceof ModelError)
             throw reason;
         throw new ModelError('network', `${url} cannot be fetched: ${String(reason)}`, { cause: reason });

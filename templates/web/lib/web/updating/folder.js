@@ -1,5 +1,6 @@
 // Where a browser keeps what an updater downloads: texts in IndexedDB, files in Cache Storage.
 import { fetchOnce, sha256Of } from '../../runtime/downloadMemory.js';
+import { FILE_MS } from '../../runtime/downloadRequest.js';
 import { isSecure } from '../../runtime/downloadRequest.js';
 import { ModelError, toModelError } from '../../runtime/errors.js';
 import { ask } from './asking.js';
@@ -158,13 +159,14 @@ export class WebFolder {
 }
 /** Where nothing has come, nobody waits for it: a short break of the network need not be a failure. */
 async function again(get, signal) {
+    const end = Date.now() + FILE_MS;
     for (let attempt = 1;; attempt += 1) {
         try {
             await get();
             return;
         }
         catch (reason) {
-            const isBreak = toModelError(reason).code === 'network' && signal?.aborted !== true;
+            const isBreak = toModelError(reason).code === 'network' && signal?.aborted !== true && Date.now() < end;
             if (!isBreak || attempt === ATTEMPTS)
                 throw reason;
             await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** (attempt - 1)));

@@ -19,7 +19,11 @@ export async function ask(url: string, limitBytes: number, signal: AbortSignal |
   const cancel = (): void => {
     stop.abort();
   };
-  const end = setTimeout(cancel, DOCUMENT_MS);
+  let isLate = false;
+  const end = setTimeout(() => {
+    isLate = true;
+    cancel();
+  }, DOCUMENT_MS);
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted === true) cancel();
   try {
@@ -32,6 +36,7 @@ export async function ask(url: string, limitBytes: number, signal: AbortSignal |
     return { status, etag: '', bytes };
   } catch (reason) {
     if (signal?.aborted === true) throw new ModelError('cancelled', 'the update was cancelled');
+    if (isLate) throw new ModelError('network', `${url} takes too long`);
     if (reason instanceof ModelError) throw reason;
     throw new ModelError('network', `${url} cannot be fetched: ${String(reason)}`, { cause: reason });
   } finally {

@@ -3,6 +3,7 @@
 import type { Backend } from '../../runtime/backend.js';
 import type { PackagedFile } from '../../runtime/descriptor.js';
 import { fetchOnce, sha256Of } from '../../runtime/downloadMemory.js';
+import { FILE_MS } from '../../runtime/downloadRequest.js';
 import { isSecure } from '../../runtime/downloadRequest.js';
 import { ModelError, toModelError } from '../../runtime/errors.js';
 import type { Source } from '../../runtime/options.js';
@@ -188,12 +189,13 @@ export class WebFolder implements UpdatePlatform {
 
 /** Where nothing has come, nobody waits for it: a short break of the network need not be a failure. */
 async function again(get: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  const end = Date.now() + FILE_MS;
   for (let attempt = 1; ; attempt += 1) {
     try {
       await get();
       return;
     } catch (reason) {
-      const isBreak = toModelError(reason).code === 'network' && signal?.aborted !== true;
+      const isBreak = toModelError(reason).code === 'network' && signal?.aborted !== true && Date.now() < end;
       if (!isBreak || attempt === ATTEMPTS) throw reason;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** (attempt - 1)));
     }

@@ -38,10 +38,9 @@ Future<ChannelAnswer> askForDocument(Uri address, String etag, Requests requests
           return ChannelAnswer(null, etag);
         case HttpStatus.ok:
           final found = BytesBuilder(copy: false);
-          await for (final piece in answer.timeout(requests.pace.stall)) {
+          await for (final piece in requests.pieces(answer, deadline)) {
             found.add(piece);
             if (found.length > _mostBytes) refuse('sends more than $_mostBytes bytes');
-            if (deadline.isOver) refuse('takes too long');
           }
           return ChannelAnswer(found.takeBytes(), answer.headers.value(HttpHeaders.etagHeader) ?? '');
         default:
@@ -50,8 +49,9 @@ Future<ChannelAnswer> askForDocument(Uri address, String etag, Requests requests
     });
   } on ModelException {
     rethrow;
+  } on TimeoutException {
+    refuse('takes too long');
   } on Exception catch (failure) {
-    if (deadline.isOver) refuse('takes too long');
     throw ModelException(ModelErrorCode.network, 'cannot download $address: ${wordsOf(failure)}');
   }
 }
