@@ -152,6 +152,20 @@ def test_a_file_that_does_not_load_again_is_a_model_error(tmp_path: Path) -> Non
     assert not list((tmp_path / "store").rglob("*.ort"))
 
 
+def test_branches_that_lie_deeper_in_each_other_than_ort_format_holds_are_named(tmp_path: Path) -> None:
+    """FlatBuffers' verifier takes 64 tables inside each other, and 1,000,000 in all: some 80,000 nodes."""
+    inner = "g0 () => (float[1] o0) { o0 = Relu (x) }"
+    for depth in range(1, 25):
+        other = f"e{depth} () => (float[1] p{depth}) {{ p{depth} = Neg (x) }}"
+        node = f"o{depth} = If (c) < then_branch = {inner}, else_branch = {other} >"
+        inner = f"g{depth} () => (float[1] o{depth}) {{ {node} }}"
+    model = onnx_model(f"(bool c, float[1] x) => (float[1] o24) {{ {node} }}")
+    words = "the model has a number of nodes, or of graphs inside each other, that ORT format cannot hold"
+    with pytest.raises(ModelError, match=words) as error:
+        compiled(tmp_path, model)
+    assert error.value.hint == 'ship it as ONNX: format = "auto" or "onnx"'
+
+
 def test_a_graph_onnx_runtime_refuses_is_a_model_error_in_its_words_without_its_source_lines(tmp_path: Path) -> None:
     model = onnx_model(
         "(float[2] x) => (float[2] y) { y = com.microsoft.NoSuchOperator (x) }", opsets={"": 17, "com.microsoft": 1}

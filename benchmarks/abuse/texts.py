@@ -1,5 +1,6 @@
 """Text of others where it is easily forgotten: the store's indexes, links, names, patterns, answers of devices."""
 
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +42,7 @@ def attack(place: Place) -> Iterator[Result]:
     for title, cases in {
         "links to themselves": links(),
         "names and patterns that are made to harm": names(),
-        "TOML that is made to take long": slow(),
+        "projects and graphs that are made to take long": slow(),
     }.items():
         exceptions = []
         count = 0
@@ -159,7 +160,19 @@ def names() -> Iterator[Case]:
             yield Case(name=name, make=written("tokenizer.json", document), project=PROJECT + TOKENS)
 
 
+def chain(count: int) -> bytes:
+    """A graph of nodes, each of which takes what the one before makes."""
+    proto = onnx.ModelProto.FromString(model())
+    names = ["x", *(f"v{number}" for number in range(count - 1)), "y"]
+    del proto.graph.node[:]
+    for taken, made in itertools.pairwise(names):
+        proto.graph.node.add(op_type="Relu", input=[taken], output=[made])
+    return bytes(proto.SerializeToString())
+
+
 def slow() -> Iterator[Case]:
+    graph = written("m.onnx", chain(100_000))
+    yield Case(name="a chain of 100,000 nodes", make=graph, command=("inspect", "m.onnx"), is_harmless=True)
     for name, text in {
         "50,000 dots in a key": f"{DOTS} = 1",
         "50,000 dots in a table": f"[{DOTS}]",

@@ -240,6 +240,9 @@ NO_TYPE = re.compile(r"We do not support type \[(\d+)\]")
 """ONNX Runtime's refusal of values that are neither tensors, sequences nor maps (SaveTypeInfoOrtFormat)."""
 KINDS = {"8": "sparse tensors", "9": "optional values"}
 """Fields of TypeProto in onnx.proto, as ONNX Runtime names them in that refusal."""
+UNVERIFIED = "ORT model verification failed"
+"""ONNX Runtime's refusal of a file that it has written itself: FlatBuffers' verifier takes up to 1,000,000 tables (some
+ten for each node), and 64 inside each other (three for each graph in a graph)."""
 IN_MEMORY = "*/_ORT_MEM_ADDR_/*"
 """Where ONNX Runtime, up to 1.31.1 at least, says that the tensors of attributes are when it opens ORT format as apps
 do (MAPPED_ENTRIES): kernels that read such attributes, as TreeEnsemble does, then look for a file of that name."""
@@ -289,6 +292,8 @@ def answer(job: ConversionJob) -> dict[str, object]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # the message says no more than that
         if IN_MEMORY in str(error):
             return {"unheld": "tensors in the attributes of nodes"}
+        if UNVERIFIED in str(error):
+            return {"unheld": "a number of nodes, or of graphs inside each other,"}
         no_type = NO_TYPE.search(str(error))
         return {"unheld": KINDS.get(no_type[1], "values")} if no_type else {"error": str(error)}
 
