@@ -15,6 +15,7 @@ import pytest
 from packager.environments import ENVIRONMENTS
 from packager.processes import children
 from packager.processes.groups import Groups
+from packager.processes.inherited import PYTHON
 
 ROOT = Path(__file__).parents[1]
 STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
@@ -102,7 +103,7 @@ def test_variables_that_change_what_python_does_do_not_reach_a_program(monkeypat
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "src", "/opt/modules"]))
     monkeypatch.setenv("PYTHONHASHSEED", "7")
-    found = {name: value for name, value in children.variables({}).items() if name.startswith("PYTHON")}
+    found = {name: value for name, value in children.variables({}, PYTHON).items() if name.startswith("PYTHON")}
     assert found == {"PYTHONPATH": f"{Path.cwd() / 'src'}{os.pathsep}/opt/modules", "PYTHONHASHSEED": "7"}
     assert children.variables({"PYTHONPATH": "own"})["PYTHONPATH"] == "own"
 

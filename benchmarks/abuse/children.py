@@ -1,10 +1,10 @@
-"""Other people's code: none runs where `--no-code` refuses it."""
+"""Other people's code, strangers on ports, and what children get of the environment."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.abuse import strangers
+from benchmarks.abuse import secrets, strangers
 from benchmarks.abuse.command import Place, run
 from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
@@ -23,6 +23,7 @@ ARTIFACT = {"target": "ios", "kind": "swift-package", "path": "swift/p-1.0.0.zip
 def attack(place: Place) -> Iterator[Result]:
     yield code_of_projects(place)
     yield strangers.attack()
+    yield secrets.attack(place.folder / "secrets")
 
 
 def code_of_projects(place: Place) -> Result:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from packager import __version__
 from packager.core.errors import InternalError, MobpackError, ToolError
+from packager.core.secrets import without_secrets
 
 PACKAGES = ("onnx", "onnxruntime", "numpy", "protobuf", "pydantic", "click", "jinja2", "rich")
 MESSAGE_CHARACTERS = 2000
@@ -38,9 +39,9 @@ def as_error(error: BaseException, command: Sequence[str]) -> MobpackError:
     if isinstance(error, OSError) and error.errno in DISK:
         where = f"{error.filename}: " if error.filename else ""
         return ToolError(f"{where}{(error.strerror or 'the disk failed').lower()}", hint=DISK[error.errno])
-    first = next(iter(shortened(message_of(error), 200).splitlines()), "")
+    first = next(iter(shortened(without_secrets(message_of(error)), 200).splitlines()), "")
     what = f"{type(error).__name__}: {first}" if first else type(error).__name__
-    path = write(described(error, command))
+    path = write(without_secrets(described(error, command)))
     hint = (
         f"report it and attach {path}"
         if path
@@ -130,4 +131,4 @@ def remove_old(folder: Path) -> None:
 
 def show(error: BaseException) -> None:
     """Prints the traceback, for `--debug`."""
-    sys.stderr.write(trace_of(error).rstrip() + "\n")
+    sys.stderr.write(without_secrets(trace_of(error)).rstrip() + "\n")

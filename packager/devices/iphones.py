@@ -30,6 +30,8 @@ UNPAIRED = "unlock it, connect it by cable and trust this Mac"
 AWAY = "connect it by cable, or to the network of this Mac, and unlock it"
 NO_DEVELOPER_MODE = "turn on Settings, Privacy & Security, Developer Mode"
 SCHEME = "DeviceTests"
+APPLE = ("DEVELOPER_DIR", "SDKROOT", "TOOLCHAINS")
+"""Variables of Apple's tools: which Xcode they are of."""
 BUNDLE = ".xcresult"
 """suffix of result bundles"""
 
@@ -55,7 +57,9 @@ def iphones() -> list[Device | Absent]:
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "devices.json"
         listing: list[str | Path] = ["devicectl", "list", "devices", "--timeout", str(ATTEMPT_S), "--json-output", path]
-        commands.run(["xcrun", *listing], what="listing iPhones", hint="devicectl is part of Xcode 15 and later")
+        commands.run(
+            ["xcrun", *listing], what="listing iPhones", inherits=APPLE, hint="devicectl is part of Xcode 15 and later"
+        )
         try:
             document = parsing.json_of(path.read_text(encoding="utf-8"))
             version = document.get("info", {}).get("jsonVersion", 1)
@@ -167,7 +171,7 @@ def export_attachments(bundle: Path, output: Path) -> None:
             hint=f"on a Mac: {by_hand}; then give the folder results",
         )
     command = _exporting(bundle.absolute(), output)
-    commands.run(command, what=f"taking attachments out of {bundle.name}", hint="it needs Xcode 16")
+    commands.run(command, what=f"taking attachments out of {bundle.name}", inherits=APPLE, hint="it needs Xcode 16")
 
 
 def _exporting(bundle: Path, output: Path) -> list[str | Path]:
@@ -178,7 +182,7 @@ def _logged(command: Sequence[str | Path], log: Path, folder: Path) -> int:
     """Runs a program to its end, with its output in `log`, and returns its exit code."""
     with log.open("wb") as file:
         try:
-            process = children.start(command, folder, stdout=file, stderr=file)
+            process = children.start(command, folder, inherits=APPLE, stdout=file, stderr=file)
         except OSError as error:
             raise ToolError(f"cannot run {command[0]}: {error.strerror}", hint="install Xcode") from error
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packager.core import user_files
 from packager.core.errors import ConfigError
+from packager.core.secrets import name_secret
 from packager.encryption.sealing import KEY_BYTES, problem_of
 
 MAKE_ONE = "make one: openssl rand -hex 32"
@@ -43,6 +44,7 @@ def key_of(place: str, project: Path | None = None) -> ModelKey:
     """
     if place.startswith(FROM_ENVIRONMENT):
         name = place.removeprefix(FROM_ENVIRONMENT)
+        name_secret(name)
         text = os.environ.get(name)
         if not text:
             raise ConfigError(f"the variable {name} of the environment has no key", hint=MAKE_ONE)

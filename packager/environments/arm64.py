@@ -19,6 +19,7 @@ from packager.core.errors import ToolError
 from packager.environments.debian import QEMU, unpack_deb, unpack_qemu
 from packager.environments.environment import folder_for, make_once, not_installed
 from packager.processes import commands, downloads
+from packager.processes.inherited import MODELS
 
 DEBIAN = (
     "arm64-libbz2-1-0",
@@ -91,6 +92,7 @@ class Arm64:
             commands.run(
                 [*_command(folder, self.cpu), "-c", "import numpy, onnxruntime"],
                 what="trying out ONNX Runtime for arm64",
+                inherits=MODELS,
                 environment={**_variables(folder, runtime), "PYTHONDONTWRITEBYTECODE": ""},
                 hint="run `mobpack doctor --install arm64` again; if it fails again, report it",
             )

@@ -16,6 +16,7 @@ from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes import children, commands, downloads
 from packager.processes.children import python
+from packager.processes.inherited import MODELS, PIP
 
 CHILD = Path(__file__).parents[1] / "session" / "session_child.py"
 """program that opens and runs models in any environment with Python"""
@@ -130,7 +131,7 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
     command += ["--target", str(folder), "-r", str(lock)]
     for attempt in range(1, INSTALL_ATTEMPTS + 1):
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            done = children.run(command, environment={"TMPDIR": scratch, **(variables or {})})
+            done = children.run(command, inherits=PIP, environment={"TMPDIR": scratch, **(variables or {})})
         output = done.stdout + done.stderr
         if done.returncode == 0:
             return
@@ -169,6 +170,7 @@ def try_out(name: str, program: str, variables: Mapping[str, str]) -> None:
     commands.run(
         [*isolated_command(), "-c", program],
         what=f"trying out the environment {name}",
+        inherits=MODELS,
         environment={**variables, "PYTHONDONTWRITEBYTECODE": ""},
         hint=f"run `mobpack doctor --install {name}` again; if it fails again, report it",
     )

@@ -14,6 +14,7 @@ from packager.environments.cuda import locked_version
 from packager.environments.environment import Environment
 from packager.processes import commands
 from packager.processes.children import python
+from packager.processes.inherited import MODELS
 
 PROBE = Path(__file__).with_name("cuda_probe.py")
 CUDA = 13000
@@ -123,7 +124,10 @@ def _probe(
     request = json.dumps({"libraries": libraries, "modules": modules})
     try:
         printed = commands.run(
-            [*command, PROBE, request], what="looking for NVIDIA's software", environment=dict(variables)
+            [*command, PROBE, request],
+            what="looking for NVIDIA's software",
+            inherits=MODELS,
+            environment=dict(variables),
         )
         return facts_of(parsing.json_of(printed.splitlines()[-1]))
     except ToolError as error:

@@ -17,6 +17,7 @@ from packager.environments.debian import QEMU, unpack_qemu
 from packager.environments.environment import folder_for, make_once, not_installed
 from packager.environments.runtime import Runtime
 from packager.processes import commands, downloads
+from packager.processes.inherited import MODELS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,7 @@ class OlderX86:
         commands.run(
             [*self._command(folder), "-c", "import numpy, onnxruntime"],
             what="trying out ONNX Runtime on an emulated x86_64 processor",
+            inherits=MODELS,
             environment=self.variables(),
             hint="run `mobpack doctor --install x86_64` again; if it fails again, report it",
         )

@@ -20,6 +20,9 @@ PINS = {
 }
 """Python's names of a system and a processor -> the compiler for it, by its key in pins.toml."""
 
+VARIABLES = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")
+"""Variables of the compiler."""
+
 
 def compiler() -> Path:
     """The compiler, downloaded and extracted to the cache on first use. Raises ToolError if it cannot be fetched."""

@@ -18,6 +18,7 @@ from packager.core.errors import MobpackError, ModelError, ToolError
 from packager.processes import children
 from packager.processes.children import python
 from packager.processes.commands import crash_hint, crash_reason, last_lines
+from packager.processes.inherited import MODELS
 
 GRACE_S = 5
 """Time that a program that is no longer needed may take to end by itself."""
@@ -43,6 +44,7 @@ def run_with_progress(
     *,
     crash: str,
     hint: str,
+    inherits: Sequence[str] = MODELS,
 ) -> dict[str, Any]:
     """Runs `python -m module` on `job`, written to `folder`; passes every `done` that it prints to `progress`, and
     returns the last object it printed.
@@ -51,7 +53,7 @@ def run_with_progress(
     reports, ModelError that says `crash` and the signal if one kills it, OSError if its disk is full.
     """
     answer: dict[str, Any] = {}
-    with Program(["-m", module], job, folder) as program:
+    with Program(["-m", module], job, folder, inherits=inherits) as program:
         program.close_stdin()
         try:
             for answer in program.lines():
@@ -79,13 +81,14 @@ class Program:
         folder: Path,
         *,
         command: Sequence[str] = (),
+        inherits: Sequence[str] = MODELS,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """Writes `job` and the program's standard error to `folder`, its working folder: paths in `job` must be
         absolute.
 
         `command` runs `program` (`-m module`, or a path) if not with this Python; it needs the variables of
-        `environment`.
+        `environment`. `inherits` names others, as for `children.start`.
         """
         self.name = Path(program[-1]).name
         self.complaints = folder / "stderr.txt"
@@ -95,6 +98,7 @@ class Program:
             self.process = children.start(
                 [*(command or python()), *program, request.absolute()],
                 folder,
+                inherits=inherits,
                 environment=environment,
                 stdin=subprocess.PIPE,
                 stderr=log,

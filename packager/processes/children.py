@@ -15,17 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from packager.processes.groups import OPTIONS, Groups
+from packager.processes.inherited import inherited
 
 QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
 """Environment that keeps pip's onnxruntime from keeping a database of events in the user's cache folder."""
-KEPT = frozenset(
-    """
-    PYTHONHOME PYTHONPATH PYTHONUSERBASE PYTHONNOUSERSITE PYTHONPLATLIBDIR PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
-    PYTHONPYCACHEPREFIX
-    """.split()
-)
-"""The user's variables that remain set for a child Python: where modules are. Others change what a program does or
-prints (PYTHONINSPECT, PYTHONOPTIMIZE, PYTHONWARNINGS, PYTHONIOENCODING)."""
 
 
 def python() -> tuple[str, ...]:
@@ -37,6 +30,7 @@ def start(
     command: Sequence[str | Path],
     folder: Path,
     *,
+    inherits: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     stdin: int = subprocess.DEVNULL,
     stdout: Any = subprocess.PIPE,
@@ -45,13 +39,15 @@ def start(
 ) -> "subprocess.Popen[Any]":
     """Starts `command` in `folder`, a scratch folder or the one it works on; pass the process to `end` when done.
 
-    Paths in `command` must be absolute, or relative to `folder`. Raises OSError if it cannot be started.
+    Its variables are a few of this process's that every program needs, those that `inherits` names (`inherited.py`),
+    and `environment`. Paths in `command` must be absolute, or relative to `folder`. Raises OSError if it cannot be
+    started.
     """
     _groups.prepare()
     process = subprocess.Popen(
         [str(part) for part in command],
         cwd=folder,
-        env=variables(environment or {}),
+        env=variables(environment or {}, inherits),
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
@@ -75,19 +71,20 @@ def run(
     command: Sequence[str | Path],
     *,
     folder: Path | None = None,
+    inherits: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     said: str = "",
 ) -> "subprocess.CompletedProcess[str]":
     """Runs `command` to its end, in an empty folder if none is given, and returns its output. It reads what is `said`
-    from its standard input, which is closed without.
+    from its standard input, which is closed without. `inherits` and `environment` are as for `start`.
 
     Raises OSError if it cannot be started.
     """
     if folder is None:
         with tempfile.TemporaryDirectory() as scratch:
-            return run(command, folder=Path(scratch), environment=environment, said=said)
+            return run(command, folder=Path(scratch), inherits=inherits, environment=environment, said=said)
     stdin = subprocess.PIPE if said else subprocess.DEVNULL
-    process = start(command, folder, environment=environment, stdin=stdin)
+    process = start(command, folder, inherits=inherits, environment=environment, stdin=stdin)
     try:
         output, complaints = process.communicate(said or None)
     finally:
@@ -97,9 +94,9 @@ def run(
     return subprocess.CompletedProcess(process.args, process.returncode, output, complaints)
 
 
-def variables(own: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a program: this process's, without variables that change Python's behaviour, then `own`."""
-    known = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON") or name in KEPT}
+def variables(own: Mapping[str, str], inherits: Sequence[str] = ()) -> dict[str, str]:
+    """The environment of a program: what it inherits of this process's, then `own`."""
+    known = dict(inherited(inherits))
     if "PYTHONPATH" in known:
         # An empty part means the working folder, and a relative one is relative to that of this process.
         parts = [os.path.abspath(part) for part in known["PYTHONPATH"].split(os.pathsep) if part]  # noqa: PTH100

@@ -14,6 +14,7 @@ from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
 from packager.processes import children, copies
 from packager.processes.children import python
+from packager.processes.inherited import MODELS
 
 FIRST_EXCEPTION = 0xC0000000
 """Exit codes from here on are exceptions of Windows (ntstatus.h)."""
@@ -32,15 +33,17 @@ def run(
     *,
     what: str,
     cwd: Path | None = None,
+    inherits: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     hint: str = "",
 ) -> str:
-    """Runs `command` to its end, in `cwd` or else in an empty folder, and returns its output.
+    """Runs `command` to its end, in `cwd` or else in an empty folder, and returns its output. `inherits` names its
+    variables, as for `children.start`.
 
     Raises ToolError with the last lines of its output if it fails; `what` says what it was for.
     """
     try:
-        done = children.run(command, folder=cwd, environment=environment)
+        done = children.run(command, folder=cwd, inherits=inherits, environment=environment)
     except OSError as error:
         raise ToolError(f"cannot run {command[0]} for {what}: {error.strerror}", hint=hint) from error
     if done.returncode != 0:
@@ -77,7 +80,10 @@ def run_job(
             done = copies.run(str(program[-1]), [str(request.absolute())], folder)
         else:
             done = children.run(
-                [*(command or python()), *program, request.absolute()], folder=folder, environment=environment
+                [*(command or python()), *program, request.absolute()],
+                folder=folder,
+                inherits=MODELS,
+                environment=environment,
             )
     except FileNotFoundError as error:
         if owner:

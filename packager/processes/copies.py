@@ -18,6 +18,7 @@ from typing import NoReturn, TextIO
 
 from packager.processes import children
 from packager.processes.groups import Copy
+from packager.processes.inherited import MODELS
 
 THREADS, FILES = Path("/proc/self/task"), Path("/proc/self/fd")
 STANDARD_ERROR = 2
@@ -136,7 +137,10 @@ def _be(module: str, arguments: Sequence[str], folder: Path, memory: Sequence[in
     code = 1
     try:
         os.chdir(folder)
-        os.environ.update(children.QUIET)
+        known = children.variables({}, MODELS)
+        for name in os.environ.keys() - known.keys():
+            del os.environ[name]
+        os.environ.update(known)
         sys.argv = [module, *arguments]
         import_module(module).main()
         code = 0

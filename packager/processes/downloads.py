@@ -18,6 +18,7 @@ from packager.files.user_cache import cache_folder
 from packager.processes import children
 from packager.processes.children import python
 from packager.processes.commands import last_lines, refuse_full_disk
+from packager.processes.inherited import NETWORK, NPM, PIP
 
 FETCH_ATTEMPTS = 3
 WHEELS_ALONE = ("--only-binary", ":all:")
@@ -89,13 +90,16 @@ def _download(wanted: Pin, scratch: Path) -> Path:
     folder = scratch / "downloaded"
     folder.mkdir()
     if wanted.client == "npm":
+        inherits = NPM
         command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), *NPM_OPTIONS]
     elif wanted.client == "apt":
+        inherits = NETWORK
         command = _apt_download(wanted, folder)
     else:
+        inherits = PIP
         command = _pip_download(wanted, folder, scratch / "requirements.txt")
     for attempt in range(1, FETCH_ATTEMPTS + 1):
-        done = children.run(command)
+        done = children.run(command, inherits=inherits)
         files = [path for path in folder.iterdir() if path.is_file()]
         if done.returncode == 0 and len(files) == 1:
             return files[0]

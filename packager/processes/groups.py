@@ -161,6 +161,7 @@ else:
             self._guard = subprocess.Popen(
                 ["/bin/sh", "-c", GUARD],
                 cwd="/",
+                env={},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

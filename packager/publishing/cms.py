@@ -39,7 +39,7 @@ def signature(content: bytes | Path, certificate: Path, key: Path) -> bytes:
             certificate.absolute(),
         ]
         command += ["-inkey", key.absolute(), "-outform", "DER", "-out", target, "-md", "sha256", "-noattr"]
-        done = children.run(command)
+        done = children.run(command, inherits=("OPENSSL_CONF", "OPENSSL_MODULES"))
         if done.returncode != 0:
             raise ToolError(
                 f"openssl cannot sign with {key}: {last_lines(done.stderr, 2)}",

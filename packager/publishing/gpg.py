@@ -10,6 +10,8 @@ from packager.processes import children
 from packager.processes.commands import last_lines
 
 PASSPHRASE = "MOBPACK_GPG_PASSPHRASE"  # the name of a variable  # noqa: S105
+GPG = ("GNUPGHOME", "GPG_TTY", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
+"""Variables of gpg: where its keys are, and where its agent may ask for a passphrase."""
 KEY = "make one with `gpg --quick-generate-key`, or name yours: --set maven-central.gpg-key=FINGERPRINT"
 
 
@@ -31,7 +33,7 @@ def _signed(program: str, file: Path, target: Path, key: str) -> Path:
     command += ["--local-user", key] if key else []
     command += ["--pinentry-mode", "loopback", "--passphrase-fd", "0"] if passphrase else []
     command += ["--output", str(target.absolute()), "--detach-sign", str(file.absolute())]
-    said = children.run(command, said=f"{passphrase}\n" if passphrase else "")
+    said = children.run(command, inherits=GPG, said=f"{passphrase}\n" if passphrase else "")
     if said.returncode != 0 or not target.is_file():
         raise ToolError(f"gpg cannot sign {file.name}: {last_lines(said.stderr, 3)}", hint=_hint(said.stderr))
     return target

@@ -15,6 +15,7 @@ from packager.core.errors import ConfigError, ToolError, nearest
 from packager.processes import children
 from packager.processes.commands import last_lines
 from packager.processes.downloads import NPM_OPTIONS, npm
+from packager.processes.inherited import NPM
 from packager.publishing.addresses import checked, host_of
 from packager.publishing.registry import ConflictError, Request, Session, State, TransientError
 from packager.publishing.release import File, Release
@@ -23,6 +24,8 @@ TOKEN = "NODE_AUTH_TOKEN"  # the name of a variable  # noqa: S105
 ACTIONS = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 """Variables of GitHub Actions in a job with `id-token: write`."""
 GITLAB = {"publishing": "NPM_ID_TOKEN", "provenance": "SIGSTORE_ID_TOKEN"}
+IDENTITY = (*ACTIONS, *GITLAB.values(), "GITHUB_*", "RUNNER_*", "CI", "GITLAB_CI", "CI_*", "NPM_CONFIG_OTP")
+"""Variables by which npm proves where it runs, to publish without a token and to attest the package."""
 NEEDED = {"npm": (11, 5, 1), "node": (22, 14, 0)}
 """Oldest versions that publish without a token ("Trusted publishing" in npm's documentation)."""
 ACCESS = ("", "public", "restricted")
@@ -152,7 +155,7 @@ def _npm(arguments: list[str], registry: str, name: str, session: Session) -> Do
     token = session.variables.get(TOKEN, "")
     place = registry.partition(":")[2]
     own = {f"npm_config_{place}/:_authToken": token} if token else {}
-    done = children.run(command, environment={**own, "NO_UPDATE_NOTIFIER": "1"})
+    done = children.run(command, inherits=(*NPM, *IDENTITY), environment={**own, "NO_UPDATE_NOTIFIER": "1"})
     document = _json(done.stdout)
     if done.returncode == 0:
         return Done(document=document, code="", summary="")
@@ -187,7 +190,7 @@ def refuse_old_tools(session: Session) -> None:
     has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["publishing"]))
     if session.variables.get(TOKEN) or not has_identity:
         return
-    found = _json(children.run([npm(), "version", "--json"]).stdout)
+    found = _json(children.run([npm(), "version", "--json"], inherits=NPM).stdout)
     if old := too_old(found if isinstance(found, dict) else {}):
         raise ToolError(
             f"publishing without a token needs {old}",
@@ -224,7 +227,7 @@ def _configured_registry(name: str) -> str:
     """The registry that npm is set to, for the scope of the package or else for all."""
     scope = [f"{name.partition('/')[0]}:registry"] if name.startswith("@") else []
     for key in (*scope, "registry"):
-        found = children.run([npm(), "config", "get", key]).stdout.strip()
+        found = children.run([npm(), "config", "get", key], inherits=NPM).stdout.strip()
         if found and found != "undefined":
             return found
     raise ToolError("npm names no registry", hint="write --to npm=https://HOST/PATH")

@@ -1,7 +1,6 @@
 """Swift packages as SwiftPM takes them from a git repository: the package at the root of a commit, tagged with its
 version."""
 
-import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +17,15 @@ from packager.release.layouts import unpack
 
 PLAIN = ("-c", "core.autocrlf=false", "-c", "core.fileMode=false", "-c", "core.symlinks=true")
 """Settings of git by which files keep their bytes."""
+GIT = tuple(
+    """
+    GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE EMAIL
+    GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_EXEC_PATH GNUPGHOME GPG_TTY SSH_AUTH_SOCK
+    """.split()
+)
+"""Variables of git: whose commit it is, and how it is signed; none by which a hook or an outer git would lead it
+elsewhere."""
+ALONE = {"GIT_TERMINAL_PROMPT": "0"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +121,7 @@ def _tree(request: Request, scratch: Path, objects: Mapping[str, str]) -> str:
 def _git(where: Path, *arguments: str) -> str | None:
     """Output of git; None if it fails. Raises ToolError if there is no git."""
     try:
-        done = children.run(["git", "-C", where, *arguments], environment=_alone())
+        done = children.run(["git", "-C", where, *arguments], inherits=GIT, environment=ALONE)
     except OSError as error:
         raise ToolError(f"cannot run git: {error.strerror}", hint="install git") from error
     return done.stdout.strip() if done.returncode == 0 else None
@@ -123,15 +131,10 @@ def _require(where: Path, own: Mapping[str, str], *arguments: str, folder: Path 
     """Output of git. Raises ToolError if it fails."""
     place = _git(where, "rev-parse", "--absolute-git-dir") or str(where)
     command = ["git", *PLAIN, f"--git-dir={place}", *arguments]
-    done = children.run(command, folder=folder, environment={**_alone(), **own})
+    done = children.run(command, folder=folder, inherits=GIT, environment={**ALONE, **own})
     if done.returncode != 0:
         raise ToolError(
             f"git {arguments[0]} failed in {where}: {last_lines(done.stderr, 4)}",
             hint="see what git says, then run the same command again: it continues",
         )
     return done.stdout.strip()
-
-
-def _alone() -> Mapping[str, str]:
-    """Variables by which a hook or an outer git would lead git elsewhere, made empty."""
-    return {"GIT_TERMINAL_PROMPT": "0", **({"GIT_DIR": ""} if os.environ.get("GIT_DIR") else {})}

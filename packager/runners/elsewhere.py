@@ -10,6 +10,7 @@ from packager.core import parsing
 from packager.environments import CHILD, SIGNED
 from packager.processes import children
 from packager.processes.children import python
+from packager.processes.inherited import MODELS
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Runnable, Session, job
 
@@ -43,7 +44,7 @@ def lacks_provider(interpreter: str, provider: str, package: str) -> str:
 @cache
 def _examined(interpreter: str) -> tuple[str, tuple[str, ...], str]:
     """Version and providers of ONNX Runtime in the interpreter, or the error."""
-    done = children.run([*([interpreter] if interpreter else python()), "-c", PROBE])
+    done = children.run([*([interpreter] if interpreter else python()), "-c", PROBE], inherits=MODELS)
     if done.returncode:
         return "", (), (done.stderr.strip().splitlines() or ["no message"])[-1]
     try:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from packager.core.errors import ToolError
 from packager.core.parsing import whole_number
 from packager.devices.adb import dexing
-from packager.devices.adb.program import adb
+from packager.devices.adb.program import VARIABLES, adb
 from packager.devices.link import READY, Device, Finished, GoneError, Listed, Start
 from packager.files.store import Store
 from packager.processes import children
@@ -142,7 +142,9 @@ class Adb:
             )
         )
         command: list[str | Path] = [self.program, "-s", serial, "shell", "-T", script]
-        return children.start(command, folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
+        return children.start(
+            command, folder, inherits=VARIABLES, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
+        )
 
     def reconnect(self, serial: str) -> None:
         if ":" in serial:  # a device on the network, which adb forgets
@@ -167,7 +169,7 @@ class Adb:
     def _run(self, arguments: Sequence[str], timeout_s: float) -> Finished:
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                process = children.start([self.program, *arguments], Path(scratch))
+                process = children.start([self.program, *arguments], Path(scratch), inherits=VARIABLES)
             except OSError as error:
                 raise ToolError(f"cannot run {self.program}: {error.strerror}", hint="install adb again") from error
             try:

@@ -16,6 +16,14 @@ from packager.processes import downloads
 NAME = "adb.exe" if sys.platform == "win32" else "adb"
 HOMES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")
 """Variables that name the folder of an Android SDK."""
+VARIABLES = tuple(
+    """
+    ANDROID_HOME ANDROID_SDK_ROOT ANDROID_USER_HOME ANDROID_SDK_HOME ANDROID_ADB_SERVER_ADDRESS ANDROID_ADB_SERVER_PORT
+    ANDROID_ADB_LOG_PATH ADB_SERVER_SOCKET ADB_TRACE ADB_LIBUSB ADB_MDNS ADB_MDNS_OPENSCREEN ADB_MDNS_AUTO_CONNECT
+    ADB_LOCAL_TRANSPORT_MAX_PORT ADB_VENDOR_KEYS ADB_BURST_MODE
+    """.split()
+)
+"""Variables of adb: where its server and its own keys are; those keys let it into devices, and are files."""
 USUAL = ("Android/Sdk", "Library/Android/sdk", "AppData/Local/Android/Sdk")
 """Where Android Studio puts the SDK, below the user's folder."""
 PINS = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from packager.core.errors import ToolError
 from packager.environments.environment import make_once
-from packager.environments.zig import compiler
+from packager.environments.zig import VARIABLES, compiler
 from packager.files import elf
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
@@ -132,6 +132,7 @@ def build_one(
                 "-lm",
             ],
             what=f"building the shim for {library.name}",
+            inherits=VARIABLES,
             hint="a name that glibc lacks needs a function in packager/environments/bionic/sources/",
         )
 

@@ -19,6 +19,7 @@ from packager.core.values import Range
 from packager.files.leftovers import remove_old
 from packager.files.store import Step, Store
 from packager.processes.channel import run_with_progress
+from packager.processes.inherited import users_code
 from packager.quantization.calibration.child import CalibrationJob
 from packager.quantization.calibration.request import HISTOGRAMS, CalibrationRequest, Method
 from packager.quantization.calibration.statistics import Statistics, load
@@ -152,6 +153,7 @@ def _run(
         lambda done: progress(done, request.samples.count),
         crash="ONNX Runtime crashed while it ran the calibration samples",
         hint="check that the model runs on one of the samples with onnxruntime alone",
+        inherits=users_code(),
     )
 
 

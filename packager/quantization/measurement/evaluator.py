@@ -8,6 +8,7 @@ from packager.contract.telling import to_json
 from packager.core.contract import Contract
 from packager.core.errors import ConfigError, ModelError
 from packager.processes.channel import CrashError, Program, raise_failure
+from packager.processes.inherited import users_code
 from packager.quantization.measurement.child import ScoringJob
 from packager.quantization.measurement.metrics import Score, has_own_data
 from packager.quantization.measurement.subject import MeasuredGraph
@@ -100,7 +101,8 @@ class Evaluator:
         return Score(metric=self.metric, value=answer["score"], original=self.original, **worst)
 
     def _start(self) -> Program:
-        self._program = Program(["-m", "packager.quantization.measurement.child"], asdict(self._job), self._folder)
+        module = ["-m", "packager.quantization.measurement.child"]
+        self._program = Program(module, asdict(self._job), self._folder, inherits=users_code())
         try:
             answer = self._program.answer()
             while "done" in answer:

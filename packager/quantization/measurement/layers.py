@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from packager.graph.weights.sums import Sums
 from packager.processes.channel import run_with_progress
+from packager.processes.inherited import users_code
 from packager.quantization.measurement.comparison import ComparisonJob
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.stored import weight_sums
@@ -157,6 +158,7 @@ def _compared(
         lambda done: progress(done, len(chosen)),
         crash="ONNX Runtime crashed while it compared layers",
         hint="check that the model runs on one of the samples with onnxruntime alone",
+        inherits=users_code(),
     )
     return {name: Sums(*sums) for name, sums in answer["sums"].items()}
 

@@ -11,6 +11,7 @@ from packager.core.errors import ToolError
 from packager.core.values import Sources
 from packager.processes.commands import run
 from packager.processes.downloads import pins
+from packager.processes.inherited import NETWORK
 from packager.render import render
 from packager.targets.android.aar import manifest
 from packager.targets.android.readme import PROVIDER
@@ -18,6 +19,13 @@ from packager.targets.partials import with_partial
 
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 SDK_VARIABLES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")
+GRADLE = (
+    *SDK_VARIABLES,
+    *NETWORK,
+    *("JAVA_HOME", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "GRADLE_HOME", "GRADLE_USER_HOME", "GRADLE_OPTS"),
+    *("ANDROID_USER_HOME", "ANDROID_NDK_HOME"),
+)
+"""Variables of Gradle: where its tools are, and how it reaches repositories."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +160,7 @@ def build_with_gradle(project: Path) -> Path:
     run(
         [gradle, "--console=plain", ":assembleRelease"],
         cwd=project,
+        inherits=GRADLE,
         what=f"the Gradle build of {project.name}",
         hint=f"run `gradle :assembleRelease --stacktrace` in {project}",
     )

@@ -99,6 +99,7 @@ def _run(abi: str, *arguments: str | Path) -> None:
     commands.run(
         [zig.compiler(), "cc", *TARGETS[abi], *FLAGS, *arguments],
         what=f"compiling for {abi}",
+        inherits=zig.VARIABLES,
         hint="report this as a bug, with the output of `mobpack doctor`",
     )
 

@@ -13,6 +13,7 @@ from packager.files.store import Store
 from packager.graph.traversal import taken_by
 from packager.models.opsets import max_opset
 from packager.processes.channel import CrashError, Program, raise_failure
+from packager.processes.inherited import users_code
 from packager.workflows.conversion import comparison, graph, writing
 from packager.workflows.conversion.comparison import OutputResult, Recorded
 from packager.workflows.conversion.writing import Written
@@ -103,7 +104,8 @@ def refuse_missing() -> None:
 def export(request: Request, scratch: Path, console: Console) -> Exported:
     """Exports and records in a process of its own. Raises the error that it reports, or ModelError if it crashes."""
     answer: dict[str, Any] = {}
-    with Program(["-m", "packager.workflows.export.child"], asdict(Job.of(request, scratch)), scratch) as program:
+    job = asdict(Job.of(request, scratch))
+    with Program(["-m", "packager.workflows.export.child"], job, scratch, inherits=users_code()) as program:
         program.close_stdin()
         try:
             for answer in program.lines():

@@ -10,6 +10,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError, nearest
 from packager.importers import IMPORTERS, Importer, Input, Source
 from packager.processes.channel import CrashError, Program, raise_failure
+from packager.processes.inherited import users_code
 from packager.workflows.importing.request import Job, Request
 from packager.workflows.importing.sampling import HINT_SIZES
 
@@ -120,12 +121,13 @@ def started(importer: Importer, job: Job, scratch: Path) -> Program:
     """The process, in the environment of `importer`. Raises ToolError if that is not installed."""
     environment = importer.ENVIRONMENT
     if environment is None:
-        return Program(["-m", CHILD], asdict(job), scratch)
+        return Program(["-m", CHILD], asdict(job), scratch, inherits=users_code())
     if missing := environment.missing():
         hint = environment.borrowed_from or f"mobpack doctor --install {environment.name}"
         raise ToolError(f"{importer.FRAMEWORK} is {missing}", hint=f"run: {hint}")
     command = (*environment.command(), "-c", MOUNT)
-    return Program([CHILD], asdict(job), scratch, command=command, environment=environment.variables())
+    variables = environment.variables()
+    return Program([CHILD], asdict(job), scratch, command=command, inherits=users_code(), environment=variables)
 
 
 def job_of(importer: Importer, source: Source, request: Request, scratch: Path) -> Job:

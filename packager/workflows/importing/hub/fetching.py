@@ -14,12 +14,18 @@ from packager.files.hashes import sha256_of
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from packager.processes.channel import CrashError, Program, raise_failure
+from packager.processes.inherited import NETWORK, PYTHON
 from packager.workflows.importing.hub.choosing import chosen
 from packager.workflows.importing.hub.lock import HubLock
 from packager.workflows.importing.hub.naming import HubModel
 from packager.workflows.importing.starting import MOUNT
 
 CHILD = "packager.workflows.importing.hub.child"
+HUB_CLIENT = (
+    *(*PYTHON, *NETWORK, "HF_*", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE"),
+    *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH"),
+)
+"""Variables of the hub's client: where the hub and its cache are, and who asks."""
 METADATA = ".cache"
 """folder that the client leaves beside what it has fetched"""
 
@@ -103,7 +109,8 @@ def asked(job: Mapping[str, Any], scratch: Path, model: HubModel) -> dict[str, A
             f"fetching {model.text} needs the hub's client", hint=f"run: mobpack doctor --install {HUB.name}"
         )
     command = (*HUB.command(), "-c", MOUNT)
-    with Program([CHILD], job, scratch, command=command, environment=HUB.variables()) as program:
+    variables = HUB.variables()
+    with Program([CHILD], job, scratch, command=command, inherits=HUB_CLIENT, environment=variables) as program:
         program.close_stdin()
         try:
             [answer] = program.lines()
