@@ -218,10 +218,9 @@ def test_an_engine_without_a_gpu_is_said_to_be_unusable_in_words(tmp_path: Path)
 
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this machine has a driver of its own")
-def test_cuda_core_moves_numbers_to_the_gpu_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuda_core_moves_numbers_to_the_gpu_and_back(tmp_path: Path) -> None:
     """The driver and TensorRT are stand-ins; cuda-core is the real one."""
     modules, driver = gpu.modules(tmp_path / "modules"), gpu.driver(tmp_path / "driver")
-    monkeypatch.setenv("STAND_IN_LOG", str(tmp_path / "log.txt"))
     path = saved(
         tmp_path / "m.onnx", onnx_model("(float[N,3] x) => (float[N,3] y, int64 n) { y = Neg (x) n = Size (x) }")
     )
@@ -233,6 +232,7 @@ def test_cuda_core_moves_numbers_to_the_gpu_and_back(tmp_path: Path, monkeypatch
         **described(Runnable(path=path), tmp_path),
     }
     environment = {"PYTHONPATH": f"{modules}:{site('rtx')}", "LD_LIBRARY_PATH": str(driver)}
+    environment["STAND_IN_LOG"] = str(tmp_path / "log.txt")
     host = Host(program=CHILD, command=(sys.executable, "-P"), environment=environment)
     with ProcessSession(host, job, tmp_path) as session:
         assert "NVIDIA Stand-In" in session.about

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from packager.core import errors, parsing
 from packager.core.errors import MobpackError, ModelError, ToolError
-from packager.processes import children
+from packager.processes import children, limits
 from packager.processes.children import python
 from packager.processes.commands import crash_hint, crash_reason, last_lines
 from packager.processes.inherited import MODELS
@@ -45,22 +45,27 @@ def run_with_progress(
     crash: str,
     hint: str,
     inherits: Sequence[str] = MODELS,
+    longest_s: float | None = None,
 ) -> dict[str, Any]:
     """Runs `python -m module` on `job`, written to `folder`; passes every `done` that it prints to `progress`, and
     returns the last object it printed.
 
     The program ends with this function, however that ends, Ctrl-C included. Raises the failure that the program
-    reports, ModelError that says `crash` and the signal if one kills it, OSError if its disk is full.
+    reports, ModelError that says `crash` and the signal if one kills it, or if it prints nothing for `longest_s`,
+    OSError if its disk is full.
     """
     answer: dict[str, Any] = {}
-    with Program(["-m", module], job, folder, inherits=inherits) as program:
+    with Program(["-m", module], job, folder, inherits=inherits, is_limited=True) as program:
         program.close_stdin()
         try:
-            for answer in program.lines():
+            while (line := program.next_line(longest_s)) is not None:
+                answer = line
                 if "done" in answer:
                     progress(answer["done"])
         except CrashError as error:
             raise ModelError(f"{crash} ({error.signal})", hint=error.hint(hint)) from error
+        except limits.OverTimeError as error:
+            raise error.as_error("running the model on one sample") from error
     raise_failure(answer)
     return answer
 
@@ -83,15 +88,17 @@ class Program:
         command: Sequence[str] = (),
         inherits: Sequence[str] = MODELS,
         environment: Mapping[str, str] | None = None,
+        is_limited: bool = False,
     ) -> None:
         """Writes `job` and the program's standard error to `folder`, its working folder: paths in `job` must be
         absolute.
 
         `command` runs `program` (`-m module`, or a path) if not with this Python; it needs the variables of
-        `environment`. `inherits` names others, as for `children.start`.
+        `environment`. `inherits` names others, as for `children.start`. Its memory `is_limited` if it runs a model.
         """
         self.name = Path(program[-1]).name
         self.complaints = folder / "stderr.txt"
+        most_bytes = limits.memory_bytes() if is_limited else 0
         request = folder / "job.json"
         request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
         with self.complaints.open("w", encoding="utf-8") as log:
@@ -103,6 +110,7 @@ class Program:
                 stdin=subprocess.PIPE,
                 stderr=log,
             )
+        limits.limit(self.process.pid, most_bytes)
 
     def __enter__(self) -> "Program":
         return self
@@ -125,8 +133,9 @@ class Program:
             yield answer
         self._refuse()
 
-    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Sends `request` and returns the next object it prints. Raises like `lines` if it ends instead."""
+    def ask(self, request: Mapping[str, Any], longest_s: float | None = None) -> dict[str, Any]:
+        """Sends `request` and returns the next object it prints. Raises like `lines` if it ends instead, OverTimeError
+        if it takes longer than it may, and is ended."""
         assert self.process.stdin
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
@@ -134,12 +143,18 @@ class Program:
         except BrokenPipeError as error:
             self._refuse()
             raise RuntimeError(f"{self.name} ended without an answer") from error
-        return self.answer()
+        return self.answer(longest_s)
 
-    def answer(self) -> dict[str, Any]:
-        """The next object it prints. Raises like `lines` if it ends instead."""
-        for answer in self.lines():
-            return answer
+    def next_line(self, longest_s: float | None = None) -> dict[str, Any] | None:
+        """The next object it prints, or None at its end. Raises like `ask`."""
+        with limits.ended_after(longest_s, lambda: children.kill(self.process)):
+            return next(self.lines(), None)
+
+    def answer(self, longest_s: float | None = None) -> dict[str, Any]:
+        """The next object it prints. Raises like `ask`."""
+        found = self.next_line(longest_s)
+        if found is not None:
+            return found
         raise RuntimeError(f"{self.name} ended without an answer")
 
     def close_stdin(self) -> None:

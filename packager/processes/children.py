@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from packager.processes import limits
 from packager.processes.groups import OPTIONS, Groups
 from packager.processes.inherited import inherited
 
@@ -59,6 +60,12 @@ def start(
     return process
 
 
+def kill(process: "subprocess.Popen[Any]") -> None:
+    """Kills a running process with everything it started, without waiting for its end; whoever waits sees it."""
+    if process.poll() is None:
+        _groups.kill(process)
+
+
 def end(process: "subprocess.Popen[Any]") -> None:
     """Kills a running process with everything it started."""
     if process.poll() is None:
@@ -74,19 +81,34 @@ def run(
     inherits: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     said: str = "",
+    longest_s: float | None = None,
+    is_limited: bool = False,
 ) -> "subprocess.CompletedProcess[str]":
     """Runs `command` to its end, in an empty folder if none is given, and returns its output. It reads what is `said`
-    from its standard input, which is closed without. `inherits` and `environment` are as for `start`.
+    from its standard input, which is closed without. `inherits` and `environment` are as for `start`. Its memory
+    `is_limited` if it opens a model (`limits.py`).
 
-    Raises OSError if it cannot be started.
+    Raises OSError if it cannot be started, OverTimeError if it runs for longer than `longest_s`, and is ended.
     """
     if folder is None:
         with tempfile.TemporaryDirectory() as scratch:
-            return run(command, folder=Path(scratch), inherits=inherits, environment=environment, said=said)
+            return run(
+                command,
+                folder=Path(scratch),
+                inherits=inherits,
+                environment=environment,
+                said=said,
+                longest_s=longest_s,
+                is_limited=is_limited,
+            )
     stdin = subprocess.PIPE if said else subprocess.DEVNULL
+    most_bytes = limits.memory_bytes() if is_limited else 0
     process = start(command, folder, inherits=inherits, environment=environment, stdin=stdin)
+    limits.limit(process.pid, most_bytes)
     try:
-        output, complaints = process.communicate(said or None)
+        output, complaints = process.communicate(said or None, timeout=longest_s)
+    except subprocess.TimeoutExpired as error:
+        raise limits.OverTimeError(error.timeout) from error
     finally:
         end(process)
         for stream in filter(None, (process.stdin, process.stdout, process.stderr)):

@@ -12,7 +12,7 @@ from typing import Any
 
 from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
-from packager.processes import children, copies
+from packager.processes import children, copies, limits
 from packager.processes.children import python
 from packager.processes.inherited import MODELS
 
@@ -70,21 +70,27 @@ def run_job(
     `folder` is its working folder: paths in `job` must be absolute. The program reads the JSON file that is its last
     argument and prints one line of JSON. `command` runs it if not with this Python, and `owner` is then the name of its
     environment. Where it `may_be_copied`, it is a module with `main`, `["-m", NAME]`, and a copy of this process runs
-    it if that is sound. Raises ModelError that says `crash` and the signal if one kills it, OSError if its disk is
+    it if that is sound. Raises ModelError that says `crash` and the signal if one kills it or that memory or time ran
+    out (`limits.py`), OSError if its disk is
     full, ToolError if the environment lacks a file, or has only a part of one.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
+    longest_s = limits.seconds(limits.SLOW)
     try:
         if may_be_copied and copies.are_sound():
-            done = copies.run(str(program[-1]), [str(request.absolute())], folder)
+            done = copies.run(str(program[-1]), [str(request.absolute())], folder, longest_s)
         else:
             done = children.run(
                 [*(command or python()), *program, request.absolute()],
                 folder=folder,
                 inherits=MODELS,
                 environment=environment,
+                longest_s=longest_s,
+                is_limited=True,
             )
+    except limits.OverTimeError as error:
+        raise error.as_error("opening or converting the model") from error
     except FileNotFoundError as error:
         if owner:
             raise damaged(owner, str(error)) from error

@@ -6,6 +6,7 @@ threads makes none. Neither does macOS, whose frameworks refuse to work in copie
 """
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from packager.processes import children
+from packager.processes import children, limits
 from packager.processes.groups import Copy
 from packager.processes.inherited import MODELS
 
@@ -32,15 +33,18 @@ def are_sound() -> bool:
     return sys.platform == "linux" and THREADS.is_dir() and sum(1 for _ in THREADS.iterdir()) == 1
 
 
-def run(module: str, arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+def run(
+    module: str, arguments: Sequence[str], folder: Path, longest_s: float | None = None
+) -> "subprocess.CompletedProcess[str]":
     """Runs `main()` of a module of mobpack to its end, in a copy of this process whose working folder is `folder`.
 
     Returns what it printed; its exit code is 1 if `main` raises, and minus the signal if one ends it. It ends with this
-    process, however this one ends, as every program does. Call it only if copies `are_sound`.
+    process, however this one ends, as every program does. Raises OverTimeError if it runs for longer than `longest_s`.
+    Call it only if copies `are_sound`.
     """
     memory = [_memory(name) for name in ("output", "complaints")]
     try:
-        return_code = _copied(lambda: _be(module, arguments, folder, memory))
+        return_code = _copied(lambda: _be(module, arguments, folder, memory), longest_s)
         output, complaints = map(_content, memory)
     finally:
         for each in memory:
@@ -48,12 +52,13 @@ def run(module: str, arguments: Sequence[str], folder: Path) -> "subprocess.Comp
     return subprocess.CompletedProcess([module, *arguments], return_code, output, complaints)
 
 
-def _copied(program: Callable[[], object]) -> int:
+def _copied(program: Callable[[], object], longest_s: float | None) -> int:
     """Runs `program`, which ends its process, in a copy of this one; returns its exit code, minus the signal that ended
     it.
 
     No signal raises KeyboardInterrupt in the copy, which would then do what this process does after one.
     """
+    most_bytes = limits.memory_bytes()
     groups = children.groups()
     groups.prepare()
     with _held_back(STOPPING) as let_through:
@@ -66,6 +71,8 @@ def _copied(program: Callable[[], object]) -> int:
         try:
             groups.watch(copy)
             let_through()
+            limits.limit(number, most_bytes)
+            _wait(number, longest_s)
             return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
         except BaseException:
             groups.kill(copy)
@@ -73,6 +80,22 @@ def _copied(program: Callable[[], object]) -> int:
             raise
         finally:
             groups.forget(copy)
+
+
+def _wait(number: int, longest_s: float | None) -> None:
+    """Waits for the end of a process. Raises OverTimeError if that takes longer than it may."""
+    if longest_s is None:
+        return
+    try:
+        process = os.pidfd_open(number)
+    except OSError:  # a kernel before Linux 5.3, or one that stands in for Linux: without a deadline
+        return
+    try:
+        is_ended, _, _ = select.select([process], [], [], longest_s)
+    finally:
+        os.close(process)
+    if not is_ended:
+        raise limits.OverTimeError(longest_s)
 
 
 @contextmanager

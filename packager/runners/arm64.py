@@ -7,6 +7,7 @@ from typing import ClassVar
 from packager.environments import CHILD
 from packager.environments.arm64 import Arm64 as Environment
 from packager.environments.arm64 import is_native
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import ONNX_RUNTIME, Runnable, Session, job
 
@@ -54,6 +55,7 @@ class Arm64:
             command=self._environment.command(),
             environment=self._environment.variables(),
             owner=self._environment.NAME,
+            slowness=SLOW if self.cpu else 1,
             words="ONNX Runtime {version} on " + (f"an emulated {self.cpu}" if self.cpu else "arm64"),
             is_disposable=True,
         )

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from packager.environments import CHILD, SIGNED, ensure
 from packager.environments.arm64 import Arm64
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import ANY, ONNX_RUNTIME, Runnable, Session, job
 
@@ -65,6 +66,7 @@ def _host(model: Runnable) -> Host:
         command=core.command(),
         environment=core.variables(),
         owner=core.NAME,
+        slowness=SLOW,
         words="ONNX Runtime {version} on an emulated " + core.cpu,
         is_disposable=True,
     )

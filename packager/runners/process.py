@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from packager.core.errors import ModelError, ToolError
-from packager.processes import commands
+from packager.processes import commands, limits
 from packager.processes.channel import CrashError, Program
 from packager.runners.runner import Loading, Outcome, Pace, Times
 
@@ -29,6 +29,8 @@ class Host:
     """name of its isolated environment"""
     words: str = "ONNX Runtime {version}"
     """description, with the versions that the program reports"""
+    slowness: float = 1
+    """how many times longer than on this machine's processor a run may take"""
     is_disposable: bool = False
     """whether it can be killed without cleaning up, unlike devices: waiting for its end takes 60 ms"""
 
@@ -41,7 +43,8 @@ class ProcessSession:
         self._host = host
         self._program = _started(host, job, folder)
         try:
-            answer = self._answer(lambda: self._program.answer(), "opening the model")
+            longest_s = limits.seconds(limits.SLOW)
+            answer = self._answer(lambda: self._program.answer(longest_s), "opening the model")
             _refuse(answer, host)
         except BaseException:
             self._program.end(is_in_order=False)
@@ -53,14 +56,17 @@ class ProcessSession:
 
     def run(self, sample: Path, folder: Path) -> Outcome:
         request = {"sample": str(sample.absolute()), "folder": str(folder.absolute())}
-        answer = self._answer(lambda: self._program.ask(request), "running the model")
+        longest_s = limits.seconds(self._host.slowness)
+        answer = self._answer(lambda: self._program.ask(request, longest_s), "running the model")
         if answer.get("over_s"):
             raise ToolError(f"the model ran for more than {answer['over_s']:g} s on one sample", hint=LENGTH_HINT)
-        return Outcome(outputs=None if answer["error"] else folder, error=answer["error"])
+        return Outcome(outputs=None if answer["error"] else folder, error=limits.explained(answer["error"]))
 
     def time(self, sample: Path, pace: Pace) -> Times:
         request = {"sample": str(sample.absolute()), "pace": asdict(pace)}
-        answer = self._answer(lambda: self._program.ask(request), "timing the model")
+        longest_s = limits.seconds(self._host.slowness * (pace.least_runs + 1))
+        longest_s = None if longest_s is None else longest_s + pace.seconds + pace.warm_up_seconds
+        answer = self._answer(lambda: self._program.ask(request, longest_s), "timing the model")
         if answer["error"]:
             return Times(error=answer["error"])
         return Times(
@@ -87,6 +93,8 @@ class ProcessSession:
             if error.signal == "SIGKILL":
                 raise ToolError(f"the runtime was killed while {what} ({error.signal})", hint=hint) from error
             raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=hint) from error
+        except limits.OverTimeError as error:
+            raise error.as_error(what) from error
         except RuntimeError as error:
             if not self._host.owner:
                 raise
@@ -96,7 +104,8 @@ class ProcessSession:
 
 def _started(host: Host, job: Mapping[str, Any], folder: Path) -> Program:
     try:
-        return Program([host.program], job, folder, command=host.command, environment=host.environment)
+        variables = host.environment
+        return Program([host.program], job, folder, command=host.command, environment=variables, is_limited=True)
     except FileNotFoundError as error:
         if not host.owner:
             raise
@@ -115,7 +124,8 @@ def _refuse(answer: Mapping[str, Any], host: Host) -> None:
         raise ModelError(answer["idle"], hint="disable this runner for this model")
     if "refused" in answer:
         raise ModelError(
-            f"the runtime cannot load the model: {answer['refused']}", hint="mobpack inspect shows what it uses"
+            f"the runtime cannot load the model: {limits.explained(answer['refused'])}",
+            hint="mobpack inspect shows what it uses",
         )
     if "unusable" in answer:
         raise ToolError(

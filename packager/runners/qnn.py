@@ -8,6 +8,7 @@ from typing import ClassVar
 from packager.environments import CHILD, SIGNED
 from packager.environments.qnn import OPTIONS, WORDS
 from packager.environments.qnn import Qnn as Environment
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import SUMS_IN_16_BITS, Runnable, Session, job
 
@@ -44,6 +45,7 @@ class Qnn:
             command=Environment().command(),
             environment=Environment().variables(),
             owner=Environment.NAME,
+            slowness=SLOW,
             words="ONNX Runtime {version}, " + WORDS,
         )
         return ProcessSession(host, job(model, self.NAME, SIGNED, OPTIONS), folder)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from packager.graph.traversal import all_graphs
 from packager.graph.weights.places import size_of
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session, job
 
@@ -49,7 +50,7 @@ class OnnxReference:
 
     def open(self, model: Runnable, folder: Path) -> Session:
         limits = {"memory_bytes": self.memory_mib * MIB}
-        return ProcessSession(Host(program=CHILD), job(model, self.NAME, {}) | limits, folder)
+        return ProcessSession(Host(program=CHILD, slowness=SLOW), job(model, self.NAME, {}) | limits, folder)
 
 
 def _weight_bytes(path: Path) -> int:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from packager.environments import CHILD, nvidia
 from packager.environments.cuda import Cuda as Environment
 from packager.graph import traversal
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session, job
 
@@ -60,6 +61,7 @@ class Tensorrt:
             program=CHILD,
             command=where.command,
             environment=nvidia.loading(where, facts),
+            slowness=SLOW,  # it makes an engine anew for other shapes
             owner="" if self.interpreter else Environment.NAME,
             words=f"{what}, {'fp16 allowed' if self.fp16 else 'TF32 off'}",
         )

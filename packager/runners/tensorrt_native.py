@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from packager.environments import nvidia
 from packager.environments.nvidia import Facts, Module
 from packager.graph import traversal
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session
 
@@ -65,7 +66,7 @@ class TensorrtNative:
             "fp16": self.fp16,
             "driver": nvidia.driver_in_words(facts),
         }
-        host = Host(program=CHILD, command=where.command, environment=nvidia.loading(where, facts))
+        host = Host(program=CHILD, command=where.command, environment=nvidia.loading(where, facts), slowness=SLOW)
         return ProcessSession(host, job, folder)
 
     def _facts(self) -> Facts:

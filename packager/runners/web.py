@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from packager.environments.web import Web as Environment
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import ANY, ONNX_RUNTIME, Runnable, Session, job
 
@@ -40,6 +41,7 @@ class Web:
             command=environment.command(),
             environment=environment.variables(),
             owner=environment.NAME,
+            slowness=SLOW,
             words="ONNX Runtime {version} for the web",
             is_disposable=True,
         )

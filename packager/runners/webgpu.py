@@ -7,6 +7,7 @@ from typing import ClassVar
 from packager.environments import CHILD, SIGNED
 from packager.environments.webgpu import WORDS, system_driver
 from packager.environments.webgpu import WebGpu as Environment
+from packager.processes.limits import SLOW
 from packager.providers import provider_of
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Runnable, Session, job
@@ -44,6 +45,7 @@ class Webgpu:
             command=Environment().command(),
             environment=Environment().variables(),
             owner=Environment.NAME,
+            slowness=SLOW,
             words="ONNX Runtime {version}, " + WORDS,
         )
         return ProcessSession(host, job(model, self.NAME, SIGNED, provider_of(self.NAME).options()), folder)

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from packager.environments import CHILD, SIGNED
 from packager.environments.x86_64 import OlderX86
+from packager.processes.limits import SLOW
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import ONNX_RUNTIME, Runnable, Session, job
 
@@ -49,6 +50,7 @@ class X8664:
             command=environment.command(),
             environment=environment.variables(),
             owner=environment.NAME,
+            slowness=SLOW,
             words=f"ONNX Runtime {{version}} on an emulated {self.cpu.partition('-')[0]}",
         )
         return ProcessSession(host, job(model, "cpu", SIGNED), folder)

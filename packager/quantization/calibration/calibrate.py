@@ -18,6 +18,7 @@ from packager.core.errors import ConfigError
 from packager.core.values import Range
 from packager.files.leftovers import remove_old
 from packager.files.store import Step, Store
+from packager.processes import limits
 from packager.processes.channel import run_with_progress
 from packager.processes.inherited import users_code
 from packager.quantization.calibration.child import CalibrationJob
@@ -154,6 +155,7 @@ def _run(
         crash="ONNX Runtime crashed while it ran the calibration samples",
         hint="check that the model runs on one of the samples with onnxruntime alone",
         inherits=users_code(),
+        longest_s=limits.seconds(),
     )
 
 

@@ -7,8 +7,11 @@ from pathlib import Path
 from packager.contract.telling import to_json
 from packager.core.contract import Contract
 from packager.core.errors import ConfigError, ModelError
+from packager.core.user_functions import is_function
+from packager.processes import limits
 from packager.processes.channel import CrashError, Program, raise_failure
 from packager.processes.inherited import users_code
+from packager.processes.limits import OverTimeError
 from packager.quantization.measurement.child import ScoringJob
 from packager.quantization.measurement.metrics import Score, has_own_data
 from packager.quantization.measurement.subject import MeasuredGraph
@@ -87,7 +90,11 @@ class Evaluator:
         """
         program = self._program or self._start()
         try:
-            answer = program.ask({"graph": str(graph_file), "data_folder": str(data_folder)})
+            longest_s = self._longest_s(self._samples.count)
+            answer = program.ask({"graph": str(graph_file), "data_folder": str(data_folder)}, longest_s)
+        except OverTimeError as error:
+            self._end(is_in_order=False)
+            raise error.as_error(f"running {graph_file.name} on the samples") from error
         except CrashError as error:
             self._end(is_in_order=False)
             raise ModelError(
@@ -102,13 +109,16 @@ class Evaluator:
 
     def _start(self) -> Program:
         module = ["-m", "packager.quantization.measurement.child"]
-        self._program = Program(module, asdict(self._job), self._folder, inherits=users_code())
+        self._program = Program(module, asdict(self._job), self._folder, inherits=users_code(), is_limited=True)
         try:
-            answer = self._program.answer()
+            answer = self._program.answer(self._longest_s())
             while "done" in answer:
                 self.progress(answer["done"], self._samples.count)
-                answer = self._program.answer()
+                answer = self._program.answer(self._longest_s())
             raise_failure(answer)
+        except OverTimeError as error:
+            self._end(is_in_order=False)
+            raise error.as_error("running the float model on one sample") from error
         except CrashError as error:
             self._end(is_in_order=False)
             raise ModelError(
@@ -121,6 +131,10 @@ class Evaluator:
         self.original = answer["original"]
         self.uncompared = tuple(answer.get("uncompared", ()))
         return self._program
+
+    def _longest_s(self, samples: int = 1) -> float | None:
+        """The longest time for a number of samples; a function of the user may take any."""
+        return None if is_function(self.metric) else limits.seconds(samples)
 
     def _end(self, *, is_in_order: bool) -> None:
         if self._program:

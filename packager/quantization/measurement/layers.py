@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.graph.weights.sums import Sums
+from packager.processes import limits
 from packager.processes.channel import run_with_progress
 from packager.processes.inherited import users_code
 from packager.quantization.measurement.comparison import ComparisonJob
@@ -159,6 +160,7 @@ def _compared(
         crash="ONNX Runtime crashed while it compared layers",
         hint="check that the model runs on one of the samples with onnxruntime alone",
         inherits=users_code(),
+        longest_s=limits.seconds(),
     )
     return {name: Sums(*sums) for name, sums in answer["sums"].items()}
 

@@ -11,6 +11,7 @@ from packager.core.errors import ConfigError, ModelError, ParityError
 from packager.core.findings import OutputError
 from packager.core.values import ElementType, Model, TensorSpec, Variant, baseline
 from packager.models.ranges import known_ranges
+from packager.processes.limits import OverTimeError
 from packager.runners import RUNNERS, Outcome, Runnable, Session
 from packager.samples import Found, Lost, SampleSet, Source, find, flow_of, given, growth_of, marked, typical
 from packager.verification.parity.conditioning import Movement, perturbed
@@ -191,6 +192,8 @@ class Attempts:
         try:
             self.outcomes[number] = _run(self.session, sample, number, self.folder)
         except ModelError as error:  # it crashed its process: another sample may not
+            if isinstance(error.__cause__, OverTimeError):
+                raise
             self.session = None
             return error.message
         return self.outcomes[number].error
