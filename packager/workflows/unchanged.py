@@ -156,7 +156,7 @@ def known_result(begun: Start, out: Path, evidence: Path, now: str = "") -> Summ
 
 
 def in_words(out: Path) -> str:
-    """What is known of the release in `out`, of which nothing has changed."""
+    """The state of the release in `out`, of which nothing has changed, for a message."""
     size_bytes = sum((out / name).stat().st_size for name in _files_below(out))
     if size_bytes <= HASHED_BYTES:
         return f"{out} is as it was made"
