@@ -18,7 +18,7 @@ def attack(folder: Path) -> Iterator[Result]:
     """The documents and files of a channel, and their headers, told to programs with generated packages."""
     for name, program in PROGRAMS.items():
         with program(folder / name) as language:
-            held = [what for what in TRICKLED if not _ends(language, folder / name / what, what)]
+            held = [what for what in TRICKLED if not _ends(language, folder / name / what.replace(" ", "-"), what)]
         title = f"servers that send a byte now and then, {name}"
         yield Result(attack=title, tries=len(TRICKLED), exceptions=tuple(f"{each} held the update" for each in held))
 
