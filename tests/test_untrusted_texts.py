@@ -18,6 +18,7 @@ from packager.devices.choosing import SILENT, Absent, describe_all
 from packager.devices.conversation import Conversation
 from packager.devices.device_answers import about_of, models_of, timed_of
 from packager.devices.link import Device, Start
+from packager.environments import web
 from packager.files.replaced_folder import Kind, replaced
 from packager.files.store import Step, Store
 from packager.models.load import LONGEST_NAME, load
@@ -304,3 +305,15 @@ def test_damage_is_told_in_a_short_line() -> None:
     assert parsing.reason_of(KeyError("a" * 500)) == f"it has no '{'a' * 79}"
     assert len(parsing.reason_of(ValueError("b" * 5000 + "\nc"))) == 200
     assert parsing.reason_of(RecursionError()) == "RecursionError"
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("said", ["", "no Node", "v" + "9" * 5000, "vx.1", "v²"])
+def test_a_program_called_node_that_is_none_is_named(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "node"
+    program.write_text(f"#!/bin/sh\nprintf '{said}'\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(web, "node", lambda: str(program))
+    assert web.Web().unsupported() == f"{program} is no Node.js: its version is {said[:40]!r}"

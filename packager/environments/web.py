@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
+from packager.core.parsing import whole_number
 from packager.environments.environment import Environment, folder_for, make_once, not_installed, refuse_unsupported
 from packager.processes import commands, downloads
 
@@ -58,8 +59,10 @@ class Web:
         if not program:
             return f"Node.js not found: {NO_NODE}"
         found = version_of(program)
-        is_new = int(found.removeprefix("v").partition(".")[0]) >= OLDEST_NODE
-        return "" if is_new else f"Node.js {found} is too old: {NO_NODE} {OLDEST_NODE} or later"
+        major = whole_number(found.removeprefix("v").partition(".")[0])
+        if major is None:
+            return f"{program} is no Node.js: its version is {found[:40]!r}"
+        return "" if major >= OLDEST_NODE else f"Node.js {found} is too old: {NO_NODE} {OLDEST_NODE} or later"
 
     def missing(self) -> str:
         return self.unsupported() or not_installed(self.NAME, _folder())

@@ -11,6 +11,7 @@ from urllib.error import HTTPError, URLError
 
 from packager import __version__
 from packager.core.errors import ToolError
+from packager.core.parsing import whole_number
 from packager.files import host
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
@@ -77,7 +78,7 @@ def _receive(url: str, path: Path, progress: Progress) -> None:
     # Some servers reject the user agent Python-urllib.
     opener.addheaders = [("User-Agent", f"mobpack/{__version__}")]
     with opener.open(url, timeout=TIMEOUT_S) as answer, path.open("wb") as file:
-        total, done = int(answer.headers.get("Content-Length") or 0), 0
+        total, done = whole_number(answer.headers.get("Content-Length") or "") or 0, 0
         while piece := answer.read(PIECE_BYTES):
             file.write(piece)
             done += len(piece)
