@@ -186,7 +186,7 @@ OWN = """
     Histogram HookOptions HttpURLConnection HTTPURLResponse IllegalArgumentException IllegalStateException
     IndexOutOfBoundsException Inflate Inflated Inflater Info Input Inputs Installation Installed IntBuffer Interruption
     IOException JvmField JvmOverloads JvmStatic Kept KeptRelease KeyFactory Known Labels Lease Lent LinkedBlockingQueue
-    LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource
+    Loaded LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource
     MalformedURLException MapMode Mapped MappedBytes Mask MemoryLayout MemoryPressure MessageDigest Metrics MetricValue
     ModelBusyException ModelCorruptedException ModelDefinition ModelDescriptor ModelDownloadException ModelError
     ModelErrorCode ModelException ModelFile ModelFiles ModelFormat ModelGuard ModelInfo ModelKeyException ModelKeys
