@@ -92,6 +92,23 @@ def test_a_size_that_a_run_refutes_is_not_computed_with(
         assert numpy.abs(found - right).max() <= close * numpy.abs(right).max()
 
 
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool"])
+def test_a_pool_in_a_branch_has_the_size_of_its_kernel(tmp_path: Path, kind: str) -> None:
+    pool = f"a = {kind} <kernel_shape = [2, 2], strides = [3, 3], pads = [0, 0, 1, 1], ceil_mode = 1> (x)"
+    branch = f"then () => (float[] t) {{ {pool} {TAIL.replace('y = Div (a, f32)', 'q = ReduceSum <keepdims = 0> (a)')}"
+    branch += " t = Div (q, f32) }"
+    text = f"""(float[1, 1, 6, 6] x, bool c) => (float[] y) {{
+        y = If (c) <then_branch = {branch}, else_branch = else () => (float[] e) {{ e = ReduceSum <keepdims = 0> (x) }}>
+    }}"""
+    model = loaded(tmp_path, onnx_model(text, opsets={"": 18}))
+    store = Store(tmp_path / "store")
+    file = compile_variant(baseline(with_observed_shapes(model, store, Console(quiet=True))), store).path
+    feeds = {"x": numpy.random.default_rng(0).random((1, 1, 6, 6)).astype(numpy.float32), "c": numpy.array(True)}
+    (right,) = session(onnx.load(model.path), is_optimized=False).run(None, feeds)
+    (found,) = onnxruntime.InferenceSession(str(file)).run(None, feeds)
+    assert found == pytest.approx(right, rel=1e-5)
+
+
 def test_an_open_size_stays_open(tmp_path: Path) -> None:
     shape, node, _ = ROUNDED["a window that would begin in the padding"]
     mended = with_observed_shapes(

@@ -20,7 +20,8 @@ from packager.graph import traversal
 from packager.graph.names import all_names, free_name
 from packager.models import rebuilt, with_constant_shapes
 from packager.models.shapes import infer_shapes
-from packager.verification import parity
+from packager.verification import inner_pools, parity
+from packager.verification.inner_pools import in_words, put_behind
 from packager.verification.parity.outcomes import array_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ def _borne_out(model: Model, store: Store, console: Console) -> Model:
     import onnx
 
     proto = onnx.ModelProto.FromString(model.graph)
+    if told := inner_pools.correct(proto):
+        for sentence in told:
+            console.say(f"  model '{model.name}': {sentence}")
+        model = rebuilt(model, proto)
+        proto = onnx.ModelProto.FromString(model.graph)
     names = _doubtful(proto)
     if not names:
         return model
@@ -160,11 +166,12 @@ def _correct(proto: "ModelProto", observed: Mapping[str, Shape]) -> Iterator[str
             return
         done.add(name)
         yield (
-            f"{node.op_type} '{node.name or name}' gives {_in_words(seen)}, where ONNX's shape inference says "
-            f"{_in_words(dims)}: a Reshape behind it keeps the sizes of the run"
+            f"{node.op_type} '{node.name or name}' gives {in_words(seen)}, where ONNX's shape inference says "
+            f"{in_words(dims)}: a Reshape behind it keeps the sizes of the run"
         )
-        _reshape(
+        put_behind(
             proto,
+            proto.graph,
             node,
             name,
             tuple(0 if one in (None, other) else other for one, other in zip(dims, seen, strict=True)),
@@ -176,19 +183,6 @@ def _correct(proto: "ModelProto", observed: Mapping[str, Shape]) -> Iterator[str
 def _first(proto: "ModelProto", refuted: Mapping[str, Dims]) -> "tuple[NodeProto, str]":
     found = ((node, name) for node in proto.graph.node for name in node.output if name in refuted)
     return next(found)
-
-
-def _reshape(proto: "ModelProto", node: "NodeProto", name: str, target: Shape) -> None:
-    """Puts a Reshape behind the output `name` of `node`; a 0 in `target` leaves a size as it is."""
-    import numpy
-    from onnx import helper, numpy_helper
-
-    taken = all_names(proto)
-    rounded, sizes = _new(f"{name}_rounded", taken), _new(f"{name}_sizes", taken)
-    node.output[list(node.output).index(name)] = rounded
-    proto.graph.initializer.append(numpy_helper.from_array(numpy.array(target, numpy.int64), sizes))
-    place = list(proto.graph.node).index(node) + 1
-    proto.graph.node.insert(place, helper.make_node("Reshape", [rounded, sizes], [name], _new(f"{name}_sized", taken)))
 
 
 def _forget(proto: "ModelProto", refuted: Collection[str], observed: Mapping[str, Shape]) -> None:
@@ -203,7 +197,3 @@ def _forget(proto: "ModelProto", refuted: Collection[str], observed: Mapping[str
 
 def _opset(proto: "ModelProto") -> int:
     return max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=1)
-
-
-def _in_words(shape: Sequence[int | None]) -> str:
-    return "x".join("?" if size is None else str(size) for size in shape) or "a scalar"
