@@ -121,10 +121,12 @@ final class Download {
 
   Future<void> _request(int offset) {
     final tag = _tag;
-    return requests.ask(address, {
-      HttpHeaders.rangeHeader: 'bytes=$offset-${sizeBytes - 1}',
-      if (tag != null) HttpHeaders.ifRangeHeader: tag,
-    }, _deadline, (answer) => _take(answer, offset));
+    return requests.ask(
+      address,
+      {HttpHeaders.rangeHeader: 'bytes=$offset-${sizeBytes - 1}', if (tag != null) HttpHeaders.ifRangeHeader: tag},
+      _deadline,
+      (answer) => _take(answer, offset),
+    );
   }
 
   Future<void> _take(HttpClientResponse answer, int offset) async {
