@@ -38,7 +38,7 @@ KINDS: Mapping[str, Callable[[], AnyKey]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What a certificate says."""
+    """Contents of a certificate."""
 
     is_authority: bool
     path_length: int | None = None

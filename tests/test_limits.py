@@ -1,4 +1,4 @@
-"""What a model may take while it is examined: time for a run, and memory."""
+"""Limits of a model while it is examined: time for a run, and memory."""
 
 import sys
 import time

@@ -68,7 +68,7 @@ def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> N
 
 
 def test_a_build_judges_a_variant_by_its_size_alone(model: Model, tmp_path: Path) -> None:
-    """Whatever the machine measures."""
+    """Any values that a machine measures."""
     recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
     made = build_variant(model, "int8", recipe, Store(tmp_path / "store"), Steps())
     smaller = replace(model, size_bytes=1)

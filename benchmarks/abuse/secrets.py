@@ -134,7 +134,7 @@ def _request(address: str) -> Request:
 
 
 def _recorded(folder: Path, name: str) -> list[str]:
-    """What the children of a kind had that they must not have."""
+    """Secrets that the children of a kind had."""
     files = sorted(folder.glob(f"{name.partition('-')[0]}-*.json"))
     if not files:
         return [f"{name} did not run"]

@@ -84,7 +84,7 @@ def infer_shapes(proto: "ModelProto") -> "ModelProto":
 
 
 def _values(proto: "ModelProto") -> "Iterator[ValueInfoProto]":
-    """What the model says about values, in branches and bodies, too: names of sizes mean the same everywhere."""
+    """Types that the model states, in branches and bodies, too: names of sizes mean the same everywhere."""
     for graph in traversal.all_graphs(proto):
         yield from (*graph.input, *graph.output, *graph.value_info)
 

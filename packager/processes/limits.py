@@ -21,7 +21,7 @@ SLOW = 10
 """How many times longer opening, converting and compiling a model may take, and runs on emulated processors."""
 UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 OUT_OF_MEMORY = re.compile(r"bad_alloc|bad allocation|MemoryError|Failed to allocate memory")
-"""What C++, Python and ONNX Runtime say; a GPU has other words."""
+"""Words of C++, Python and ONNX Runtime; a GPU has other words."""
 
 
 class OverTimeError(Exception):

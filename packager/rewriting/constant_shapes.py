@@ -195,7 +195,7 @@ def _spreads(own: Size, element: Size) -> bool:
 
 
 def _target(node: "NodeProto", data: tuple[Size, ...], elements: Elements) -> _Target | None:
-    """What a Reshape of `data` gives; None where that is not certain."""
+    """Shape that a Reshape of `data` gives; None where that is not certain."""
     takes_zero = bool(attribute(node, "allowzero", 0))
     made = [
         data[index] if each == Size(0) and not takes_zero and index < len(data) else each

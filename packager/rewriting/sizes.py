@@ -49,7 +49,7 @@ class Numbers:
 
 
 class Sizes:
-    """What is known about the shapes and the integers of a graph's values."""
+    """Known shapes and integers of a graph's values."""
 
     def __init__(self, graph: "GraphProto", shapes: Mapping[str, tuple[Size, ...]]) -> None:
         """`shapes` has the sizes of each dimension of the values whose number of dimensions is known."""
@@ -79,7 +79,7 @@ class Sizes:
         self.numbers[name] = Numbers(tuple(map(Size, integers)), is_scalar=not tensor.dims)
 
     def of(self, node: "NodeProto", index: int) -> Numbers | None:
-        """What is known about the integers of an input."""
+        """Known integers of an input."""
         return self.numbers.get(node.input[index]) if index < len(node.input) else None
 
     def integers(self, node: "NodeProto", index: int, default: Sequence[int] = ()) -> Sequence[int] | None:

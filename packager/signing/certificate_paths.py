@@ -42,7 +42,7 @@ def refuse_path(chain: "Sequence[Certificate]", root: "Certificate", where: str,
 
 
 def _unfit_issuers(chain: "Sequence[Certificate]", root: "Certificate") -> str:
-    """What a root may not do: RFC 5280 takes it for granted. And purposes of issuers, which limit those of what they
+    """Faults of a root: RFC 5280 takes it for granted. And purposes of issuers, which limit those of what they
     issue, as in every browser."""
     from cryptography.x509 import ExtendedKeyUsage, KeyUsage, UnrecognizedExtension
 

@@ -162,7 +162,7 @@ def endless(handler: Handler) -> None:
 
 
 def trickle(handler: Handler) -> None:
-    """What was asked for, in hours: a byte now and then."""
+    """The file that was asked for, in hours: a byte now and then."""
     content = handler.files.by_path[handler.path]
     handler.send_response(HTTPStatus.OK)
     handler.send_header("Content-Length", str(len(content)))
