@@ -1,5 +1,6 @@
 """Fleets: projects, the graph of their tasks, workers that can do them, and what is told of the result."""
 
+import hashlib
 import json
 import os
 import re
@@ -507,7 +508,10 @@ def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides
     assert len(set(keys.values())) == len(projects) == 6  # two variants read the same files
     release = tmp_path / "sent"
     (release / "release").mkdir(parents=True)
-    (release / "release" / "manifest.json").write_text("{}")
+    (release / "release" / "one.zip").write_bytes(b"a package")
+    artifact = {"path": "one.zip", "sha256": hashlib.sha256(b"a package").hexdigest()}
+    manifest = json.dumps({"mobpack": "1", "artifacts": [artifact]})
+    (release / "release" / "manifest.json").write_text(manifest)
     (release / "summary.json").write_text('{"rows": [], "lines": [], "warnings": ["large"]}')
     remote = remote_of(CacheTable(remote=str(tmp_path / "remote")), Console(quiet=True))
     assert remote
@@ -516,7 +520,7 @@ def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides
     second = found("other", tmp_path)
     assert {name: each.warnings for name, each in second.sent.items()} == {"one-int8": ("large",)}
     assert [each.project.name for each in second.expanded] == sorted(keys.keys() - {"one-int8"})
-    assert (tmp_path / "other" / "one-int8" / "manifest.json").read_text() == "{}"
+    assert (tmp_path / "other" / "one-int8" / "manifest.json").read_text() == manifest
     assert {each.project.name: each.shared for each in second.expanded}.items() < keys.items()
     assert found("stricter", tmp_path, strict=True).sent == {}
 

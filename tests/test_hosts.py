@@ -43,6 +43,13 @@ PLACES = {
     "files/store/listing.py": {".chmod()"},
     "files/store/objects.py": {".hardlink_to()"},
     "graph/weights/writing.py": {"os.copy_file_range"},
+    "processes/limits.py": {
+        "'/proc/meminfo'",
+        "resource",
+        "resource.RLIMIT_DATA",
+        "resource.RLIM_INFINITY",
+        "resource.prlimit",
+    },
     "quantization/calibration/child.py": {"CDLL(None)"},
     "runners/reference_child.py": {"resource", "resource.RLIMIT_DATA", "resource.setrlimit"},
     "session/timing.py": {"'/proc/self/status'", "resource", "resource.RUSAGE_SELF", "resource.getrusage"},
