@@ -2,9 +2,9 @@
 benchmarks.zoo.independent MODEL DIST NODE`.
 
 The model files are taken out of the archives that app developers get. ONNX Runtime of pip runs each beside the
-original, which is not optimized; Node runs the web package through the package's own API. Inputs are drawn here; only
-their sizes come from the release's report, because a model alone does not say which sizes it takes. Prints `Found` as
-JSON, and ends with 1 where the files do not agree.
+original, which is not optimized; Node runs the web package through the package's own API, which joins its files. Inputs
+are drawn here; only their sizes come from the release's report, because a model alone does not say which sizes it
+takes. Prints `Found` as JSON, and ends with 1 where the files do not agree.
 """
 
 import hashlib
@@ -48,6 +48,7 @@ TYPES = {
 LAST_BITS, SEEDS = 2.0**-22, 8
 """Relative change of float constants that shows what the order of sums may change: a net that rounds to 8 bits while
 it runs may give another whole number for it, and everything behind it follows."""
+WEB = "*-web-*.tgz"
 NODE_TIMEOUT_S = 300
 REFUSALS = (state.Fail, state.InvalidArgument, state.RuntimeException, state.NotImplemented)
 """ONNX Runtime's errors for inputs that a model does not take."""
@@ -112,7 +113,7 @@ def compared(model: Path, dist: Path, node: Path, scratch: Path) -> Found:
         *((file.name, package.name, partial(run_file, file, given)) for package, file in files_in(dist, scratch)),
         *(
             ("", f"{package.name} under Node", partial(run_in_node, package, dist, node, given, scratch / "node"))
-            for package in sorted((dist / "npm").glob("*-web-*.tgz"))
+            for package in sorted((dist / "npm").glob(WEB))
         ),
     ]
     if not runs:
@@ -138,8 +139,9 @@ def compared(model: Path, dist: Path, node: Path, scratch: Path) -> Found:
 
 
 def files_in(dist: Path, scratch: Path) -> Iterator[tuple[Path, Path]]:
-    """Each package, and a model file out of it."""
-    for package in sorted(path for path in dist.rglob("*") if path.suffix in (".aar", ".zip", ".tgz")):
+    """Each package, and a model file out of it. Files of the web package get their weights from its own code alone."""
+    packages = [path for path in dist.rglob("*") if path.suffix in (".aar", ".zip", ".tgz")]
+    for package in sorted(path for path in packages if not path.match(WEB)):
         for file in unpacked(package, scratch / package.name):
             yield package, file
 
