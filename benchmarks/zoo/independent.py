@@ -19,6 +19,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,15 @@ DRAWINGS = (
     Drawing(low=0.05, high=1.0, below=2),
     Drawing(low=0.5, high=0.5001, below=1),
     Drawing(low=0.0, high=255.0, below=2),
+    Drawing(low=0.0, high=4000.0, below=2),
 )
 
 
+DRAWN_FROM = range(20, 24)
+"""Seeds of each drawing: a net may want its second number to be larger than its first."""
 WEIGHTS = "model.ort"
-"""Name by which a package's ONNX graphs refer to the ORT file with the weights, whatever its own name is."""
+"""Name by which a package's ONNX graphs refer to the ORT file with the weights, whatever its own name is. Names of
+other files of weights begin with the model's."""
 
 
 def main() -> int:
@@ -187,8 +192,8 @@ def run(session: onnxruntime.InferenceSession, given: Arrays) -> Arrays:
 
 def drawings(original: onnxruntime.InferenceSession, sizes: str) -> Iterator[tuple[Arrays, Arrays]]:
     """Inputs and the original's outputs, for each drawing from which it computes numbers."""
-    for drawing in DRAWINGS:
-        generator = numpy.random.default_rng(20)
+    for drawing, seed in product(DRAWINGS, DRAWN_FROM):
+        generator = numpy.random.default_rng(seed)
         try:
             given = {each.name: draw(each, sizes, drawing, generator) for each in original.get_inputs()}
             found = run(original, given)
@@ -250,15 +255,24 @@ def unpacked(package: Path, folder: Path) -> Iterator[Path]:
     extract(package, folder)
     for file in [path for path in folder.rglob(f"*{UNCOMPRESSED}") if path.is_file()]:
         file.rename(file.with_name(file.name.removesuffix(UNCOMPRESSED)))
-    kept = sorted(folder.rglob("*.ort"))
-    for graph in list(folder.rglob("*.onnx")):
-        if kept and not graph.with_name(WEIGHTS).exists():
-            graph.with_name(WEIGHTS).hardlink_to(min(kept, key=partial(steps_between, graph)))
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    for graph in [path for path in files if path.suffix == ".onnx"]:
+        for name in locations(graph):
+            suited = [path for path in files if path.name.endswith("-" + name)]
+            suited = suited or [path for path in files if path.suffix == ".ort" and name == WEIGHTS]
+            if suited and not graph.with_name(name).exists():
+                graph.with_name(name).hardlink_to(min(suited, key=partial(steps_between, graph)))
     for file in sorted(path for path in folder.rglob("*") if path.suffix in (".ort", ".onnx")):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         if digest not in seen:
             seen.add(digest)
             yield file
+
+
+def locations(graph: Path) -> Iterator[str]:
+    """Names of the files with the weights of a graph."""
+    for tensor in onnx.load(graph, load_external_data=False).graph.initializer:
+        yield from {each.value for each in tensor.external_data if each.key == "location"}
 
 
 def steps_between(one: Path, other: Path) -> int:
