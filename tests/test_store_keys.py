@@ -286,6 +286,8 @@ def test_kotlin_is_compiled_anew_after_changes_of_the_compilers_code_alone() -> 
     assert {Path(name).parts[1] for name in code} <= {"core", "files", "processes", "targets"}
     assert {name for name in code if name.startswith("packager/core/")} == {
         "packager/core/errors.py",
+        "packager/core/parsing.py",
+        "packager/core/secrets.py",
         "packager/core/user_files.py",
     }
 

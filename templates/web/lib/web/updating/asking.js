@@ -4,6 +4,7 @@ import { isSafe } from '../../runtime/updating/delivery.js';
 const OK = 200;
 /** For all of it: a server that sends a byte now and then must not hold an update for hours. */
 const DOCUMENT_MS = 30_000;
+const LATE = 'late';
 /**
  * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
  * header of the page's own, servers of other origins would have to allow that.
@@ -15,10 +16,8 @@ export async function ask(url, limitBytes, signal) {
     const cancel = () => {
         stop.abort();
     };
-    let isLate = false;
     const end = setTimeout(() => {
-        isLate = true;
-        cancel();
+        stop.abort(LATE);
     }, DOCUMENT_MS);
     signal?.addEventListener('abort', cancel);
     if (signal?.aborted === true)
@@ -35,7 +34,7 @@ export async function ask(url, limitBytes, signal) {
     catch (reason) {
         if (signal?.aborted === true)
             throw new ModelError('cancelled', 'the update was cancelled');
-        if (isLate)
+        if (stop.signal.reason === LATE)
             throw new ModelError('network', `${url} takes too long`);
         if (reason instanceof ModelError)
             throw reason;

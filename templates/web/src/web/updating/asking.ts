@@ -7,6 +7,7 @@ import type { Answer } from '../../runtime/updating/platform.js';
 const OK = 200;
 /** For all of it: a server that sends a byte now and then must not hold an update for hours. */
 const DOCUMENT_MS = 30_000;
+const LATE = 'late';
 
 /**
  * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
@@ -19,10 +20,8 @@ export async function ask(url: string, limitBytes: number, signal: AbortSignal |
   const cancel = (): void => {
     stop.abort();
   };
-  let isLate = false;
   const end = setTimeout(() => {
-    isLate = true;
-    cancel();
+    stop.abort(LATE);
   }, DOCUMENT_MS);
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted === true) cancel();
@@ -36,7 +35,7 @@ export async function ask(url: string, limitBytes: number, signal: AbortSignal |
     return { status, etag: '', bytes };
   } catch (reason) {
     if (signal?.aborted === true) throw new ModelError('cancelled', 'the update was cancelled');
-    if (isLate) throw new ModelError('network', `${url} takes too long`);
+    if (stop.signal.reason === LATE) throw new ModelError('network', `${url} takes too long`);
     if (reason instanceof ModelError) throw reason;
     throw new ModelError('network', `${url} cannot be fetched: ${String(reason)}`, { cause: reason });
   } finally {

@@ -40,11 +40,7 @@ final class UpdateRecord {
     final models = found.member('models');
     return UpdateRecord(
       device: found.text('device'),
-      seen: Seen(
-        seen.number('number'),
-        seen.text('sha256'),
-        seen.all.contains('latest') ? seen.number('latest') : 0,
-      ),
+      seen: Seen(seen.number('number'), seen.text('sha256'), seen.all.contains('latest') ? seen.number('latest') : 0),
       etag: found.text('etag'),
       notBefore: found.number('not-before'),
       failures: found.number('failures'),
