@@ -90,6 +90,7 @@ def test_functions_of_users_are_called_for_samples_metrics_and_exports_alone() -
         "workflows.export.failures",
         "workflows.export.running",
         "quantization.measurement.child",
+        "quantization.measurement.evaluator",
         "quantization.measurement.function",
         "quantization.measurement.metrics",
         "quantizers.auto",

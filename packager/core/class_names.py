@@ -175,7 +175,7 @@ OWN = """
     ChannelRequest Charsets Checked Checksum Chroma Cipher Classification ClassifyOptions ClassifySyncOptions CocoaError
     CodePoints CodingKeys Collections Companion CompletableDeferred ComputeUnits ConcurrentHashMap Conditions Config
     Connection ConnectivityManager Content Copy CoreMLOptions Counts CPU CVPixelBuffer Damaged DataFormatException
-    DataOf DateConstructor Declared Decrypted Decryption Delivered DELIVERY Delta DeltaException DeltaHeader
+    DataOf DateConstructor Deadline Declared Decrypted Decryption Delivered DELIVERY Delta DeltaException DeltaHeader
     DeltaRefused DeltaRun Der Detection Device DeviceConditions DeviceState DispatchSemaphore DispatchSource
     DispatchSourceMemoryPressure DispatchTime Distance DocumentException DocumentRefused DoubleBuffer Download Downloads
     Durable DurableFiles EncodedKeySpec Engine Entity EnumSet Envelope EnvelopeException ErrnoException ErrorConstructor
@@ -198,17 +198,17 @@ OWN = """
     ONNXTensorElementDataType OpaquePointer Opened OpenedFile OpenFile Options OrtAllocator OrtApi OrtDeviceAllocator
     OrtEnvironment OrtException OrtGetApiBase OrtLoggingLevel OrtMemTypeDefault OrtSession OrtStatusPtr OrtUtil Os
     OsConstants OSType Output Outputs OutputSpec OutputTest Own OwnBytes OwnFile OwnPart P256 Pace Pack
-    PackageDescriptor PackagedFile PackagedModel PackagedModels ParcelFileDescriptor Part Patch PathSource PictureLayout
-    PictureOfImage PictureOptions PictureOrientation PicturePlane PictureTensors PixelBuffer PixelFormat PixelMemory
-    PixelPlane Pixels Place PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode
-    PowerManager Prediction Promised ProviderAssignment ProviderName ProviderSetup RandomAccessFile Ranked Reader
-    Reading Receiver Recipe ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException ReleaseDownload
-    ReleaseEvent ReleaseReason Reopening Resource Results Rollout Rows RunEvent Running RunOptions RuntimeException
-    Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox SealedFile SecretKeySpec SecurityException
-    SeedOptions Seen SelfTest SelfTester Serialization Session SessionOptions Sessions SessionSettings Setting SHA256
-    Shaped Shared ShortBuffer Signature Signed SignedList Similarity Sound SoundTensors Source SourceKind Spec
-    Specialization Start Stated Statement StructStat StructTimespec Subject SymmetricKey SystemPictures Targets Tensor
-    TensorInfo TensorInput Tensors TensorSpec TensorType TestedFile TextLists TextPart Texts ThreadingOptions
+    PackageDescriptor PackagedFile PackagedModel PackagedModels ParcelFileDescriptor Part Patch PathSource Patience
+    PictureLayout PictureOfImage PictureOptions PictureOrientation PicturePlane PictureTensors PixelBuffer PixelFormat
+    PixelMemory PixelPlane Pixels Place PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError
+    POSIXErrorCode PowerManager Prediction Promised ProviderAssignment ProviderName ProviderSetup RandomAccessFile
+    Ranked Reader Reading Receiver Recipe ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException
+    ReleaseDownload ReleaseEvent ReleaseReason Reopening Resource Results Rollout Rows RunEvent Running RunOptions
+    RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox SealedFile SecretKeySpec
+    SecurityException SeedOptions Seen SelfTest SelfTester Serialization Session SessionOptions Sessions SessionSettings
+    Setting SHA256 Shaped Shared ShortBuffer Signature Signed SignedList Similarity Sound SoundTensors Source SourceKind
+    Spec Specialization Start Stated Statement StructStat StructTimespec Subject SymmetricKey SystemPictures Targets
+    Tensor TensorInfo TensorInput Tensors TensorSpec TensorType TestedFile TextLists TextPart Texts ThreadingOptions
     ThreadPoolExecutor Threads TimeUnit Transfer Trial TrialException TRUST Trusted TrustProblem Tuned Tuning UIDevice
     UIImage UnsafeBufferPointer UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer
     UnsafeMutableRawPointer UnsafeRawBufferPointer UnsafeRawPointer UnsatisfiedLinkError UnsignedInteger Update

@@ -104,8 +104,8 @@ def damage_as(error_of: Callable[[str], MobpackError]) -> Iterator[None]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Words for an error of `DAMAGE`, of at most one short line."""
+    """Words for an error of `DAMAGE`, of at most one line, which may name two paths."""
     if isinstance(error, KeyError):
         return f"it has no {str(error)[:80]}"
     first = next(iter(str(error).splitlines()), "")
-    return first[:200] or type(error).__name__
+    return first[:1000] or type(error).__name__
