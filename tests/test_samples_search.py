@@ -212,6 +212,19 @@ def test_counts_may_not_be_nought(tmp_path: Path) -> None:
     assert all(sample["times"].tolist() == [1, 1] for sample in arrays(found))
 
 
+SONG = """(int64[sounds] sounds, int64[notes] notes) => (float[frames] y) {
+    axes = Constant <value = int64[1] {0}> ()
+    a = ReduceSum <keepdims = 1> (sounds, axes) b = ReduceSum <keepdims = 1> (notes, axes)
+    one = ConstantOfShape <value = float[1] {1.0}> (a) two = ConstantOfShape <value = float[1] {2.0}> (b)
+    y = Add (one, two) }"""
+
+
+@pytest.mark.programs
+def test_durations_of_one_sum_are_found(tmp_path: Path) -> None:
+    for each in arrays(accepted(loaded(tmp_path, onnx_model(SONG)), tmp_path / "samples")):
+        assert each["sounds"].sum() == each["notes"].sum() > 0
+
+
 @pytest.mark.programs
 def test_what_is_found_is_the_same_every_time(tmp_path: Path) -> None:
     graph = "(float[n, p] x, float[n, q] z) => (float[n, q] y) { j = Concat <axis = 1> (x, x) y = Add (j, z) }"

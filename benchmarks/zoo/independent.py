@@ -76,6 +76,8 @@ class Drawing:
     high: float
     below: int
     """integers are smaller"""
+    least: int = 0
+    """the smallest integer"""
 
 
 DRAWINGS = (
@@ -85,6 +87,7 @@ DRAWINGS = (
     Drawing(low=0.5, high=0.5001, below=1),
     Drawing(low=0.0, high=255.0, below=2),
     Drawing(low=0.0, high=4000.0, below=2),
+    Drawing(low=0.05, high=1.0, below=17, least=16),
 )
 
 
@@ -217,7 +220,8 @@ def draw(port: Any, sizes: str, drawing: Drawing, generator: numpy.random.Genera
     if kind.kind == "f":
         return numpy.asarray(generator.uniform(drawing.low, drawing.high, shape), dtype=kind)
     top = 2 if kind.kind == "b" else drawing.below
-    return numpy.asarray(generator.integers(0, top, shape), dtype=kind)  # numpy draws scalars as no arrays
+    least = 0 if kind.kind == "b" else drawing.least
+    return numpy.asarray(generator.integers(least, top, shape), dtype=kind)  # numpy draws scalars as no arrays
 
 
 def fixed(shape: Sequence[Any]) -> list[int]:

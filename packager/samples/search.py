@@ -29,6 +29,9 @@ INTEGERS = (ElementType.INT64, ElementType.INT32, ElementType.INT16, ElementType
 RANGES = ((1, 2), (0, 1), (1, 9), (16, 17), (64, 65))
 """ranges tried for integers that are not indices: counts, lengths, sizes"""
 
+ALIKE = ((1, 2), (16, 17), (0, 1))
+"""ranges of one number, tried last for all such integers at once"""
+
 SMALL, LARGE, NEGATIVE = (-1 / 16, 1 / 16), (1.0, 2.0), (-2.0, -1.0)
 SPREADS = ((1 / 16, 1.0), LARGE, SMALL, (1 / 64, 1 / 8), NEGATIVE)
 """intervals from which floats are drawn if outputs of the first draw have no numbers: NaN, or no elements"""
@@ -135,6 +138,17 @@ class Search:
             return accepted.found
         except _OverError:
             pass
+        return self.alike()
+
+    def alike(self) -> Found:
+        """Samples with one number in all integers that are neither indices nor masks: durations of sounds and of notes
+        must have one sum. So few tries have no limit. Raises ModelError if the model accepts none of them."""
+        free = [name for name in self.integers() if name not in self.known.limits]
+        for bounds, start in product(ALIKE if len(free) > 1 else (), list(self.tried.values())[:2]):
+            guess = replace(start.guess, ranges={**start.guess.ranges, **dict.fromkeys(free, bounds)})
+            samples, refused = self.draw(guess)
+            if not refused:
+                return self.with_numbers(guess, samples)
         raise self.refusal()
 
     def try_once(self, guess: Guess) -> Tried | None:
