@@ -106,7 +106,8 @@ def introduction(date: str) -> Iterator[str]:
     yield "- *XNNPACK itself*: whether mobpack's rules give XNNPACK the nodes that ONNX Runtime's Android library gives"
     yield "  it, with all sizes fixed, and whether it computes what the CPU does (`benchmarks/zoo/rules.py`)."
     yield "  *Kept away*: the rules name a fault of XNNPACK."
-    yield "  *Takes more*: activations behind a Transpose that ONNX Runtime removes."
+    yield "  *Takes more*: XNNPACK takes nodes that the rules leave to the CPU, which is the safe side: behind a"
+    yield "  Transpose that ONNX Runtime removes, or of a size that it finds out while it loads. *Differs*: otherwise."
     yield "- *licence*: as the package's metadata state it."
     yield ""
 
@@ -122,11 +123,12 @@ def summary(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
     yield f"**{len(known)} of {len(zoo.models)} models out of {packages} packages: {said or 'none run yet'}.**"
     yield f"Unexpected results: {', '.join(wrong) or 'none'}."
     rules = Counter(found.rules for _, found in known if found.rules)
-    others = [f"{entry.name} ({found.rules_reason})" for entry, found in known if found.rules == "differs"]
+    unlike = ("takes more", "differs", "computes otherwise")
+    others = [f"{entry.name} ({found.rules}: {found.rules_reason})" for entry, found in known if found.rules in unlike]
     agreed = ", ".join(f"{count} {kind}" for kind, count in rules.most_common())
     yield f"XNNPACK's rules beside XNNPACK itself: {agreed or 'not asked'}."
     if others:
-        yield f"XNNPACK takes another part than its rules say of {'; '.join(others)}."
+        yield f"Exceptions: {'; '.join(others)}."
     yield f"Over {GOAL_S} s without Kotlin's compiler: {', '.join(slow) or 'none'}."
 
 

@@ -38,16 +38,14 @@ MOST_APART = 1e-3
 """Largest difference between XNNPACK and the CPU, as a share of the output's largest number."""
 LEAST_SCALE = 0.01
 """Scale of outputs whose numbers are all smaller: the absolute tolerance of parity, 1e-5, is MOST_APART of it."""
-LATER = frozenset(("Clip", "Relu", "Softmax"))
-"""Operators that XNNPACK takes in addition where the change of layout has removed a Transpose before them: the rules
-leave them to the CPU, which is the safe side."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
     state: str
-    """`agrees`, `takes more` for operators in LATER alone, `differs`, `computes otherwise`, `kept away` for a model
-    that the rules keep from XNNPACK, or `not compared`"""
+    """`agrees`, `takes more` where XNNPACK takes nodes that the rules leave to the CPU, which is the safe side (behind
+    a Transpose that ONNX Runtime removes, or of a size that it finds out while it loads), `differs` where the rules
+    take more, `computes otherwise`, `kept away` for a model that the rules keep from XNNPACK, or `not compared`"""
     reason: str = ""
     taken: int = 0
     """nodes that XNNPACK takes"""
@@ -96,7 +94,7 @@ def compared(path: Path, sizes: Mapping[str, str], scratch: Path) -> Compared:
     state = "takes more" if few else "agrees"
     if apart is not None and not apart <= MOST_APART and not apart <= 2 * own(path, model, scratch):
         state = "computes otherwise"
-    if many or any(node.op not in LATER for node in few):
+    if many:
         state = "differs"
     return Compared(
         state=state,
