@@ -4,7 +4,7 @@ import itertools
 import os
 import socket
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -229,12 +229,17 @@ def attack(place: Place) -> Iterator[Result]:
         "configurations and labels": configurations(),
     }
     for title, cases in groups.items():
-        exceptions = []
-        count = 0
-        for count, case in enumerate(cases, 1):
-            if fault := fault_of(case, place, place.folder / f"{title.split()[0]}-{count}"):
-                exceptions.append(f"{case.name}: {fault}")
-        yield Result(attack=title, tries=count, exceptions=tuple(exceptions))
+        yield tried(title, cases, place)
+
+
+def tried(title: str, cases: Iterable[Case], place: Place) -> Result:
+    """The faults of all `cases`, each in a folder of its own."""
+    exceptions = []
+    count = 0
+    for count, case in enumerate(cases, 1):
+        if fault := fault_of(case, place, place.folder / f"{title.split()[0]}-{count}"):
+            exceptions.append(f"{case.name}: {fault}")
+    return Result(attack=title, tries=count, exceptions=tuple(exceptions))
 
 
 def fault_of(case: Case, place: Place, folder: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 
 from benchmarks.abuse.command import Place, run
-from benchmarks.abuse.hostile import PROJECT, Case, fault_of, instead, model, written
+from benchmarks.abuse.hostile import PROJECT, Case, instead, model, tried, written
 from benchmarks.abuse.result import Result
 
 PUBLISH = ("publish", "dist", "--to", "maven=https://repository.example")
@@ -44,12 +44,7 @@ def attack(place: Place) -> Iterator[Result]:
         "names and patterns that are made to harm": names(),
         "projects and graphs that are made to take long": slow(),
     }.items():
-        exceptions = []
-        count = 0
-        for count, case in enumerate(cases, 1):
-            if fault := fault_of(case, place, place.folder / f"{title.split()[0]}-{count}"):
-                exceptions.append(f"{case.name}: {fault}")
-        yield Result(attack=title, tries=count, exceptions=tuple(exceptions))
+        yield tried(title, cases, place)
 
 
 def deep(path: Path) -> None:
